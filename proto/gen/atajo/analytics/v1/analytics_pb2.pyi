@@ -3,7 +3,7 @@
 isort:skip_file
 Counts of visits.
 
-Errors carry a google.rpc.ErrorInfo whose reason is named at each call.
+Errors carry a google.rpc.ErrorInfo. Each call lists its status codes and reasons.
 """
 
 from collections import abc as _abc
@@ -29,21 +29,21 @@ class _VisitKind:
 class _VisitKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_VisitKind.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     VISIT_KIND_UNSPECIFIED: _VisitKind.ValueType  # 0
-    """Not given; refused."""
+    """Not set. Rejected."""
     VISIT_KIND_PERSON: _VisitKind.ValueType  # 1
     """A person with a browser."""
     VISIT_KIND_BOT: _VisitKind.ValueType  # 2
-    """A crawler, a link preview, a command-line client, or a client without a name."""
+    """A crawler, a link preview, a command-line client, or a client without a User-Agent."""
 
 class VisitKind(_VisitKind, metaclass=_VisitKindEnumTypeWrapper):
     """Who visited."""
 
 VISIT_KIND_UNSPECIFIED: VisitKind.ValueType  # 0
-"""Not given; refused."""
+"""Not set. Rejected."""
 VISIT_KIND_PERSON: VisitKind.ValueType  # 1
 """A person with a browser."""
 VISIT_KIND_BOT: VisitKind.ValueType  # 2
-"""A crawler, a link preview, a command-line client, or a client without a name."""
+"""A crawler, a link preview, a command-line client, or a client without a User-Agent."""
 Global___VisitKind: _TypeAlias = VisitKind  # noqa: Y015
 
 class _Dimension:
@@ -53,39 +53,39 @@ class _Dimension:
 class _DimensionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Dimension.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     DIMENSION_UNSPECIFIED: _Dimension.ValueType  # 0
-    """Not given; passed over."""
+    """Not set. Ignored."""
     DIMENSION_REFERRER: _Dimension.ValueType  # 1
-    """Host of the page they came from."""
+    """Host of the referring page."""
     DIMENSION_DEVICE: _Dimension.ValueType  # 2
     """`desktop`, `phone`, `tablet` or `other`."""
     DIMENSION_BROWSER: _Dimension.ValueType  # 3
-    """Browser, without its version."""
+    """Browser without its version."""
     DIMENSION_SYSTEM: _Dimension.ValueType  # 4
-    """Operating system, without its version."""
+    """Operating system without its version."""
     DIMENSION_LANGUAGE: _Dimension.ValueType  # 5
-    """Primary subtag of the language that they like best."""
+    """Primary subtag of the preferred language."""
     DIMENSION_COUNTRY: _Dimension.ValueType  # 6
-    """Country, in two letters."""
+    """Country code of two letters."""
     DIMENSION_SOURCE: _Dimension.ValueType  # 7
     """`link` or `qr`."""
 
 class Dimension(_Dimension, metaclass=_DimensionEnumTypeWrapper):
-    """What the people who followed a link are told apart by."""
+    """A property by which people are broken down."""
 
 DIMENSION_UNSPECIFIED: Dimension.ValueType  # 0
-"""Not given; passed over."""
+"""Not set. Ignored."""
 DIMENSION_REFERRER: Dimension.ValueType  # 1
-"""Host of the page they came from."""
+"""Host of the referring page."""
 DIMENSION_DEVICE: Dimension.ValueType  # 2
 """`desktop`, `phone`, `tablet` or `other`."""
 DIMENSION_BROWSER: Dimension.ValueType  # 3
-"""Browser, without its version."""
+"""Browser without its version."""
 DIMENSION_SYSTEM: Dimension.ValueType  # 4
-"""Operating system, without its version."""
+"""Operating system without its version."""
 DIMENSION_LANGUAGE: Dimension.ValueType  # 5
-"""Primary subtag of the language that they like best."""
+"""Primary subtag of the preferred language."""
 DIMENSION_COUNTRY: Dimension.ValueType  # 6
-"""Country, in two letters."""
+"""Country code of two letters."""
 DIMENSION_SOURCE: Dimension.ValueType  # 7
 """`link` or `qr`."""
 Global___Dimension: _TypeAlias = Dimension  # noqa: Y015
@@ -97,7 +97,7 @@ class _RecentSpan:
 class _RecentSpanEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecentSpan.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     RECENT_SPAN_UNSPECIFIED: _RecentSpan.ValueType  # 0
-    """Not given; refused."""
+    """Not set. Rejected."""
     RECENT_SPAN_24_HOURS: _RecentSpan.ValueType  # 1
     """24 hours."""
     RECENT_SPAN_7_DAYS: _RecentSpan.ValueType  # 2
@@ -109,13 +109,13 @@ class _RecentSpanEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RecentSpan
     RECENT_SPAN_12_MONTHS: _RecentSpan.ValueType  # 5
     """12 months."""
     RECENT_SPAN_ALL: _RecentSpan.ValueType  # 6
-    """From the first visit on."""
+    """Since the first visit."""
 
 class RecentSpan(_RecentSpan, metaclass=_RecentSpanEnumTypeWrapper):
-    """A span that ends now: `24 hours` with the hour that runs, the others with today."""
+    """A period that ends now: `24 hours` with the current hour, the others with today."""
 
 RECENT_SPAN_UNSPECIFIED: RecentSpan.ValueType  # 0
-"""Not given; refused."""
+"""Not set. Rejected."""
 RECENT_SPAN_24_HOURS: RecentSpan.ValueType  # 1
 """24 hours."""
 RECENT_SPAN_7_DAYS: RecentSpan.ValueType  # 2
@@ -127,7 +127,7 @@ RECENT_SPAN_90_DAYS: RecentSpan.ValueType  # 4
 RECENT_SPAN_12_MONTHS: RecentSpan.ValueType  # 5
 """12 months."""
 RECENT_SPAN_ALL: RecentSpan.ValueType  # 6
-"""From the first visit on."""
+"""Since the first visit."""
 Global___RecentSpan: _TypeAlias = RecentSpan  # noqa: Y015
 
 class _StepLength:
@@ -137,43 +137,43 @@ class _StepLength:
 class _StepLengthEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StepLength.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     STEP_LENGTH_UNSPECIFIED: _StepLength.ValueType  # 0
-    """Not given."""
+    """Not set."""
     STEP_LENGTH_HOUR: _StepLength.ValueType  # 1
-    """In spans of up to 7 days."""
+    """For periods of up to 7 days."""
     STEP_LENGTH_DAY: _StepLength.ValueType  # 2
-    """Up to 92 days."""
+    """For periods of up to 92 days."""
     STEP_LENGTH_WEEK: _StepLength.ValueType  # 3
-    """Up to 731 days; from Monday."""
+    """For periods of up to 731 days. Weeks begin on Monday."""
     STEP_LENGTH_MONTH: _StepLength.ValueType  # 4
-    """In longer ones."""
+    """For longer periods."""
 
 class StepLength(_StepLength, metaclass=_StepLengthEnumTypeWrapper):
-    """How long the steps of a span are."""
+    """The length of the steps of a period."""
 
 STEP_LENGTH_UNSPECIFIED: StepLength.ValueType  # 0
-"""Not given."""
+"""Not set."""
 STEP_LENGTH_HOUR: StepLength.ValueType  # 1
-"""In spans of up to 7 days."""
+"""For periods of up to 7 days."""
 STEP_LENGTH_DAY: StepLength.ValueType  # 2
-"""Up to 92 days."""
+"""For periods of up to 92 days."""
 STEP_LENGTH_WEEK: StepLength.ValueType  # 3
-"""Up to 731 days; from Monday."""
+"""For periods of up to 731 days. Weeks begin on Monday."""
 STEP_LENGTH_MONTH: StepLength.ValueType  # 4
-"""In longer ones."""
+"""For longer periods."""
 Global___StepLength: _TypeAlias = StepLength  # noqa: Y015
 
 @_typing.final
 class Name(_message.Message):
-    """What is known of visits in one dimension."""
+    """A name in one dimension."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DIMENSION_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     dimension: Global___Dimension.ValueType
-    """The dimension. One that the service does not know is passed over."""
+    """The dimension. Unknown dimensions are ignored."""
     name: _builtins.str
-    """The name; empty where it is unknown."""
+    """The name. Empty if it is unknown."""
     def __init__(
         self,
         *,
@@ -190,7 +190,7 @@ Global___Name: _TypeAlias = Name  # noqa: Y015
 
 @_typing.final
 class VisitCount(_message.Message):
-    """Visits that are alike."""
+    """A number of equal visits."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -208,16 +208,16 @@ class VisitCount(_message.Message):
     kind: Global___VisitKind.ValueType
     """Who visited."""
     referrer_host: _builtins.str
-    """Host of the page they came from; empty when they came from none or it did not say."""
+    """Host of the referring page. Empty if there is none or if it is unknown."""
     count: _builtins.int
-    """How many visits, at least 1."""
+    """Number of visits, at least 1."""
     alike: _builtins.int
-    """The same number, above 0, in rows of a batch that differ in nothing but code and count: who
-    has read one of them need not read the rest of the others. 0 says nothing of other rows.
+    """Rows of a batch with the same number above 0 differ only in code and count. Only the first of
+    them needs the other fields. 0 marks a row that is independent of others.
     """
     @_builtins.property
     def names(self) -> _containers.RepeatedCompositeFieldContainer[Global___Name]:
-        """What is known of them in other dimensions than the referrer, at most once in each."""
+        """Known names in dimensions other than the referrer, at most one per dimension."""
 
     def __init__(
         self,
@@ -240,7 +240,7 @@ Global___VisitCount: _TypeAlias = VisitCount  # noqa: Y015
 
 @_typing.final
 class RecordVisitsRequest(_message.Message):
-    """One numbered batch of a gateway."""
+    """A numbered batch of a gateway."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -251,16 +251,14 @@ class RecordVisitsRequest(_message.Message):
     gateway_id: _builtins.str
     """Random identifier of the gateway's journal."""
     batch_number: _builtins.int
-    """Number of the batch, from 1, one more each time."""
+    """Number of the batch. Starts at 1 and increases by 1."""
     @_builtins.property
     def visits(self) -> _containers.RepeatedCompositeFieldContainer[Global___VisitCount]:
-        """The visits of the batch. A resend carries the same."""
+        """The visits of the batch. A resend has the same visits."""
 
     @_builtins.property
     def visitors(self) -> _containers.RepeatedCompositeFieldContainer[Global___Visitors]:
-        """Who was among the people of these visits, as far as they are told apart; each code and day at
-        most once.
-        """
+        """The visitors among the people of these visits, if known. Each code and day at most once."""
 
     def __init__(
         self,
@@ -293,7 +291,7 @@ class Visitors(_message.Message):
     """The day, in whole UTC days since the Unix epoch."""
     @_builtins.property
     def numbers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """A number for each visitor, which the key of that day makes of address and User-Agent."""
+        """One number per visitor: a hash of IP address and User-Agent with the key of that day."""
 
     def __init__(
         self,
@@ -312,13 +310,13 @@ Global___Visitors: _TypeAlias = Visitors  # noqa: Y015
 
 @_typing.final
 class RecordVisitsResponse(_message.Message):
-    """What became of the batch."""
+    """The result of a batch."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     APPLIED_FIELD_NUMBER: _builtins.int
     applied: _builtins.bool
-    """False when the batch had been applied before."""
+    """False if the batch had been applied before."""
     def __init__(
         self,
         *,
@@ -334,7 +332,7 @@ Global___RecordVisitsResponse: _TypeAlias = RecordVisitsResponse  # noqa: Y015
 
 @_typing.final
 class GetTotalsRequest(_message.Message):
-    """Links whose totals are wanted."""
+    """A request for totals."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -358,7 +356,7 @@ Global___GetTotalsRequest: _TypeAlias = GetTotalsRequest  # noqa: Y015
 
 @_typing.final
 class Totals(_message.Message):
-    """Visits of a link since it exists."""
+    """All visits of a link."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -384,7 +382,7 @@ Global___Totals: _TypeAlias = Totals  # noqa: Y015
 
 @_typing.final
 class GetTotalsResponse(_message.Message):
-    """The totals asked for."""
+    """The requested totals."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -429,7 +427,7 @@ Global___GetTotalsResponse: _TypeAlias = GetTotalsResponse  # noqa: Y015
 
 @_typing.final
 class GetRecentPeopleRequest(_message.Message):
-    """Links whose recent people are requested."""
+    """A request for recent people."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -457,14 +455,14 @@ Global___GetRecentPeopleRequest: _TypeAlias = GetRecentPeopleRequest  # noqa: Y0
 
 @_typing.final
 class DailyPeople(_message.Message):
-    """The people of a link, day by day."""
+    """The people of a link by day."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     PEOPLE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def people(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """One number for each of the last 30 UTC days, oldest first."""
+        """The people of each of the last 30 UTC days, oldest first."""
 
     def __init__(
         self,
@@ -481,7 +479,7 @@ Global___DailyPeople: _TypeAlias = DailyPeople  # noqa: Y015
 
 @_typing.final
 class GetRecentPeopleResponse(_message.Message):
-    """The people of each link."""
+    """The recent people of links."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -526,13 +524,13 @@ Global___GetRecentPeopleResponse: _TypeAlias = GetRecentPeopleResponse  # noqa: 
 
 @_typing.final
 class ListVisitedRequest(_message.Message):
-    """Where to continue in the change feed."""
+    """A position in the change feed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CURSOR_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
-    """The cursor of the previous answer; absent in the first call, whose answer has a cursor alone."""
+    """The cursor of the previous response. Absent in the first call, which returns only a cursor."""
     def __init__(
         self,
         *,
@@ -550,7 +548,7 @@ Global___ListVisitedRequest: _TypeAlias = ListVisitedRequest  # noqa: Y015
 
 @_typing.final
 class ListVisitedResponse(_message.Message):
-    """The totals that changed after a cursor, of at most 5000 links."""
+    """The totals of at most 5000 links that changed after a cursor."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -580,14 +578,14 @@ class ListVisitedResponse(_message.Message):
     MORE_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
     cursor: _builtins.str
-    """Where this answer ends. Opaque."""
+    """The position after this response. Opaque."""
     more: _builtins.bool
-    """There may be further changes: ask again at once."""
+    """There may be further changes. Call again at once."""
     truncated: _builtins.bool
-    """Changes since the requested cursor are lost: copy all totals anew."""
+    """Changes since the requested cursor are no longer available. Copy all totals again."""
     @_builtins.property
     def totals(self) -> _containers.MessageMap[_builtins.str, Global___Totals]:
-        """The current totals, by code. Some may be unchanged."""
+        """The current totals by code. Some may be unchanged."""
 
     def __init__(
         self,
@@ -607,7 +605,7 @@ Global___ListVisitedResponse: _TypeAlias = ListVisitedResponse  # noqa: Y015
 
 @_typing.final
 class Dates(_message.Message):
-    """A span of at most 3,653 days, both included, as dates such as `2026-11-22`."""
+    """A period between two dates such as `2026-11-22`, both included, of at most 3,653 days."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -630,7 +628,7 @@ Global___Dates: _TypeAlias = Dates  # noqa: Y015
 
 @_typing.final
 class GetStatisticsRequest(_message.Message):
-    """Which visits are to be added up."""
+    """A request for statistics."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -641,22 +639,22 @@ class GetStatisticsRequest(_message.Message):
     TOP_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     recent: Global___RecentSpan.ValueType
-    """One that ends now."""
+    """A period that ends now."""
     timezone: _builtins.str
-    """The viewer's time zone by its name in the IANA database, such as `America/Santiago`."""
+    """The name of the viewer's time zone in the IANA database, such as `America/Santiago`."""
     top: _builtins.int
-    """How many links are to be told by their people; 0 for none."""
+    """The maximum number of links in the ranking; 0 for none."""
     owner: _builtins.str
     """A pseudonym of the owner on whose behalf the call is made. Owners share the capacity for
-    statistics fairly. Where it is empty, the first code stands for it.
+    statistics fairly. If it is empty, the first code takes its place.
     """
     @_builtins.property
     def codes(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """At most 100,000 codes. A code nobody visited, or a malformed one, counts nothing."""
+        """At most 100,000 codes. Codes without visits and malformed codes count zero."""
 
     @_builtins.property
     def dates(self) -> Global___Dates:
-        """One between two dates."""
+        """A period between two dates."""
 
     def __init__(
         self,
@@ -680,7 +678,7 @@ Global___GetStatisticsRequest: _TypeAlias = GetStatisticsRequest  # noqa: Y015
 
 @_typing.final
 class Figures(_message.Message):
-    """How many visited."""
+    """Numbers of visits."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -692,7 +690,7 @@ class Figures(_message.Message):
     bots: _builtins.int
     """Visits of bots."""
     visitors: _builtins.int
-    """Daily visitors: people told apart within a UTC day, added up over days."""
+    """Daily visitors: distinct people of each UTC day, added up over days."""
     def __init__(
         self,
         *,
@@ -710,7 +708,7 @@ Global___Figures: _TypeAlias = Figures  # noqa: Y015
 
 @_typing.final
 class Step(_message.Message):
-    """One step of a span."""
+    """A step of a period."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -719,15 +717,15 @@ class Step(_message.Message):
     BOTS_FIELD_NUMBER: _builtins.int
     VISITORS_FIELD_NUMBER: _builtins.int
     start: _builtins.str
-    """When it begins, in ISO 8601 with the offset of the time zone then. The first week or month may
-    begin before the span.
+    """Start in ISO 8601, with the UTC offset at that time. The first week or month may begin before
+    the period.
     """
     people: _builtins.int
     """Visits of people."""
     bots: _builtins.int
     """Visits of bots."""
     visitors: _builtins.int
-    """Daily visitors; absent where a step is an hour."""
+    """Daily visitors. Absent if the step is an hour."""
     def __init__(
         self,
         *,
@@ -755,11 +753,11 @@ class PeopleOfName(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     PEOPLE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """The name; empty for people whose name is unknown, `*` for those past the first 100 names of a
-    link's day.
+    """The name. Empty for people without a known name. `*` for people whose name is not stored or not
+    returned: a link's day has at most 100 names, and a response 1,000.
     """
     people: _builtins.int
-    """How many."""
+    """Number of people."""
     def __init__(
         self,
         *,
@@ -776,7 +774,7 @@ Global___PeopleOfName: _TypeAlias = PeopleOfName  # noqa: Y015
 
 @_typing.final
 class Breakdown(_message.Message):
-    """The people of a span by their name in one dimension."""
+    """The people of a period by name in one dimension."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -786,8 +784,8 @@ class Breakdown(_message.Message):
     """The dimension."""
     @_builtins.property
     def names(self) -> _containers.RepeatedCompositeFieldContainer[Global___PeopleOfName]:
-        """People by name, the largest number first. Their sum is the people of every UTC day that the
-        span touches.
+        """People by name, most people first. They add up to the people of all UTC days that overlap the
+        period.
         """
 
     def __init__(
@@ -815,7 +813,7 @@ class PeopleOfLink(_message.Message):
     code: _builtins.str
     """Its code."""
     people: _builtins.int
-    """How many visited in the span."""
+    """Number of people in the period."""
     def __init__(
         self,
         *,
@@ -832,7 +830,7 @@ Global___PeopleOfLink: _TypeAlias = PeopleOfLink  # noqa: Y015
 
 @_typing.final
 class GetStatisticsResponse(_message.Message):
-    """Visits of the links over the span."""
+    """Statistics of links over a period."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -846,30 +844,32 @@ class GetStatisticsResponse(_message.Message):
     TOP_FIELD_NUMBER: _builtins.int
     KEPT_FROM_FIELD_NUMBER: _builtins.int
     to: _builtins.str
-    """The last day."""
+    """The last date."""
     step: Global___StepLength.ValueType
-    """How long a step is."""
+    """The length of the steps."""
     kept_from: _builtins.str
-    """The first day that is kept, where the span begins before it; empty otherwise."""
+    """The first date that has not been deleted, if the period begins before it; empty otherwise."""
     @_builtins.property
     def totals(self) -> Global___Figures:
-        """All of the span."""
+        """The figures of the whole period."""
 
     @_builtins.property
     def previous(self) -> Global___Figures:
-        """The span of the same length before it; absent for all, and where some of it is not kept."""
+        """The figures of the previous period of the same length. Absent for `all`, and if some of the
+        previous period has been deleted.
+        """
 
     @_builtins.property
     def series(self) -> _containers.RepeatedCompositeFieldContainer[Global___Step]:
-        """Every step, oldest first."""
+        """All steps, oldest first."""
 
     @_builtins.property
     def breakdowns(self) -> _containers.RepeatedCompositeFieldContainer[Global___Breakdown]:
-        """Every dimension."""
+        """All dimensions."""
 
     @_builtins.property
     def top(self) -> _containers.RepeatedCompositeFieldContainer[Global___PeopleOfLink]:
-        """Links with people in the span, the most visited first, as many as were asked for."""
+        """Links with people in the period, most people first, as many as requested."""
 
     def __init__(
         self,
@@ -895,7 +895,7 @@ Global___GetStatisticsResponse: _TypeAlias = GetStatisticsResponse  # noqa: Y015
 
 @_typing.final
 class GetVisitorKeyRequest(_message.Message):
-    """Asks for the key of the day that runs."""
+    """A request for the key of the current day."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -938,7 +938,7 @@ Global___GetVisitorKeyResponse: _TypeAlias = GetVisitorKeyResponse  # noqa: Y015
 
 @_typing.final
 class RemoveCountsRequest(_message.Message):
-    """Links whose visits are to be forgotten."""
+    """Links whose counts to delete."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -962,7 +962,7 @@ Global___RemoveCountsRequest: _TypeAlias = RemoveCountsRequest  # noqa: Y015
 
 @_typing.final
 class RemoveCountsResponse(_message.Message):
-    """Nothing to tell: the counts are gone."""
+    """The counts are deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class AnalyticsServiceStub:
-    """Holds what is known of visits. No address of a visitor ever gets here.
+    """Counts visits. It never receives IP addresses of visitors.
     """
 
     def __init__(self, channel):
@@ -63,11 +63,11 @@ class AnalyticsServiceStub:
 
 
 class AnalyticsServiceServicer:
-    """Holds what is known of visits. No address of a visitor ever gets here.
+    """Counts visits. It never receives IP addresses of visitors.
     """
 
     def RecordVisits(self, request, context):
-        """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
+        """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
         changes nothing.
 
         Errors: INVALID_ARGUMENT (INVALID_BATCH).
@@ -77,7 +77,7 @@ class AnalyticsServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetTotals(self, request, context):
-        """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
+        """Returns the totals of up to 1000 links. Links without visits are absent.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -86,18 +86,18 @@ class AnalyticsServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetStatistics(self, request, context):
-        """Adds up the visits of up to 100,000 links over a span, step by step.
+        """Returns statistics of up to 100,000 links over a period, added up.
 
         Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
-        (TOO_MANY_READS, where the owner has too many calls waiting).
+        (TOO_MANY_READS, if too many calls of the owner or of all owners are waiting).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRecentPeople(self, request, context):
-        """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
-        Links that nobody visited in these days are left out of the answer.
+        """Returns the people of each of the last 30 UTC days, including today, for up to 100 links. Links
+        without people on these days are absent.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
         """
@@ -106,8 +106,8 @@ class AnalyticsServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetVisitorKey(self, request, context):
-        """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
-        at the first call of the day, and deleted when the day is over.
+        """Returns the key with which gateways hash the visitors of the current UTC day. It is random,
+        created by the first call of the day, and deleted when the day is over.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -150,7 +150,7 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AnalyticsService:
-    """Holds what is known of visits. No address of a visitor ever gets here.
+    """Counts visits. It never receives IP addresses of visitors.
     """
 
     @staticmethod
@@ -290,7 +290,7 @@ class AnalyticsService:
 
 
 class AdminServiceStub:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+    """Calls of the operator's command and the reconciler. Served on a separate port.
     """
 
     def __init__(self, channel):
@@ -312,22 +312,22 @@ class AdminServiceStub:
 
 
 class AdminServiceServicer:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+    """Calls of the operator's command and the reconciler. Served on a separate port.
     """
 
     def ListVisited(self, request, context):
-        """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
-        feed from the commit on that counts it. A caller begins without a cursor, copies all totals
-        after the first answer, and asks again and again with the cursor of the previous answer. Any
-        replica understands it.
+        """Returns the totals that changed after a cursor, for callers that maintain a copy. A visit is in
+        the feed as soon as it is counted. A caller first calls without a cursor and then copies all
+        totals. From then on, it passes the cursor of the previous response. Cursors are valid at every
+        replica.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RemoveCounts(self, request, context):
-        """Removes all that is known of the visits of up to 100 links. Visits that come in later are
-        counted from nothing; no list shows them once the links are gone.
+        """Deletes all counts of up to 100 links. Visits that arrive later count from zero. They are not
+        shown anywhere once the links are removed.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -357,7 +357,7 @@ def add_AdminServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AdminService:
-    """What the operator's command and the reconciler may ask for, served on a port of its own.
+    """Calls of the operator's command and the reconciler. Served on a separate port.
     """
 
     @staticmethod

@@ -3,7 +3,7 @@
 isort:skip_file
 Counts of visits.
 
-Errors carry a google.rpc.ErrorInfo whose reason is named at each call.
+Errors carry a google.rpc.ErrorInfo. Each call lists its status codes and reasons.
 """
 
 from atajo.analytics.v1 import analytics_pb2 as _analytics_pb2
@@ -30,75 +30,75 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AnalyticsServiceStub:
-    """Holds what is known of visits. No address of a visitor ever gets here."""
+    """Counts visits. It never receives IP addresses of visitors."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AnalyticsServiceAsyncStub: ...
     RecordVisits: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RecordVisitsRequest, _analytics_pb2.RecordVisitsResponse]
-    """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
+    """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
     changes nothing.
 
     Errors: INVALID_ARGUMENT (INVALID_BATCH).
     """
     GetTotals: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]
-    """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
+    """Returns the totals of up to 1000 links. Links without visits are absent.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     GetStatistics: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetStatisticsRequest, _analytics_pb2.GetStatisticsResponse]
-    """Adds up the visits of up to 100,000 links over a span, step by step.
+    """Returns statistics of up to 100,000 links over a period, added up.
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
-    (TOO_MANY_READS, where the owner has too many calls waiting).
+    (TOO_MANY_READS, if too many calls of the owner or of all owners are waiting).
     """
     GetRecentPeople: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetRecentPeopleRequest, _analytics_pb2.GetRecentPeopleResponse]
-    """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
-    Links that nobody visited in these days are left out of the answer.
+    """Returns the people of each of the last 30 UTC days, including today, for up to 100 links. Links
+    without people on these days are absent.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
     """
     GetVisitorKey: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]
-    """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
-    at the first call of the day, and deleted when the day is over.
+    """Returns the key with which gateways hash the visitors of the current UTC day. It is random,
+    created by the first call of the day, and deleted when the day is over.
     """
 
 @_typing.type_check_only
 class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
-    """Holds what is known of visits. No address of a visitor ever gets here."""
+    """Counts visits. It never receives IP addresses of visitors."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     RecordVisits: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RecordVisitsRequest, _analytics_pb2.RecordVisitsResponse]  # type: ignore[assignment]
-    """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
+    """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
     changes nothing.
 
     Errors: INVALID_ARGUMENT (INVALID_BATCH).
     """
     GetTotals: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]  # type: ignore[assignment]
-    """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
+    """Returns the totals of up to 1000 links. Links without visits are absent.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
     GetStatistics: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetStatisticsRequest, _analytics_pb2.GetStatisticsResponse]  # type: ignore[assignment]
-    """Adds up the visits of up to 100,000 links over a span, step by step.
+    """Returns statistics of up to 100,000 links over a period, added up.
 
     Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
-    (TOO_MANY_READS, where the owner has too many calls waiting).
+    (TOO_MANY_READS, if too many calls of the owner or of all owners are waiting).
     """
     GetRecentPeople: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetRecentPeopleRequest, _analytics_pb2.GetRecentPeopleResponse]  # type: ignore[assignment]
-    """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
-    Links that nobody visited in these days are left out of the answer.
+    """Returns the people of each of the last 30 UTC days, including today, for up to 100 links. Links
+    without people on these days are absent.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
     """
     GetVisitorKey: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]  # type: ignore[assignment]
-    """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
-    at the first call of the day, and deleted when the day is over.
+    """Returns the key with which gateways hash the visitors of the current UTC day. It is random,
+    created by the first call of the day, and deleted when the day is over.
     """
 
 class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Holds what is known of visits. No address of a visitor ever gets here."""
+    """Counts visits. It never receives IP addresses of visitors."""
 
     @_abc_1.abstractmethod
     def RecordVisits(
@@ -106,7 +106,7 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.RecordVisitsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.RecordVisitsResponse, _abc.Awaitable[_analytics_pb2.RecordVisitsResponse]]:
-        """Adds a batch of visits, once: a batch whose number is not above the gateway's last one
+        """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
         changes nothing.
 
         Errors: INVALID_ARGUMENT (INVALID_BATCH).
@@ -118,7 +118,7 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.GetTotalsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.GetTotalsResponse, _abc.Awaitable[_analytics_pb2.GetTotalsResponse]]:
-        """Reads the totals of up to 1000 links; links nobody visited are left out of the answer.
+        """Returns the totals of up to 1000 links. Links without visits are absent.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -129,10 +129,10 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.GetStatisticsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.GetStatisticsResponse, _abc.Awaitable[_analytics_pb2.GetStatisticsResponse]]:
-        """Adds up the visits of up to 100,000 links over a span, step by step.
+        """Returns statistics of up to 100,000 links over a period, added up.
 
         Errors: INVALID_ARGUMENT (INVALID_RANGE, INVALID_TIMEZONE, TOO_MANY_CODES), RESOURCE_EXHAUSTED
-        (TOO_MANY_READS, where the owner has too many calls waiting).
+        (TOO_MANY_READS, if too many calls of the owner or of all owners are waiting).
         """
 
     @_abc_1.abstractmethod
@@ -141,8 +141,8 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.GetRecentPeopleRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.GetRecentPeopleResponse, _abc.Awaitable[_analytics_pb2.GetRecentPeopleResponse]]:
-        """Counts the people of each of the last 30 UTC days, today included, for up to 100 links.
-        Links that nobody visited in these days are left out of the answer.
+        """Returns the people of each of the last 30 UTC days, including today, for up to 100 links. Links
+        without people on these days are absent.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
         """
@@ -153,52 +153,52 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.GetVisitorKeyRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.GetVisitorKeyResponse, _abc.Awaitable[_analytics_pb2.GetVisitorKeyResponse]]:
-        """The key under which gateways tell visitors of the UTC day apart that runs. It is random, made
-        at the first call of the day, and deleted when the day is over.
+        """Returns the key with which gateways hash the visitors of the current UTC day. It is random,
+        created by the first call of the day, and deleted when the day is over.
         """
 
 def add_AnalyticsServiceServicer_to_server(servicer: AnalyticsServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
 class AdminServiceStub:
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+    """Calls of the operator's command and the reconciler. Served on a separate port."""
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
     @_typing.overload
     def __new__(cls, channel: _aio.Channel) -> AdminServiceAsyncStub: ...
     ListVisited: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.ListVisitedRequest, _analytics_pb2.ListVisitedResponse]
-    """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
-    feed from the commit on that counts it. A caller begins without a cursor, copies all totals
-    after the first answer, and asks again and again with the cursor of the previous answer. Any
-    replica understands it.
+    """Returns the totals that changed after a cursor, for callers that maintain a copy. A visit is in
+    the feed as soon as it is counted. A caller first calls without a cursor and then copies all
+    totals. From then on, it passes the cursor of the previous response. Cursors are valid at every
+    replica.
     """
     RemoveCounts: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]
-    """Removes all that is known of the visits of up to 100 links. Visits that come in later are
-    counted from nothing; no list shows them once the links are gone.
+    """Deletes all counts of up to 100 links. Visits that arrive later count from zero. They are not
+    shown anywhere once the links are removed.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
 
 @_typing.type_check_only
 class AdminServiceAsyncStub(AdminServiceStub):
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+    """Calls of the operator's command and the reconciler. Served on a separate port."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListVisited: _aio.UnaryUnaryMultiCallable[_analytics_pb2.ListVisitedRequest, _analytics_pb2.ListVisitedResponse]  # type: ignore[assignment]
-    """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
-    feed from the commit on that counts it. A caller begins without a cursor, copies all totals
-    after the first answer, and asks again and again with the cursor of the previous answer. Any
-    replica understands it.
+    """Returns the totals that changed after a cursor, for callers that maintain a copy. A visit is in
+    the feed as soon as it is counted. A caller first calls without a cursor and then copies all
+    totals. From then on, it passes the cursor of the previous response. Cursors are valid at every
+    replica.
     """
     RemoveCounts: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RemoveCountsRequest, _analytics_pb2.RemoveCountsResponse]  # type: ignore[assignment]
-    """Removes all that is known of the visits of up to 100 links. Visits that come in later are
-    counted from nothing; no list shows them once the links are gone.
+    """Deletes all counts of up to 100 links. Visits that arrive later count from zero. They are not
+    shown anywhere once the links are removed.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
 
 class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
-    """What the operator's command and the reconciler may ask for, served on a port of its own."""
+    """Calls of the operator's command and the reconciler. Served on a separate port."""
 
     @_abc_1.abstractmethod
     def ListVisited(
@@ -206,10 +206,10 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.ListVisitedRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.ListVisitedResponse, _abc.Awaitable[_analytics_pb2.ListVisitedResponse]]:
-        """Lists the totals that changed after a cursor, for callers that keep a copy. A visit is in the
-        feed from the commit on that counts it. A caller begins without a cursor, copies all totals
-        after the first answer, and asks again and again with the cursor of the previous answer. Any
-        replica understands it.
+        """Returns the totals that changed after a cursor, for callers that maintain a copy. A visit is in
+        the feed as soon as it is counted. A caller first calls without a cursor and then copies all
+        totals. From then on, it passes the cursor of the previous response. Cursors are valid at every
+        replica.
         """
 
     @_abc_1.abstractmethod
@@ -218,8 +218,8 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _analytics_pb2.RemoveCountsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.RemoveCountsResponse, _abc.Awaitable[_analytics_pb2.RemoveCountsResponse]]:
-        """Removes all that is known of the visits of up to 100 links. Visits that come in later are
-        counted from nothing; no list shows them once the links are gone.
+        """Deletes all counts of up to 100 links. Visits that arrive later count from zero. They are not
+        shown anywhere once the links are removed.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
