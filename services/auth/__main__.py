@@ -31,13 +31,13 @@ def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
     from services.auth.storage import mongo
 
     return (
-        lambda base: (mongo.MongoAccountStore(base), mongo.MongoAttemptStore(base)),
+        lambda database: (mongo.MongoAccountStore(database), mongo.MongoAttemptStore(database)),
         mongo.SCHEMA,
     )
 
 
 ADAPTERS = stores.Adapters[_Stores](
-    lambda file: (sqlite.SqliteAccountStore(file), sqlite.SqliteAttemptStore(file)),
+    lambda database: (sqlite.SqliteAccountStore(database), sqlite.SqliteAttemptStore(database)),
     sqlite.MIGRATIONS,
     _mongo,
 )
@@ -72,11 +72,14 @@ def export_load(passwords: PasswordVerifier) -> None:
 async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the service and its store. Close both on exit."""
     secret = settings.token_secret.get_secret_value()
-    async with stores.opened(settings.store, "auth", ADAPTERS) as ((accounts, counts), database):
+    async with stores.opened(settings.store, "auth", ADAPTERS) as (
+        (accounts, attempt_store),
+        database,
+    ):
         passwords = PasswordVerifier(settings.bcrypt_threads, settings.logins_waiting)
         export_load(passwords)
         attempts = AttemptLimiter(
-            counts,
+            attempt_store,
             secret,
             failure_limits(settings),
             timedelta(seconds=settings.login_failures_window_seconds),

@@ -32,7 +32,7 @@ def visit(
     count: int = 1,
     others: Mapping[Dimension, str] = MappingProxyType({}),
 ) -> VisitCount:
-    """`others` are names in other dimensions than the referrer."""
+    """Return a row. `others` are names in dimensions other than the referrer."""
     return VisitCount(code, hour, kind, {REFERRER: host, **others}, count)
 
 
@@ -166,16 +166,16 @@ class Model:
         hours = range(day * 24, day * 24 + 24)
         breakdowns: dict[Dimension, Counter[str]] = {}
         by_hour: dict[VisitKind, Counter[int]] = {PERSON: Counter(), BOT: Counter()}
-        for one in self.visits:
-            if one.code == code and one.hour in hours:
-                by_hour[one.kind][one.hour % 24] += one.count
-                for dimension, name in one.names.items():
-                    if name and one.kind is PERSON:
-                        breakdowns.setdefault(dimension, Counter())[name] += one.count
+        for row in self.visits:
+            if row.code == code and row.hour in hours:
+                by_hour[row.kind][row.hour % 24] += row.count
+                for dimension, name in row.names.items():
+                    if name and row.kind is PERSON:
+                        breakdowns.setdefault(dimension, Counter())[name] += row.count
         people, bots = by_hour[PERSON], by_hour[BOT]
         if not people and not bots:
             return None
         return DecodedDay(day, people, bots, breakdowns, len(self.visitors[day, code]))
 
     def _sum(self, code: str, kind: VisitKind) -> int:
-        return sum(one.count for one in self.visits if (one.code, one.kind) == (code, kind))
+        return sum(row.count for row in self.visits if (row.code, row.kind) == (code, kind))

@@ -70,8 +70,8 @@ async def test_recent_people_are_counted_per_utc_day(analytics: AnalyticsClient)
         person("longago-", hour=(today - 40) * 24): 6,
     }
     await analytics.record(batch(1, visits))
-    wanted = ["abcdefgh", "zyxwvuts", "onlybots", "longago-", "unknown-", "malformed!"]
-    assert await analytics.recent_people(wanted) == {
+    codes = ["abcdefgh", "zyxwvuts", "onlybots", "longago-", "unknown-", "malformed!"]
+    assert await analytics.recent_people(codes) == {
         "abcdefgh": [7, *[0] * 27, 5, 4],
         "zyxwvuts": [*[0] * 29, 2],
     }

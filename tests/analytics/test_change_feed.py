@@ -32,11 +32,11 @@ def opener(new_store: NewStore) -> Opened:
     async def replicas(count: int) -> AsyncIterator[list[AnalyticsStore]]:
         async with AsyncExitStack() as stack:
             setting = stack.enter_context(new_store())
-            some = [
+            stores = [
                 await stack.enter_async_context(opened_at(setting, "analytics", ADAPTERS))
                 for _ in range(1 if setting.startswith("sqlite") else count)
             ]
-            yield [some[n % len(some)] for n in range(count)]
+            yield [stores[n % len(stores)] for n in range(count)]
 
     return replicas
 

@@ -54,13 +54,13 @@ class Model:
             self.visitors[key] = self.visitors.get(key, frozenset()) | numbers
 
     def remove(self, code: str) -> None:
-        self.visits = [one for one in self.visits if one.code != code]
-        self.visitors = {key: some for key, some in self.visitors.items() if key[1] != code}
+        self.visits = [row for row in self.visits if row.code != code]
+        self.visitors = {key: numbers for key, numbers in self.visitors.items() if key[1] != code}
 
     def statistics(
         self, codes: Sequence[str], requested: RequestedPeriod, timezone: str, now: datetime
     ) -> Statistics:
-        hours = [one.hour for one in self.visits if one.code in codes]
+        hours = [row.hour for row in self.visits if row.code in codes]
         period = resolve_period(requested, find_zone(timezone), now, min(hours, default=None))
         previous = None
         if requested is not RecentPeriod.ALL:
@@ -92,7 +92,7 @@ def batches(draw: st.DrawFn, number: int, today: int) -> Batch:
             names = {Dimension.REFERRER: draw(st.sampled_from(("", "a.b", "c.d")))}
             count = draw(st.integers(1, 3))
             visits.append(VisitCount(code, day * 24 + hour, kind, names, count))
-        if any(one.kind is PERSON for one in visits[-len(hours) :]):
+        if any(row.kind is PERSON for row in visits[-len(hours) :]):
             numbers = draw(st.frozensets(st.integers(0, 9), max_size=len(hours)))
             visitors[day, code] = frozenset(n << 20 for n in numbers)  # Each has its own register.
     return Batch("one", number, tuple(visits), visitors)
@@ -147,7 +147,9 @@ def test_statistics_of_a_group_are_the_sums_of_its_links(
                         store, batch, data.draw(st.integers(0, 2)), moment(today)
                     )
                     await read(compare=False)
-                interrupted = Interrupted(get_database(store), data.draw(st.integers(0, 2)))
+                interrupted = InterruptingDatabase(
+                    get_database(store), data.draw(st.integers(0, 2))
+                )
                 interrupted.before_write = lambda: read(compare=False)
                 await with_database(store, interrupted).apply(batch, moment(today))
                 model.apply(batch)
@@ -167,7 +169,7 @@ def test_statistics_of_a_group_are_the_sums_of_its_links(
     asyncio.run(drive())
 
 
-class Interrupted:
+class InterruptingDatabase:
     """A database that calls `before_write` before one of its writes."""
 
     before_write: Callable[[], Awaitable[None]]
@@ -304,7 +306,7 @@ async def test_days_read_while_a_late_batch_is_written_are_read_again(
         await store.apply(thirty_days, now)
         before = await people()
         for number in range(2, 5):
-            interrupted = Interrupted(get_database(store), number - 2)
+            interrupted = InterruptingDatabase(get_database(store), number - 2)
             interrupted.before_write = read
             await with_database(store, interrupted).apply(Batch("one", number, late), now)
             assert await people() == before + number - 1

@@ -106,8 +106,8 @@ def breakdown(
     statistics: pb.GetStatisticsResponse, dimension: pb.Dimension.ValueType
 ) -> list[tuple[str, int]]:
     """Return people by name in one dimension."""
-    (found,) = (one for one in statistics.breakdowns if one.dimension == dimension)
-    return [(one.name, one.people) for one in found.names]
+    (found,) = (each for each in statistics.breakdowns if each.dimension == dimension)
+    return [(each.name, each.people) for each in found.names]
 
 
 def name(dimension: pb.Dimension.ValueType, text: str) -> pb.Name:

@@ -81,7 +81,9 @@ async def test_concurrent_batches_of_many_gateways_all_count(opened: Opened) -> 
 
 
 async def test_each_dimension_has_its_own_breakdown(opened: Opened) -> None:
-    known = {one: f"the {one.name}" for one in Dimension if one is not REFERRER}
+    known = {
+        dimension: f"the {dimension.name}" for dimension in Dimension if dimension is not REFERRER
+    }
     visits = (
         visit(host="a.example", count=2, others=known),
         visit(others={Dimension.DEVICE: "the DEVICE", Dimension.BROWSER: "another"}),
@@ -294,14 +296,14 @@ def test_aggregation_does_not_change_sums(opened: Opened, data: st.DataObject) -
         async with opened() as store, opened() as unaggregated:
             for number in range(1, 6):
                 sent = batch(number, data.draw(days_strategy))
-                for one in (store, unaggregated):
-                    await one.apply(sent, NOW)
+                for each in (store, unaggregated):
+                    await each.apply(sent, NOW)
                 for step in data.draw(st.lists(steps, max_size=3)):
                     if step == "maintain":
                         await maintain_all(store, DAY + data.draw(st.integers(0, 140)))
                     elif step == "remove":
-                        for one in (store, unaggregated):
-                            await one.remove(codes[:1])
+                        for each in (store, unaggregated):
+                            await each.remove(codes[:1])
                     elif step == "delete":
                         first = DAY + data.draw(st.integers(0, 50))
                         assert await maintain_all(store, DAY, first) == await maintain_all(

@@ -28,12 +28,12 @@ def create(
 
 
 def test_an_account_has_the_typed_email_address_and_a_normalized_key() -> None:
-    made = create(email=" \u00a0Ana.Straße@Example.COM\ufeff\t", username="\u3000Ana Ñ \n")
+    account = create(email=" \u00a0Ana.Straße@Example.COM\ufeff\t", username="\u3000Ana Ñ \n")
 
-    assert made.email == "Ana.Straße@Example.COM"
-    assert made.email_key == "ana.strasse@example.com"
-    assert made.username == "Ana Ñ"
-    assert (made.password_hash, made.salt, made.created_at) == (HASH, SALT, NOW)
+    assert account.email == "Ana.Straße@Example.COM"
+    assert account.email_key == "ana.strasse@example.com"
+    assert account.username == "Ana Ñ"
+    assert (account.password_hash, account.salt, account.created_at) == (HASH, SALT, NOW)
 
 
 @pytest.mark.parametrize(
@@ -113,12 +113,12 @@ def test_random_fields_are_rejected(email: str, hash_: str, salt: str, username:
 @given(st.text(max_size=300), st.text(max_size=40))
 def test_a_created_account_can_be_encoded(email: str, username: str) -> None:
     try:
-        made = create(email=email, username=username)
+        account = create(email=email, username=username)
     except InvalidArgument:
         return
-    made.email.encode()
-    made.username.encode()
-    assert made.email_key == normalize_email(parse_email(made.email))
+    account.email.encode()
+    account.username.encode()
+    assert account.email_key == normalize_email(parse_email(account.email))
 
 
 def test_the_same_fields_repeat_a_registration() -> None:

@@ -143,9 +143,8 @@ async def test_attempts_rejected_by_account_do_not_count_for_the_client_ip(
     clock.time += timedelta(minutes=14)
     for _ in range(10):
         await rejected(limiter, "192.0.2.100")
-    clock.time += timedelta(
-        minutes=1
-    )  # The account's window is over. One of the client IP would not be.
+    # The account's window ends now. A window of the client IP would not.
+    clock.time += timedelta(minutes=1)
 
     for _ in range(2):
         await fail(limiter, "192.0.2.100")

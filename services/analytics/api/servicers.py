@@ -65,7 +65,7 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         visitors: dict[tuple[int, str], frozenset[int]] = {}
         for row in request.visitors:
             if (key := (row.day, row.code)) in visitors:
-                raise InvalidBatch("Visitors of a code and day are named once.")
+                raise InvalidBatch("The visitors of a code and day are duplicated.")
             visitors[key] = frozenset(row.numbers)
         batch = Batch(request.gateway_id, request.batch_number, visits, visitors)
         return pb.RecordVisitsResponse(applied=await self._ingest.record(batch))
@@ -146,7 +146,7 @@ def servicers(ingest: Ingest, queries: Queries, keys: VisitorKeys) -> Servicers:
 
 
 def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
-    """Decode the rows of a batch. Rows that are marked as alike share their names."""
+    """Decode the rows of a batch. Rows that are marked as alike share hour, kind and names."""
     visits: list[VisitCount] = []
     templates: dict[int, VisitCount] = {}
     for row in rows:
@@ -165,14 +165,14 @@ def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
 def _visit_from_pb(visit: pb.VisitCount) -> VisitCount:
     kind = _KINDS.get(visit.kind)
     if kind is None:
-        raise InvalidBatch("A visit is a person's or a bot's.")
+        raise InvalidBatch("The kind of the visit is unknown.")
     names = {Dimension.REFERRER: visit.referrer_host} if visit.referrer_host else {}
     for each in visit.names:
         dimension = _DIMENSIONS.get(each.dimension)
         if dimension is None:  # A later version of the gateway may send more.
             continue
         if dimension in names:
-            raise InvalidBatch("A visit has one name in each dimension.")
+            raise InvalidBatch("A visit has two names in a dimension.")
         names[dimension] = each.name
     return VisitCount(visit.code, visit.hour, kind, names, visit.count)
 
@@ -189,7 +189,7 @@ def _period_from_pb(request: pb.GetStatisticsRequest) -> RecentPeriod | DateRang
         return DateRange.parse(getattr(request.dates, "from"), request.dates.to)
     recent = _RECENT_PERIODS.get(request.recent)
     if recent is None:
-        raise InvalidRange("A span that ends now is one of those that are known.")
+        raise InvalidRange("The recent period is unknown.")
     return recent
 
 

@@ -45,5 +45,5 @@ class Ingest:
     async def remove(self, codes: Sequence[str]) -> None:
         """Delete all counts of links. Ignores malformed codes. Raises TooManyCodes, Unavailable."""
         if len(codes) > MAX_REMOVED:
-            raise TooManyCodes(f"The counts of at most {MAX_REMOVED} codes can be removed at once.")
+            raise TooManyCodes(f"A call has at most {MAX_REMOVED} codes.")
         await self._store.remove([code for code in codes if is_code(code)])

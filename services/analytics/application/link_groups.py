@@ -76,13 +76,14 @@ def divide_into_parts(
     Blocks must end before the day `before`.
     """
     parts = []
-    for block, some in groupby(days, block_number):
+    for block, days_in_block in groupby(days, block_number):
         calendar = block_days(block)
         if calendar[0] in whole_days and calendar[-1] in whole_days and calendar[-1] < before:
-            parts.append(_create_part(group, list(some), calendar, is_block=True))
+            parts.append(_create_part(group, list(days_in_block), calendar, is_block=True))
         else:
             parts += [
-                _create_part(group, [day], range(day, day + 1), is_block=False) for day in some
+                _create_part(group, [day], range(day, day + 1), is_block=False)
+                for day in days_in_block
             ]
     return parts
 

@@ -83,7 +83,7 @@ class Queries:
         Raises TooManyCodes, Unavailable.
         """
         if len(codes) > MAX_CODES:
-            raise TooManyCodes(f"At most {MAX_CODES} codes can be looked up at once.")
+            raise TooManyCodes(f"A call has at most {MAX_CODES} codes.")
         wellformed = [code for code in codes if is_code(code)]
         return await self._store.totals(wellformed) if wellformed else {}
 
@@ -113,7 +113,7 @@ class Queries:
         share one read. Raises InvalidTimezone, TooManyCodes, TooManyReads, Unavailable.
         """
         if len(codes) > MAX_STATISTICS_CODES:
-            raise TooManyCodes(f"At most {MAX_STATISTICS_CODES} codes can be added up at once.")
+            raise TooManyCodes(f"A call has at most {MAX_STATISTICS_CODES} codes.")
         zone = find_zone(timezone)
         known = [code for code in dict.fromkeys(codes) if is_code(code)]
         owner = owner or "".join(known[:1])
@@ -130,7 +130,7 @@ class Queries:
         absent. Raises TooManyCodes, TooManyReads, Unavailable.
         """
         if len(codes) > MAX_RECENT_CODES:
-            raise TooManyCodes(f"At most {MAX_RECENT_CODES} codes can be read at once.")
+            raise TooManyCodes(f"A call has at most {MAX_RECENT_CODES} codes.")
         known = [code for code in dict.fromkeys(codes) if is_code(code)]
         if not known:
             return {}
@@ -223,4 +223,4 @@ def _limiter(name: str, max_running: int, max_waiting: int) -> ConcurrencyLimite
 
 
 def _too_many_reads() -> TooManyReads:
-    return TooManyReads("Too many statistics are read at once.", retry_after=_RETRY_SECONDS)
+    return TooManyReads("Too many reads of statistics are waiting.", retry_after=_RETRY_SECONDS)

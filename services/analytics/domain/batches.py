@@ -63,9 +63,9 @@ class DayIncrement(NamedTuple):
 def validate_batch(batch: Batch) -> None:
     """Reject a batch if any row could not come from a gateway. Raises InvalidBatch."""
     if not _GATEWAY_ID.fullmatch(batch.gateway_id):
-        raise InvalidBatch("A gateway's id has 1 to 64 characters of A-Z, a-z, 0-9, - and _.")
+        raise InvalidBatch("A gateway's id must have 1 to 64 characters of A-Z, a-z, 0-9, - and _.")
     if batch.number < 1:
-        raise InvalidBatch("Batches are numbered from 1.")
+        raise InvalidBatch("Batch numbers start at 1.")
     if len(batch.visits) > MAX_ROWS:
         raise InvalidBatch(f"A batch has at most {MAX_ROWS} rows.")
     validated: set[int] = set()
@@ -142,11 +142,13 @@ def _add_up(visits: Iterable[VisitCount]) -> DayIncrement:
 
 def _row_error(visit: VisitCount) -> str | None:
     if not is_code(visit.code):
-        return f"A code has {MIN_LENGTH} to {MAX_LENGTH} characters of A-Z, a-z, 0-9, - and _."
+        return (
+            f"A code must have {MIN_LENGTH} to {MAX_LENGTH} characters of A-Z, a-z, 0-9, - and _."
+        )
     if not 0 <= visit.hour <= LAST_HOUR:
-        return "An hour is on the calendar."
+        return "The hour is outside the calendar."
     if not 1 <= visit.count <= MAX_COUNT:
-        return f"A row counts 1 to {MAX_COUNT} visits."
+        return f"A row must count 1 to {MAX_COUNT} visits."
     return None
 
 
@@ -155,7 +157,7 @@ def _names_error(names: Mapping[Dimension, str]) -> str | None:
         max_length = _MAX_HOST_LENGTH if dimension is Dimension.REFERRER else _MAX_NAME_LENGTH
         if len(name) > max_length or CONTROLS.search(name):
             return (
-                f"The name of a {dimension.name.lower()} has at most {max_length} characters, "
-                "none of them a control."
+                f"The name of a {dimension.name.lower()} must have at most {max_length} "
+                "characters and no control characters."
             )
     return None

@@ -22,7 +22,7 @@ ONE_DAY = timedelta(days=1)
 def find_zone(name: str) -> ZoneInfo:
     """Return the time zone with this name in the IANA database. Raises InvalidTimezone."""
     if name not in _zone_names():
-        raise InvalidTimezone("There is no such time zone.")
+        raise InvalidTimezone("The time zone does not exist.")
     return ZoneInfo(name)
 
 

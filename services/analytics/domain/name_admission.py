@@ -40,7 +40,7 @@ def admit_names(added: Breakdown, stored: Breakdown, random: Random) -> tuple[Br
     the next one evicted: the candidate comes from a random sample, which almost never contains only
     frequent names, and seldom the newest one.
     """
-    if len(added) + len(stored) <= MAX_NAMES:  # There is room for all.
+    if len(added) + len(stored) <= MAX_NAMES:  # There is space for all.
         return added, _NONE
     new = {name: people for name, people in added.items() if name not in stored}
     new.pop(OTHER_NAMES, None)

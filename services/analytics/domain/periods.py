@@ -58,15 +58,15 @@ class DateRange:
     def parse(cls, first: str, last: str) -> DateRange:
         """Parse dates such as `2026-11-22`. Raises InvalidRange."""
         if not (_DATE.fullmatch(first) and _DATE.fullmatch(last)):
-            raise InvalidRange("A date has the form 2026-11-22.")
+            raise InvalidRange("A date must have the form 2026-11-22.")
         try:
             dates = cls(date.fromisoformat(first), date.fromisoformat(last))
         except ValueError:
-            raise InvalidRange("There is no such date.") from None
+            raise InvalidRange("The date does not exist.") from None
         if not _EARLIEST <= dates.first <= dates.last <= _LATEST:
-            raise InvalidRange(f"The dates are in order, from {_EARLIEST} to {_LATEST}.")
+            raise InvalidRange(f"The dates must be in order, from {_EARLIEST} to {_LATEST}.")
         if (dates.last - dates.first).days >= MAX_DAYS:
-            raise InvalidRange(f"At most {MAX_DAYS} days can be asked for at once.")
+            raise InvalidRange(f"A range has at most {MAX_DAYS} days.")
         return dates
 
 

@@ -55,8 +55,8 @@ def next_task(totals: TotalsRecord, end: int, retained_from: int | None) -> Task
             return Task(days, [])
     pending = clip(ranges, totals.aggregated * DAYS_PER_BLOCK, end * DAYS_PER_BLOCK - 1)
     blocks = (item for item in group_by_block(pending) if len(item[1]) >= MIN_BLOCK_DAYS)
-    some = list(islice(blocks, DAYS_PER_STEP // DAYS_PER_BLOCK))
-    return Task([], some) if some else None
+    next_blocks = list(islice(blocks, DAYS_PER_STEP // DAYS_PER_BLOCK))
+    return Task([], next_blocks) if next_blocks else None
 
 
 def run_next_task(

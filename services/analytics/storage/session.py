@@ -58,7 +58,7 @@ Work = Callable[[Session], T]
 
 
 class Backend(Protocol):
-    """A database. Every method raises Unavailable."""
+    """A database. Every method raises Unavailable if it cannot be reached."""
 
     codes_per_transaction: int
     """Maximum links to which one transaction adds a batch."""

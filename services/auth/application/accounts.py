@@ -74,7 +74,7 @@ class AuthService:
         account = create_account(email, password_hash, salt, username, self._now())
         stored = await self._accounts.add(account)
         if not stored.has_same_fields(account):
-            raise EmailTaken("An account with this e-mail address exists.")
+            raise EmailTaken("An account with this e-mail address already exists.")
         if stored.id == account.id:
             ACCOUNTS_CREATED.inc()
         return stored
@@ -198,7 +198,7 @@ def _email_key(email: str) -> str | None:
 
 
 def _session_ended() -> InvalidToken:
-    return InvalidToken("The session of this token has ended, or its account is gone.")
+    return InvalidToken("The session of this token has ended, or its account was removed.")
 
 
 def _no_account() -> NoAccount:

@@ -88,7 +88,7 @@ def normalize_email(email: str) -> str:
 def _parse_username(text: str) -> str:
     username = text.strip(BLANKS)
     if not 1 <= len(username) <= MAX_USERNAME_LENGTH:
-        raise InvalidUsername(f"A username has 1 to {MAX_USERNAME_LENGTH} characters.")
+        raise InvalidUsername(f"A username must have 1 to {MAX_USERNAME_LENGTH} characters.")
     if CONTROLS.search(username):
-        raise InvalidUsername("A username has no control characters.")
+        raise InvalidUsername("A username must not have control characters.")
     return username

@@ -26,9 +26,9 @@ def validate_password_hash(password_hash: str, salt: str) -> str:
     """Return the hash if some password can verify against it. Raises InvalidPasswordHash."""
     match = _BCRYPT_HASH.fullmatch(password_hash)
     if match is None:
-        raise InvalidPasswordHash("This is not a bcrypt hash of cost 10 to 14.")
+        raise InvalidPasswordHash("The hash must be a bcrypt hash of cost 10 to 14.")
     if match["salt"] != salt:
-        raise InvalidPasswordHash("The hash was made with another salt.")
+        raise InvalidPasswordHash("The hash does not have this salt.")
     return password_hash
 
 
