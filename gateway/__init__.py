@@ -1,1 +1,16 @@
-"""The one origin people reach: the functions, short links, and the pages in a local run."""
+"""The public origin: redirects, functions, and in a local run also the web pages.
+
+__main__, settings   the process
+bootstrap, app       composition
+redirects            short URLs and their cache
+functions            the API
+visits               visits on their way to analytics
+pages                web pages and the status page
+http                 the HTTP server protocol
+backends             the three services as the gateway calls them
+nginx                what an nginx in front needs
+support              helpers of all packages
+
+Imports go from __main__ > bootstrap > app > functions > backends > redirects > pages, visits >
+http, support.
+"""

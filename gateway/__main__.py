@@ -1,7 +1,7 @@
 """Starts the gateway: `python -m gateway`.
 
-What is a process's own is here: its socket, server, signals and observation port, and the order in
-which all of it starts and ends. The gateway itself is put together in `gateway/bootstrap.py`.
+Owns what belongs to a process: socket, server, signals and observation port, and the order in which
+they start and stop. `gateway/bootstrap.py` composes the gateway itself.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import uvicorn
 import uvloop
 from prometheus_client import REGISTRY
 
-from gateway.backends.clients import AnalyticsClient, AuthClient, LinksClient
+from gateway.backends.analytics import AnalyticsClient
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
 from gateway.bootstrap import Gateway, bootstrap
 from gateway.http.fast_path import protocol_class
 from gateway.settings import GatewaySettings
@@ -27,12 +29,12 @@ from services.shared.settings import split_address
 log = logs.get(__name__)
 
 BACKLOG = 2048
-_LAST_SECONDS = 0.2
-"""How long a call that was cancelled may take to end."""
+_CANCELLED_SECONDS = 0.2
+"""How long a cancelled call may take to respond."""
 
 
 class _Server(uvicorn.Server):
-    """Says when it serves. Signals are ours: the process has more to end than this server."""
+    """Announces when it serves. Leaves signals to `_serve`, which stops more than this server."""
 
     def __init__(self, config: uvicorn.Config, addresses: dict[str, str], health: Health) -> None:
         super().__init__(config)
@@ -47,19 +49,19 @@ class _Server(uvicorn.Server):
         log.info("serving", **self._addresses)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer nobody any more once it returns: what would be answered then, nobody counts.
+        """Close every connection: visits of later requests would not be counted.
 
-        A connection that is taken up while the others are told to end goes on asking.
+        uvicorn leaves open a connection that is accepted while it shuts down the others.
         """
         await super().shutdown(sockets)
-        if self.server_state.tasks:  # They were cancelled, and say so to those who wait.
-            await asyncio.wait(self.server_state.tasks, timeout=_LAST_SECONDS)
+        if self.server_state.tasks:  # They were cancelled, and tell their clients.
+            await asyncio.wait(self.server_state.tasks, timeout=_CANCELLED_SECONDS)
         for connection in list(self.server_state.connections):
             connection.transport.close()
 
 
 def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config:
-    """How uvicorn is to serve a gateway."""
+    """Return the uvicorn configuration of a gateway."""
     return uvicorn.Config(
         gateway.app,
         http=protocol_class(gateway.app),
@@ -69,7 +71,7 @@ def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        # Its type says whole seconds; it is handed to `asyncio.wait_for` as it is.
+        # Typed as int, but passed to `asyncio.wait_for` as it is.
         timeout_graceful_shutdown=settings.drain_seconds,  # type: ignore[arg-type]
     )
 
@@ -77,19 +79,20 @@ def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config
 async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     stop = supervision.stop_requested()
     background.stop_on_failure(stop)
-    async with AsyncExitStack() as ending:  # What comes last here ends first.
+    async with AsyncExitStack() as ending:  # Callbacks run in reverse order.
         ending.push_async_callback(asyncio.to_thread, tracing.stop)
         auth = AuthClient(settings.auth_address)
         links = LinksClient(settings.links_address)
         analytics = AnalyticsClient(settings.analytics_address)
         gateway = bootstrap(settings, auth, links, analytics)
-        REGISTRY.register(gateway.metrics)
+        for collector in gateway.collectors:
+            REGISTRY.register(collector)
         observation = ObservationServer("gateway", settings, gateway.health)
         ending.push_async_callback(asyncio.to_thread, observation.close)
         ending.callback(gateway.health.close)
         for client in (auth, links, analytics):
             ending.push_async_callback(client.close)
-        await ending.enter_async_context(gateway.at_work())
+        await ending.enter_async_context(gateway.running())
 
         host, port = listening.getsockname()[:2]
         addresses = {"http": f"{host}:{port}", "metrics": observation.address}
@@ -97,7 +100,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
 
         async def stop_server() -> None:
             await stop.wait()
-            # Not ready first, so that visitors go elsewhere; then finish what runs.
+            # Report not ready first, so that requests go elsewhere. Then finish the running ones.
             await gateway.health.stop()
             server.should_exit = True
 
@@ -114,7 +117,7 @@ def _listen(address: str) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-    except (OSError, UnicodeError) as error:  # The latter for what cannot be a host's name.
+    except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name.
         why = error.strerror if isinstance(error, OSError) else "this is no host"
         raise SystemExit(f"Cannot listen on {address}: {why}") from None
     listening.listen(BACKLOG)

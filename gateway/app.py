@@ -1,10 +1,10 @@
-"""Puts the gateway's parts together as one ASGI application.
+"""Composes the gateway's handlers into one ASGI application.
 
-Redirects            GET and HEAD of a short address, ahead of everything
-  Requests           request id, duration, the log line of a failure
+Redirects            GET and HEAD of a short URL
+  Requests           request id, duration, log line of a failure
     FastAPI          POST of the functions, CORS
     StatusPage       GET and HEAD of /status
-    LookedUpPages    GET and HEAD of pages that only a link has
+    LinkPages        GET and HEAD of pages that exist only for known codes
     Site             GET and HEAD of pages and files
 """
 
@@ -23,23 +23,27 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.functions.protocol import Decoder, failure, success
-from gateway.functions.rate_limits import ClientAddresses
 from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.table import Function
-from gateway.metrics import HTTP_SECONDS
+from gateway.http.metrics import HTTP_SECONDS
 from gateway.pages.files import Site
 from gateway.pages.status import StatusPage
-from gateway.redirects.link_pages import LookedUpPages
-from gateway.support.disconnect import CLIENT_CLOSED_REQUEST, ClientGoneError, run_while_connected
+from gateway.redirects.link_pages import LinkPages
+from gateway.support.client_ip import ClientIpFinder
+from gateway.support.disconnect import (
+    CLIENT_CLOSED_REQUEST,
+    ClientDisconnectedError,
+    run_while_connected,
+)
 from gateway.support.edge import Edge, RawHeaders
-from gateway.support.request_id import identified
+from gateway.support.request_id import sending_request_id
 from services.shared.errors import AppError, Internal, InvalidArgument, NotFound, Unavailable
 from services.shared.observability import logs, request_id
 
 log = logs.get(__name__)
-refusals = logs.Throttled(__name__)
+throttled = logs.Throttled(__name__)
 
-_REFUSAL = "atajo.refusal"
+_ERROR = "atajo.error"
 """Key of a request's scope for the AppError that became its response."""
 
 
@@ -48,49 +52,49 @@ def create_functions_app(
     edge: Edge,
     origins: list[str],
     rejected: RejectedReads,
-    clients: ClientAddresses,
+    clients: ClientIpFinder,
 ) -> FastAPI:
-    """The functions that `edge` lists, as a FastAPI application that `origins` may call.
+    """Return a FastAPI application with the functions that `edge` lists, callable from `origins`.
 
-    Raises ValueError where the edge lists others.
+    Raises ValueError if `edge` lists other functions.
     """
-    # FastAPI makes the spans of the functions, where traces are on (services.shared.observability).
+    # FastAPI makes the spans of the functions if tracing is on (services.shared.observability).
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,
         telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )
     if (paths := {f"/{name}" for name in functions}) != set(edge.functions):
-        raise ValueError(f"Known in one place only: {paths ^ set(edge.functions)}")
+        raise ValueError(f"Listed in one place only: {paths ^ set(edge.functions)}")
     for name, function in functions.items():
         app.post(f"/{name}")(_endpoint(function, edge, clients))
 
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
-        request.scope[_REFUSAL] = error  # `Requests` logs it.
-        rejected.note(error)
+        request.scope[_ERROR] = error  # `Requests` logs it.
+        rejected.record(error)
         return failure(error, edge.function_headers)
 
-    @app.exception_handler(ClientGoneError)
-    async def end_for_nobody(_request: Request, _error: ClientGoneError) -> Response:
+    @app.exception_handler(ClientDisconnectedError)
+    async def respond_to_disconnect(_request: Request, _error: ClientDisconnectedError) -> Response:
         return Response(status_code=CLIENT_CLOSED_REQUEST)
 
     @app.exception_handler(HTTPException)
-    async def respond_to_no_function(request: Request, error: HTTPException) -> Response:
+    async def respond_to_unknown_function(request: Request, error: HTTPException) -> Response:
         if error.status_code == 404 and request.method == "POST":
             return failure(NotFound("There is no such function."), edge.function_headers)
         return failure(InvalidArgument("Functions are called by POST."), edge.function_headers)
 
     @app.exception_handler(Exception)
-    async def respond_to_fault(_request: Request, _error: Exception) -> Response:
+    async def respond_to_unexpected_error(_request: Request, _error: Exception) -> Response:
         return failure(Internal(), edge.function_headers)  # `Requests` logs it.
 
-    app.add_middleware(_Stopping, headers=edge.function_headers)
+    app.add_middleware(_Cancellation, headers=edge.function_headers)
     app.add_middleware(_Cors, origins=origins, headers=edge.function_headers)
     return app
 
 
-def _endpoint(function: Function, edge: Edge, clients: ClientAddresses) -> Callable[..., Any]:
+def _endpoint(function: Function, edge: Edge, clients: ClientIpFinder) -> Callable[..., Any]:
     decoder = Decoder(function.payload, edge.body_bytes)
 
     async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
@@ -102,7 +106,7 @@ def _endpoint(function: Function, edge: Edge, clients: ClientAddresses) -> Calla
 
 
 class _Cors(CORSMiddleware):
-    """Lets the pages of `origins` call. Preflights get the headers of every call's answer, too."""
+    """Allows calls from `origins`. Preflight responses also have the headers of all responses."""
 
     def __init__(self, app: ASGIApp, origins: list[str], headers: RawHeaders) -> None:
         super().__init__(
@@ -124,8 +128,8 @@ class _Cors(CORSMiddleware):
         return response
 
 
-class _Stopping:
-    """Answers calls that are cancelled: as it stops, uvicorn does that to those that outlast it."""
+class _Cancellation:
+    """Answers calls that uvicorn cancels when its graceful shutdown times out."""
 
     def __init__(self, app: ASGIApp, headers: RawHeaders) -> None:
         self._app = app
@@ -144,38 +148,38 @@ class _Stopping:
         except asyncio.CancelledError:
             if has_begun:
                 raise
-            scope[_REFUSAL] = error = Unavailable("The gateway stops.", "STOPPING")
+            scope[_ERROR] = error = Unavailable("The gateway stops.", "STOPPING")
             await failure(error, self._headers)(scope, receive, send)
 
 
 class Requests:
-    """Hands each request that is no short address to its application, and measures and logs it."""
+    """Dispatches all requests other than redirects, and measures and logs them."""
 
     def __init__(
         self,
         functions: FastAPI,
         site: Site,
-        looked_up: LookedUpPages,
+        link_pages: LinkPages,
         status_page: StatusPage,
         edge: Edge,
     ) -> None:
         self._functions: ASGIApp = functions
         self._site = site
-        self._looked_up = looked_up
+        self._link_pages = link_pages
         self._status_page = status_page
         self._names = frozenset(edge.functions)
         self._status_path = edge.status
         self._page_at = edge.page_at
-        self._looked_up_pages = edge.looked_up
-        self._others = frozenset((*edge.functions, *edge.gateway))
+        self._link_page_paths = edge.link_pages
+        self._other_paths = frozenset((*edge.functions, *edge.gateway))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             raise RuntimeError(f"{scope['type']} is not served here")
         started = time.perf_counter()
-        send_with_id = identified(scope, send)
+        send_with_id = sending_request_id(scope, send)
         status = 500
-        fault: Exception | None = None
+        unexpected: Exception | None = None
 
         async def send_and_note_status(message: Message) -> None:
             nonlocal status
@@ -185,14 +189,14 @@ class Requests:
 
         try:
             await self._dispatch(scope, receive, send_and_note_status)
-        except Exception as error:  # FastAPI has sent its response, or a streamed one broke off.
-            fault = error.__cause__ if isinstance(error.__cause__, AppError) else error
+        except Exception as error:  # FastAPI has responded, or a streamed response was interrupted.
+            unexpected = error.__cause__ if isinstance(error.__cause__, AppError) else error
             status = 500
         finally:
             seconds = time.perf_counter() - started
             route, method = self._route(scope)
             HTTP_SECONDS.labels(route, method, str(status)).observe(seconds)
-            _log(fault or scope.get(_REFUSAL), route, status, seconds)
+            _log(unexpected or scope.get(_ERROR), route, status, seconds)
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -202,28 +206,28 @@ class Requests:
         elif path == self._status_path:
             app = self._status_page
         else:
-            looks_up = self._page_at(path) in self._looked_up_pages
-            app = self._looked_up if looks_up else self._site
+            is_link_page = self._page_at(path) in self._link_page_paths
+            app = self._link_pages if is_link_page else self._site
         await app(scope, receive, send)
 
     def _route(self, scope: Scope) -> tuple[str, str]:
-        """The labels `route` and `method` of a request: `other` for what the edge does not list."""
+        """Return the labels `route` and `method`, `other` for those that the edge does not list."""
         path, method = scope["path"], scope["method"]
-        route = path if path in self._others else self._page_at(path) or "other"
+        route = path if path in self._other_paths else self._page_at(path) or "other"
         return route, method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"
 
 
 def _log(error: Exception | None, route: str, status: int, seconds: float) -> None:
-    """Write one line for a request that failed, in the log of the process where it failed.
+    """Log a failed request.
 
-    A refusal of a service is in that service's log already. One of the gateway itself is written at
-    most once a minute for each reason, because any stranger can bring it about.
+    The services log their own rejections. The gateway's rejections are logged at most once a minute
+    per reason, because any client can cause them.
     """
     fields = {"route": route, "status": status, "duration": round(seconds, 6)}
     if isinstance(error, AppError):
         if status >= 500:
             log.error("request_failed", reason=error.reason, call=error.call, **fields)
         elif not error.call:
-            refusals.info("request_refused", reason=error.reason, **fields)
+            throttled.info("request_refused", reason=error.reason, **fields)
     elif error:
         log.error("request_failed", exc_info=error, **fields)

@@ -1,8 +1,7 @@
-"""Puts the gateway together from settings and the three ports.
+"""Composes the gateway from its settings and the ports of the three services.
 
-`python -m gateway` calls `bootstrap` with clients of other processes, tests call it with clients of
-services in their own process. The gateway is the same in both. What belongs to a process (socket,
-signals, the server, the observation port) is in `gateway/__main__.py`.
+`python -m gateway` passes gRPC clients; tests may pass services in their own process.
+`gateway/__main__.py` adds what belongs to a process: socket, signals, server, observation port.
 """
 
 from __future__ import annotations
@@ -11,67 +10,70 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from prometheus_client.registry import Collector
+
 from gateway.app import Requests, create_functions_app
 from gateway.backends.ports import Analytics, Auth, Links
-from gateway.backends.view_counts import Views
+from gateway.backends.view_counts import ViewCounts
 from gateway.functions.accounts import Accounts
-from gateway.functions.links import ShortAddresses
 from gateway.functions.owned_links import OwnedLinks
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
-from gateway.functions.rate_limits import ClientAddresses, ConcurrencyLimit, Limit, Rate
+from gateway.functions.rate_limits import ClientConcurrencyLimiter, Rate, RateLimiter
 from gateway.functions.rejected_reads import RejectedReads
+from gateway.functions.short_urls import ShortUrls
 from gateway.functions.statistics import LinkStatistics
 from gateway.functions.table import Function, Limits, table
-from gateway.metrics import GatewayCollector, RedirectMetrics
 from gateway.pages.files import Site
 from gateway.pages.status import StatusPage
 from gateway.redirects.handler import Redirects
 from gateway.redirects.invalidation import ChangeFollower
-from gateway.redirects.link_pages import LookedUpPages
+from gateway.redirects.link_pages import LinkPages
+from gateway.redirects.metrics import RedirectCollector, RedirectMetrics
 from gateway.redirects.resolver import Resolver
 from gateway.settings import GatewaySettings
+from gateway.support.client_ip import ClientIpFinder
 from gateway.support.edge import Edge
 from gateway.visits.enrichment.countries import (
     CountriesFile,
     CountryOf,
     InvalidCountriesError,
-    registered,
+    registry_country,
 )
 from gateway.visits.enrichment.visitor_key import VisitorKeys
 from gateway.visits.enrichment.visitors import Visitors
 from gateway.visits.journal.folder import JournalInUseError
 from gateway.visits.journal.journal import Journal, JournalFullError
+from gateway.visits.metrics import VisitCollector
 from gateway.visits.pipeline import VisitPipeline
 from services.shared.observability.health import Health
 
 FLUSH_SECONDS = 1.0
-"""How long the last visits may take to reach analytics. The rest stays in the journal."""
+"""How long a shutdown sends visits to analytics. The rest stays in the journal."""
 
 
 @dataclass(frozen=True)
 class Gateway:
-    """The gateway, put together. `app` answers from the start; `at_work` runs what is behind it."""
+    """The composed gateway. `app` answers at once; `running` runs its background work."""
 
     app: Redirects
-    """The ASGI application, and the fast path that `protocol_class` takes."""
+    """The ASGI application, and the fast path for `protocol_class`."""
     health: Health
-    """Starts with the server and stops ahead of it; whoever does so closes it last."""
-    metrics: GatewayCollector
-    """Counts of redirects, cache and visits, to be registered with Prometheus."""
+    """To be started with the server, stopped before it, and closed last."""
+    collectors: tuple[Collector, ...]
+    """Metrics to register with Prometheus."""
     resolver: Resolver
     changes: ChangeFollower
     visits: VisitPipeline
     keys: VisitorKeys
 
     @asynccontextmanager
-    async def at_work(self) -> AsyncIterator[None]:
-        """Follow changes and the day's key, and send visits, for as long as the block runs.
+    async def running(self) -> AsyncIterator[None]:
+        """Follow changes and the day's visitor key, and send visits, while the block runs.
 
-        At its end the visits that are left are sent, for at most `FLUSH_SECONDS`, and look-ups in
-        flight end.
+        At its end, send remaining visits for at most `FLUSH_SECONDS`, and end look-ups in flight.
         """
-        async with AsyncExitStack() as ending:  # What is pushed last ends first.
+        async with AsyncExitStack() as ending:  # Callbacks run in reverse order.
             ending.push_async_callback(self.resolver.close)
             await self.changes.start()
             ending.push_async_callback(self.changes.stop)
@@ -83,24 +85,24 @@ class Gateway:
 
 
 def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: Analytics) -> Gateway:
-    """The gateway over three services. It belongs to the running loop, and has its journal open.
+    """Compose a gateway over three services, for the running event loop. Opens its journal.
 
-    Raises SystemExit with one line where the journal or the pages cannot be used.
+    Raises SystemExit with a one-line message if the journal or the pages cannot be used.
     """
     edge = Edge.load(https=settings.public_url.scheme == "https")
     site = _read_site(settings, edge)
-    clients = ClientAddresses(settings.trusted_proxies, settings.trusted_hops)
+    clients = ClientIpFinder(settings.trusted_proxies, settings.trusted_hops)
     visitors = Visitors(clients.find, _countries(settings))
     visits = VisitPipeline(_open_journal(settings), analytics, visitors, own_url=settings.origin)
     keys = VisitorKeys(analytics, visitors)
     resolver = Resolver(
         links,
         settings.cache_bytes,
-        fresh=settings.cache_fresh_seconds,
-        stale=settings.cache_stale_seconds,
+        fresh_seconds=settings.cache_fresh_seconds,
+        stale_seconds=settings.cache_stale_seconds,
     )
     changes = ChangeFollower(links, resolver)
-    # None is needed: with all services away, links in memory are still followed.
+    # None is required: while all services are unavailable, cached links still redirect.
     health = Health(
         {
             "auth": auth.check,
@@ -119,14 +121,17 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     requests = Requests(
         create_functions_app(functions, edge, origins, rejected, clients),
         site,
-        LookedUpPages(edge, resolver, site),
+        LinkPages(edge, resolver, site),
         status_page,
         edge,
     )
     redirect_metrics = RedirectMetrics()
     app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
-    metrics = GatewayCollector(redirect_metrics, resolver, changes, visits, keys)
-    return Gateway(app, health, metrics, resolver, changes, visits, keys)
+    collectors = (
+        RedirectCollector(redirect_metrics, resolver, changes),
+        VisitCollector(visits, keys),
+    )
+    return Gateway(app, health, collectors, resolver, changes, visits, keys)
 
 
 def _functions(
@@ -136,12 +141,12 @@ def _functions(
     analytics: Analytics,
     resolver: Resolver,
     visits: VisitPipeline,
-    clients: ClientAddresses,
+    clients: ClientIpFinder,
 ) -> Mapping[str, Function]:
-    views = Views(analytics)
-    profile_limit = ConcurrencyLimit("profile", by_network=settings.limits == "on")
+    views = ViewCounts(analytics)
+    profile_limit = ClientConcurrencyLimiter("profile", by_network=settings.limits == "on")
     return table(
-        ShortAddresses(auth, links, resolver, visits),
+        ShortUrls(auth, links, resolver, visits),
         OwnedLinks(auth, links, views, resolver),
         Profiles(auth, links, views, clients, profile_limit),
         LinkStatistics(auth, links, analytics),
@@ -152,8 +157,8 @@ def _functions(
 
 
 def _limits(settings: GatewaySettings) -> Limits:
-    def limit(name: str, rate: Rate) -> Limit | None:
-        return Limit(name, rate) if settings.limits == "on" else None
+    def limit(name: str, rate: Rate) -> RateLimiter | None:
+        return RateLimiter(name, rate) if settings.limits == "on" else None
 
     return Limits(
         creations=limit("create", settings.creations),
@@ -168,7 +173,7 @@ def _limits(settings: GatewaySettings) -> Limits:
 
 def _countries(settings: GatewaySettings) -> CountryOf:
     if settings.countries_file is None:
-        return registered
+        return registry_country
     try:
         return CountriesFile(settings.countries_file)
     except (OSError, InvalidCountriesError) as error:

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from gateway.functions.rate_limits import Rate
-from gateway.redirects.resolver import FRESH_SECONDS, STALE_SECONDS
+from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS
 from services.shared.settings import Address, ProcessSettings, PublicUrl
 
-# Of one address, in each gateway's memory. A local run is one address, and its load tests too.
+# Limits per client address, in each gateway. A local run, with its load tests, has one address.
 _CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
 _REGISTRATIONS = {"production": Rate(30, 3600), "local": Rate(200, 1)}
 _LOGINS = _CREATIONS
@@ -26,51 +26,51 @@ def _rate(value: Any) -> Any:
 
 
 OptionalRate = Annotated[Rate | None, BeforeValidator(_rate)]
-"""A rate, like `300/minute`; none where the text is empty."""
+"""A rate such as `300/minute`, None for an empty text."""
 
 
 class GatewaySettings(ProcessSettings):
-    """What the gateway can be told beside what every process can."""
+    """Settings of the gateway, in addition to those of every process."""
 
     listen: Address = "127.0.0.1:8080"
     """Host and port of the public server."""
     public_url: PublicUrl
-    """Where people reach the product; its origin is always among the CORS origins."""
+    """URL of the product. Its origin is always one of the CORS origins."""
     contact: str = ""
-    """E-mail address the legal pages name; `contact_address` says which where none is set."""
+    """E-mail address on the legal pages, by default `contact@` and the public host."""
     auth_address: str = Field(min_length=1)
     links_address: str = Field(min_length=1)
     analytics_address: str = Field(min_length=1)
     """gRPC targets of the services, `host:port` or `dns:///host:port`."""
     journal_dir: Path
-    """Folder of the visit journal; one gateway a folder."""
+    """Folder of the visit journal. Each gateway needs its own."""
     journal_bytes: int = Field(default=1 << 30, ge=1 << 20, le=1 << 50)
-    """Room of the journal; visits past it are counted as lost."""
+    """Maximum size of the journal. Visits beyond it are lost and counted as such."""
     web_dir: Path | None = None
-    """Folder of the built pages, where the gateway serves them itself."""
+    """Folder of the built pages, if the gateway serves them itself."""
     cors_origins: tuple[str, ...] = ()
-    """Further origins, by commas, that may call the functions from a browser."""
+    """Comma-separated additional origins that may call the functions from a browser."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
-    """CIDRs, by commas, whose X-Forwarded-For is believed."""
+    """Comma-separated CIDRs of proxies whose X-Forwarded-For is trusted."""
     trusted_hops: int = Field(default=0, ge=0, le=10)
-    """Number of proxies in front whose X-Forwarded-For is believed, instead of their networks."""
+    """Number of proxies whose X-Forwarded-For is trusted, as an alternative to their networks."""
     countries_file: Path | None = None
-    """File in MaxMind's format with the countries of addresses; None for what iptocc knows."""
+    """File in MaxMind's format with the countries of IP addresses, by default iptocc's data."""
     limits: Literal["on", "off"] = "on"
-    """`off` lifts the limits by address, for load tests."""
+    """`off` disables the limits by client address, for load tests."""
     limit_creations: OptionalRate = None
     limit_registrations: OptionalRate = None
     limit_logins: OptionalRate = None
     limit_edits: OptionalRate = None
     limit_reads: OptionalRate = None
     limit_reports: OptionalRate = None
-    """Limits by address, like `300/minute`; empty takes the default of the environment."""
+    """Limits by client address, such as `300/minute`, by default those of the environment."""
     cache_bytes: int = Field(default=64_000_000, ge=1)
-    """Most memory that the cache of links takes."""
+    """Maximum memory of the cache of links."""
     cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0, allow_inf_nan=False)
-    """For how long a resolution is served without a look-up."""
+    """How long a resolution is served without a look-up."""
     cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0, allow_inf_nan=False)
-    """For how long after that it is served while it is looked up."""
+    """How long after that it is served while it is looked up."""
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
@@ -89,13 +89,13 @@ class GatewaySettings(ProcessSettings):
     @field_validator("journal_dir", "web_dir", "countries_file", mode="before")
     @classmethod
     def _is_named(cls, path: Any) -> Any:
-        if path == "":  # To Path, the folder the process happens to be in.
+        if path == "":  # Path("") is the working directory.
             raise ValueError("this names nothing")
         return path
 
     @property
     def origin(self) -> str:
-        """Scheme, host and port of the public address, as browsers write an origin."""
+        """The origin of the public URL, as browsers write it."""
         url = self.public_url
         default = {"http": 80, "https": 443}[url.scheme]
         port = "" if url.port in (None, default) else f":{url.port}"
@@ -103,8 +103,10 @@ class GatewaySettings(ProcessSettings):
 
     @property
     def contact_address(self) -> str:
-        """The contact, or `contact@` and the public host: there is one in every installation. A
-        number stands in brackets, as e-mail writes it. deploy/nginx/start.sh says the same."""
+        """The contact, or `contact@` and the public host.
+
+        IP addresses are in brackets, as in e-mail addresses. deploy/nginx/start.sh does the same.
+        """
         if contact := self.contact.strip():
             return contact
         host = self.public_url.host or ""

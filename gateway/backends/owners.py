@@ -1,6 +1,6 @@
-"""On whose behalf a function is called: an account, or a guest, which is a browser with a key.
+"""Owners of links: an account, or a guest, which is a browser with a key.
 
-The key itself goes no further than `Guest.of`: what is kept, sent on or shown is its hash.
+Only `Guest.of` sees the key. Everything else has its hash.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ _KEY = re.compile(r"[\w-]{43}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """An owner with an account, by its identifier."""
+    """An owner with an account, by the account id."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """An owner without an account, by the SHA-256 of the text of the key that its browser keeps."""
+    """An owner without an account, by the SHA-256 of the key that its browser stores."""
 
     key_hash: bytes = field(repr=False)
 
     @classmethod
     def of(cls, key: str) -> Guest:
-        """The guest with a key. Raises ValueError for a text that is none."""
+        """Return the guest with a key. Raises ValueError if the text is not a key."""
         if not _KEY.fullmatch(key):
             raise ValueError("this is no key of a guest")
         return cls(hashlib.sha256(key.encode()).digest())
@@ -38,7 +38,7 @@ Owner = Account | Guest
 
 
 def pseudonym_of(owner: Owner) -> str:
-    """A name for an owner that tells owners apart and does not tell who they are."""
+    """Return a pseudonym of an owner, from which the owner cannot be found."""
     match owner:
         case Account(account_id):
             named = b"account:" + account_id.encode()

@@ -1,11 +1,11 @@
-"""What the gateway calls on the three services, as protocols. It knows nothing else of them.
+"""What the gateway calls on the three services, as protocols, and the values it exchanges.
 
-`gateway/backends/clients.py` has the adapters that call the services over gRPC.
+The gRPC clients are in `auth.py`, `links.py` and `analytics.py`. A package that needs a service
+defines the protocol that it calls, as redirects do with `LinkSource`; a port here joins all
+protocols of one service.
 
-A part of the gateway that needs a service defines the protocol that it calls, as the resolver does
-with `LinkSource`. A port joins all protocols that one service fulfils. Every method may raise
-Unavailable and DeadlineExceeded, and other kinds of `services.shared.errors.AppError` where it
-says so. Callers branch on an error's `reason`.
+Every method may raise Unavailable and DeadlineExceeded. Docstrings list the reasons of other
+errors (`services.shared.errors.AppError`), which callers branch on.
 """
 
 from __future__ import annotations
@@ -17,55 +17,67 @@ from enum import Enum
 from typing import Protocol, TypedDict
 
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.view_counts import ViewCounts
-from gateway.redirects.resolution import BlockReason, LinkState, Resolution, Resolutions
-from gateway.redirects.resolver import LinkSource
+from gateway.backends.view_counts import ViewCountSource
+from gateway.redirects.resolution import (
+    BlockReason,
+    LinkSource,
+    LinkState,
+    Resolution,
+    Resolutions,
+)
 from gateway.visits.enrichment.visitor_key import KeySource
 from gateway.visits.sender import VisitSink
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a log-in gives."""
+    """The session that a log-in starts."""
 
     token: str
     expires_at: datetime
     username: str
     device: str
-    """Device token for the browser to send with its next log-in."""
+    """Device token, which the browser sends with its next log-in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link as its owner sees it."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkPreview:
+    """What anybody may know of a link. A field that is added here is shown to strangers."""
 
     code: str
     url: str
+    title: str
     created_at: datetime
-    title: str = ""
-    tags: tuple[str, ...] = ()
-    state: LinkState = LinkState.ACTIVE
-    reason: BlockReason | None = None
-    """There where it is blocked."""
-    changed_at: datetime | None = None
-    """When its URL changed last."""
-    expires_at: datetime | None = None
-    ended_url: str = ""
-    public_statistics: bool = False
-    scan_code: str = ""
-    """Empty where it has none."""
+    changed_at: datetime | None
+    """When its URL last changed."""
+    state: LinkState
+    reason: BlockReason | None
+    """Why it is blocked, if it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link(LinkPreview):
+    """A link as its owner sees it."""
+
+    tags: tuple[str, ...]
+    expires_at: datetime | None
+    ended_url: str
+    """The URL that it redirects to once it is expired, empty for none."""
+    public_statistics: bool
+    scan_code: str
+    """The code of its QR codes, empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormerUrl:
-    """A URL that a link led to, and when another took its place."""
+    """A previous URL of a link, and when it was replaced."""
 
     url: str
     until: datetime
 
 
 class LinkOrder(Enum):
-    """In which order links are listed; the values are the words that callers of functions use."""
+    """The order of a list of links. The values are those of the functions' payloads."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -74,23 +86,23 @@ class LinkOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Which of an owner's links are asked for."""
+    """A query for some of an owner's links."""
 
     text: str = ""
-    """In code, URL, title or a tag; empty for all."""
+    """Searched in codes, URLs, titles and tags; empty for all links."""
     state: LinkState | None = None
-    """None for those in every state but removed."""
+    """None for every state except removed."""
     order: LinkOrder = LinkOrder.NEWEST
     limit: int = 50
     cursor: str = ""
-    """Of the page before; empty for the first."""
+    """From the previous page, empty for the first."""
     with_total: bool = True
-    """Whether the links are counted. A list in the order of views has its total anyway."""
+    """Whether to count all links. A list ordered by views always has its total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of links. `total` counts those of all pages; `cursor` is empty at the end."""
+    """A page of links. `total` counts the links of all pages; `cursor` is empty on the last one."""
 
     links: list[Link]
     total: int
@@ -98,20 +110,20 @@ class Page:
 
 
 class LinkChanges(TypedDict, total=False):
-    """What is to change of a link; what is left out stays as it is."""
+    """Changes of a link. Absent keys stay as they are."""
 
     url: str
     title: str
     tags: list[str]
     expires_at: datetime | None
-    """None for no end."""
+    """None for no expiry."""
     ended_url: str | None
-    """None for nowhere."""
+    """None for no URL."""
     public_statistics: bool
 
 
 class RecentSpan(Enum):
-    """A span of time that ends now; the values are the words that callers of functions use."""
+    """A period that ends now. The values are those of the functions' payloads."""
 
     HOURS_24 = "24 hours"
     DAYS_7 = "7 days"
@@ -123,7 +135,7 @@ class RecentSpan(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """A span between two days, both included, as `2026-11-22`; analytics knows which are good."""
+    """A period between two days (`2026-11-22`), both included. analytics validates them."""
 
     first: str
     last: str
@@ -133,7 +145,7 @@ Span = RecentSpan | Dates
 
 
 class StepLength(Enum):
-    """How long the steps of a span are."""
+    """The length of the steps of a period."""
 
     HOUR = "hour"
     DAY = "day"
@@ -143,7 +155,7 @@ class StepLength(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How many visited. Visitors are told apart within a UTC day, and added up over days."""
+    """Visits of people and bots, and visitors: distinct within a UTC day, summed over days."""
 
     people: int
     bots: int
@@ -152,17 +164,17 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a span. `start` is in ISO 8601 with the offset of the time zone then."""
+    """One step of a period. `start` is in ISO 8601 with the UTC offset of that time."""
 
     start: str
     people: int
     bots: int
     visitors: int | None
-    """None where a step is an hour."""
+    """None for steps of an hour."""
 
 
 class Dimension(Enum):
-    """What people are told apart by; the values are the words that callers of functions know."""
+    """A dimension of visits. The values are those of the functions' payloads."""
 
     REFERRER = "referrer"
     DEVICE = "device"
@@ -174,158 +186,159 @@ class Dimension(Enum):
 
 
 People = list[tuple[str, int]]
-"""People by name or by the code of a link, the largest number first."""
+"""Visits of people by name or link code, in descending order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """Visits over a span, whose days are dates in the time zone that was asked for."""
+    """Visits over a period. Days are dates in the requested time zone."""
 
     first: str
     last: str
     step: StepLength
     totals: Figures
     previous: Figures | None
-    """Of the span of the same length before; None where there is none."""
+    """Of the previous period of the same length, None if there is none."""
     series: list[Step]
-    """Every step, oldest first."""
+    """All steps, oldest first."""
     breakdowns: Mapping[Dimension, People]
-    """Every dimension. The empty name is for people whose name is unknown."""
+    """All dimensions. The empty name stands for unknown values."""
     top: People
-    """Links, as many as were asked for."""
+    """The most visited links, as many as requested."""
     kept_from: str = ""
-    """The first day that is kept, where the span begins before it; empty otherwise."""
+    """The first day that analytics has, if the period begins before it, else empty."""
 
 
 class Service(Protocol):
-    """What all three services can do."""
+    """Methods of all three services."""
 
     async def check(self) -> None:
-        """Return if the service says that it is ready. Raises AppError, whose reason says why not.
+        """Raise AppError, whose reason says why, unless the service is ready.
 
-        To be called once a second.
+        Called once a second.
         """
 
 
 class Auth(Service, Protocol):
-    """Who somebody is: the auth service."""
+    """The auth service: accounts and sessions."""
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
-        """Make an account. Reasons: EMAIL_TAKEN, INVALID_*."""
+        """Create an account. Reasons: EMAIL_TAKEN, INVALID_*."""
 
-    async def login(self, email: str, password: str, client_address: str, device: str) -> Session:
-        """Check a password; `device` is the device token last given to the browser, or empty.
+    async def login(self, email: str, password: str, client_ip: str, device: str) -> Session:
+        """Check a password, and start a session.
 
-        Reasons: NO_ACCOUNT, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
+        `device` is the browser's device token, or empty. Reasons: NO_ACCOUNT, WRONG_PASSWORD,
+        TOO_MANY_ATTEMPTS.
         """
         ...
 
     async def account_of(self, token: str) -> str:
-        """Identifier of the account a session token belongs to. Reason: INVALID_TOKEN."""
+        """Return the account id of a session token. Reason: INVALID_TOKEN."""
         ...
 
     async def change_password(
-        self, token: str, password: str, new_hash: str, new_salt: str, client_address: str
+        self, token: str, password: str, new_hash: str, new_salt: str, client_ip: str
     ) -> tuple[str, datetime]:
-        """Give the account of a token another password; its tokens of before stop.
+        """Change the password of a token's account, and end its sessions.
 
-        Returns the token of a new session, and when it expires. Reasons: INVALID_TOKEN,
+        Returns the token and the expiry of a new session. Reasons: INVALID_TOKEN,
         WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_PASSWORD_HASH.
         """
         ...
 
-    async def close_account(self, token: str, password: str, client_address: str) -> None:
-        """Close the account of a token: its tokens stop, and nobody logs in to it any more.
+    async def close_account(self, token: str, password: str, client_ip: str) -> None:
+        """Close the account of a token: end its sessions, and allow no further log-in.
 
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
         """
 
 
 class Links(Service, LinkSource, Protocol):
-    """The links service. For what an owner does not have, the reason is NO_LINK.
+    """The links service. The reason is NO_LINK for links that an owner does not have.
 
-    `Resolutions` in a result are what the edited short addresses answer now, scan codes included.
+    Returned `Resolutions` are the new resolutions of edited short URLs, including scan codes.
     """
 
     async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
-        """Store a link, None standing for nobody; returns what its short address answers now.
+        """Create a link, without an owner for None, and return its resolution.
 
         Reasons: CODE_TAKEN, INVALID_*.
         """
         ...
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
-        """A link of an owner, and the URLs that it led to before, the last one first."""
+        """Return an owner's link, and its previous URLs, the most recent first."""
         ...
 
-    async def preview(self, code: str) -> Link:
-        """A link as anybody may know it before following it: without its tags."""
+    async def preview(self, code: str) -> LinkPreview:
+        """Return a preview of any link, regardless of owner."""
         ...
 
     async def query(self, owner: Owner, query: Query) -> Page:
-        """One page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
+        """Return a page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
         ...
 
     async def owned_codes(self, owner: Owner) -> list[str]:
-        """The codes of an owner's links in every state but removed, at most 100,000.
+        """Return the codes of an owner's links that are not removed, at most 100,000.
 
         Reasons: TOO_MANY_LINKS, TOO_MANY_QUERIES.
         """
         ...
 
     async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
-        """Return if a caller, None standing for no owner, may see the statistics of a link."""
+        """Raise NotFound unless a caller (None: no owner) may see the statistics of a link."""
 
     async def change(
         self, owner: Owner, code: str, changes: LinkChanges
     ) -> tuple[Link, Resolutions]:
-        """Change what belongs to a link, all of it or nothing; returns the link as it is now.
+        """Apply all changes to a link, or none, and return the changed link.
 
         Reasons: NO_CHANGES, INVALID_*, TOO_MANY_URLS.
         """
         ...
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
-        """Remove links until they are restored, all or none. Reason: TOO_MANY_CODES."""
+        """Remove all links, or none. They can be restored. Reason: TOO_MANY_CODES."""
         ...
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
-        """Restore links that were removed in the last 30 days, all or none.
+        """Restore all links, or none, that were removed in the last 30 days.
 
         Reason: TOO_MANY_CODES.
         """
         ...
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
-        """Keep a report of a link, whoever's and in whatever state, for the operator.
+        """Report any link to the operator, regardless of owner and state.
 
-        `details` and `contact`, an e-mail address, are empty for none. Returns the report's id,
-        which is the same for all reports of the link for the reason. Reasons: NO_LINK, INVALID_*.
+        `details` and `contact` (an e-mail address) may be empty. Returns the report id, which all
+        reports of a link for the same reason share. Reasons: NO_LINK, INVALID_*.
         """
         ...
 
     async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
-        """The scan code of an owner's link, which is made once."""
+        """Return the scan code of an owner's link, which is created by the first call."""
         ...
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
-        """Give some of a guest's links to an account.
+        """Move some of a guest's links to an account.
 
-        Returns how many moved, and whether there may be more: then it is to be asked again.
+        Returns how many moved, and whether there may be more, which takes another call.
         """
         ...
 
 
-class Analytics(Service, VisitSink, KeySource, ViewCounts, Protocol):
-    """How often links are followed: the analytics service."""
+class Analytics(Service, VisitSink, KeySource, ViewCountSource, Protocol):
+    """The analytics service: visits."""
 
     async def statistics(
         self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None = None
     ) -> Statistics:
-        """Visits of at most 100,000 links over a span, in a time zone of the IANA database.
+        """Return the visits of at most 100,000 links over a period, in an IANA time zone.
 
-        `top` is how many of the links are told apart. Owners share the capacity fairly; for None,
-        the first link stands for its owner. Reasons: INVALID_RANGE, INVALID_TIMEZONE,
-        TOO_MANY_CODES, and where too many ask at once TOO_MANY_READS.
+        `top` is the number of most visited links to list. Owners share the capacity fairly; without
+        one, the first link stands for its owner. Reasons: INVALID_RANGE, INVALID_TIMEZONE,
+        TOO_MANY_CODES, and TOO_MANY_READS if analytics is at its capacity.
         """
         ...

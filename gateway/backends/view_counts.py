@@ -1,6 +1,6 @@
-"""How often links were visited, for those who show it; nobody waits for analytics twice.
+"""View counts of links, which are left out while analytics is unavailable.
 
-While analytics is away, what is shown comes without these numbers.
+After a failure, later calls do not wait for analytics again for a while (circuit breaker).
 """
 
 from __future__ import annotations
@@ -20,73 +20,73 @@ T = TypeVar("T")
 RECENT_DAYS = 30
 
 RETRY_SECONDS = 5.0
-"""For how long analytics is not called after a call failed, for whoever asks: as long as the
-deadline of that call."""
+"""How long analytics is not called after a failed call: as long as the timeout of that call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Visits of a link since it exists."""
+    """All visits of a link."""
 
     people: int = 0
     bots: int = 0
 
 
-NONE = Totals()
+NO_VIEWS = Totals()
 
 
-class ViewCounts(Protocol):
-    """Where visits are counted: the analytics service."""
+class ViewCountSource(Protocol):
+    """Where view counts come from: the analytics service."""
 
     async def totals(self, codes: Sequence[str]) -> Mapping[str, Totals]:
-        """Visits by code, of at most 1000 codes; links nobody visited may be left out."""
+        """Return the visits of at most 1000 codes. May leave out links without visits."""
         ...
 
     async def recent_people(
         self, codes: Sequence[str], owner: Owner | None = None
     ) -> Mapping[str, Sequence[int]]:
-        """Return the people of each of the last 30 UTC days by code, oldest day first.
+        """Return the visits of people on each of the last 30 UTC days, oldest first, by code.
 
-        Takes at most 100 codes and leaves out links that nobody visited in these days. Owners
-        share the capacity fairly.
+        Takes at most 100 codes, and leaves out links without visits in these days. Owners share the
+        capacity fairly.
         """
         ...
 
 
-class Views:
-    """What analytics counts, as far as it can tell."""
+class ViewCounts:
+    """View counts by code, None while analytics is unavailable."""
 
-    def __init__(self, analytics: ViewCounts, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, analytics: ViewCountSource, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._analytics = analytics
         self._clock = clock
         self._log = logs.Throttled(__name__)
         self._retry_at = 0.0
-        """Until when (`clock`) analytics is not called."""
+        """When (`clock`) analytics may be called again."""
 
-    async def of(self, codes: Sequence[str]) -> Mapping[str, Totals] | None:
-        """Visits by code, those without any left out; None where analytics cannot tell."""
-        return await self._ask(self._analytics.totals, codes)
+    async def totals(self, codes: Sequence[str]) -> Mapping[str, Totals] | None:
+        """Return the visits by code, without links that have none."""
+        return await self._call(self._analytics.totals, codes)
 
-    async def recent_of(
+    async def recent_people(
         self, codes: Sequence[str], owner: Owner
     ) -> Mapping[str, Sequence[int]] | None:
-        """Return the people of each of the last 30 UTC days by code, oldest day first.
+        """Return the visits of people on each of the last 30 UTC days, oldest first, by code.
 
-        Leaves out links that nobody visited in these days. Returns None while analytics cannot
-        answer.
+        Leaves out links without visits in these days.
         """
-        return await self._ask(partial(self._analytics.recent_people, owner=owner), codes)
+        return await self._call(partial(self._analytics.recent_people, owner=owner), codes)
 
-    async def _ask(
+    async def _call(
         self, call: Callable[[Sequence[str]], Awaitable[Mapping[str, T]]], codes: Sequence[str]
     ) -> Mapping[str, T] | None:
         if self._clock() < self._retry_at:
             return None
         try:
             return await call(codes)
-        except ResourceExhausted:  # analytics is available; only this read was rejected.
+        except ResourceExhausted:  # analytics is available, and only rejected this read.
             return None
         except AppError as error:
             self._retry_at = self._clock() + RETRY_SECONDS
-            self._log.error("views_unknown", reason=error.reason, call=error.call)
+            self._log.error("view_counts_unavailable", reason=error.reason, call=error.call)
             return None

@@ -1,4 +1,4 @@
-"""Accounts: made, logged in to, given another password, and closed."""
+"""verifyUser, registerUser, changePassword and removeAccount: accounts and sessions."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from gateway.backends.ports import Auth
 from gateway.functions.outcomes import NoOwner, Reply
 from gateway.functions.owner import Token
 from gateway.functions.protocol import Payload, Text
-from gateway.functions.rate_limits import ClientAddresses
+from gateway.support.client_ip import ClientIpFinder
 from services.shared.errors import InvalidArgument
 
-_DEVICE_CHARACTERS = 1000
+_MAX_DEVICE_CHARACTERS = 1000
 
 Password = Annotated[Text, Field(repr=False)]
 
 
 class VerifyUser(Payload):
-    """`device` is the device token last given to the browser. One that is not ours counts as none.
+    """`device` is the browser's device token. An invalid token counts as none.
 
-    Only who says `device`, as `null` at first, is given one: others expect four keys.
+    Only responses to calls with a `device`, initially null, have one: older clients expect four
+    keys.
     """
 
     email: Text
@@ -33,7 +34,7 @@ class VerifyUser(Payload):
 
 
 class RegisterUser(Payload):
-    """`password` is the bcrypt hash made on the page."""
+    """`password` is the bcrypt hash that the page computed."""
 
     email: Text
     password: Password
@@ -42,7 +43,7 @@ class RegisterUser(Payload):
 
 
 class ChangePassword(Payload):
-    """`password` is the one of before; `new_password` is the bcrypt hash made on the page."""
+    """`password` is the current one, `new_password` the bcrypt hash that the page computed."""
 
     token: Token = None
     password: Password
@@ -57,24 +58,24 @@ class RemoveAccount(Payload):
 
 @dataclass(frozen=True)
 class Accounts:
-    """The functions of accounts. Each returns its call's `data`."""
+    """Handlers of the functions. Each returns the `data` of the response."""
 
     auth: Auth
-    clients: ClientAddresses
+    clients: ClientIpFinder
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
         if not payload.email or not payload.password:
             raise InvalidArgument("Email and password are needed.")
         device = payload.device or ""
-        if len(device) > _DEVICE_CHARACTERS:
-            raise InvalidArgument(f"A device has at most {_DEVICE_CHARACTERS} characters.")
+        if len(device) > _MAX_DEVICE_CHARACTERS:
+            raise InvalidArgument(f"A device has at most {_MAX_DEVICE_CHARACTERS} characters.")
         session = await self.auth.login(
-            payload.email, payload.password, self.clients.of(request), device
+            payload.email, payload.password, self.clients.text_of(request), device
         )
         reply = {
             "success": True,
             "token": session.token,
-            "expirationTimestamp": _milliseconds(session.expires_at),
+            "expirationTimestamp": _unix_milliseconds(session.expires_at),
             "username": session.username,
         }
         if "device" in payload.model_fields_set:
@@ -86,28 +87,28 @@ class Accounts:
         return {"success": True}
 
     async def change_password(self, payload: ChangePassword, request: Request) -> Reply:
-        token = _checked(payload)
+        token = _session_token(payload)
         new_token, expires_at = await self.auth.change_password(
             token,
             payload.password,
             payload.new_password,
             payload.new_salt,
-            self.clients.of(request),
+            self.clients.text_of(request),
         )
         return {
             "success": True,
             "token": new_token,
-            "expirationTimestamp": _milliseconds(expires_at),
+            "expirationTimestamp": _unix_milliseconds(expires_at),
         }
 
     async def remove_account(self, payload: RemoveAccount, request: Request) -> Reply:
-        token = _checked(payload)
-        await self.auth.close_account(token, payload.password, self.clients.of(request))
+        token = _session_token(payload)
+        await self.auth.close_account(token, payload.password, self.clients.text_of(request))
         return {"success": True}
 
 
-def _checked(payload: ChangePassword | RemoveAccount) -> str:
-    """The token of a call that names its account's password. Raises NoOwner, InvalidArgument."""
+def _session_token(payload: ChangePassword | RemoveAccount) -> str:
+    """Return the token of a call with a password. Raises NoOwner and InvalidArgument."""
     if not payload.password:
         raise InvalidArgument("The password is needed.")
     if not payload.token:
@@ -115,6 +116,5 @@ def _checked(payload: ChangePassword | RemoveAccount) -> str:
     return payload.token
 
 
-def _milliseconds(moment: datetime) -> int:
-    """A moment as JavaScript has it: milliseconds since 1970."""
-    return int(moment.timestamp() * 1000)
+def _unix_milliseconds(timestamp: datetime) -> int:
+    return int(timestamp.timestamp() * 1000)

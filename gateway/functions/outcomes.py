@@ -1,4 +1,4 @@
-"""Outcomes that callers branch on: they are data, and every other failure is a callable error."""
+"""Errors that callers branch on, which are returned as data. All others are callable errors."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Any
 from services.shared.errors import AppError, Unauthenticated
 
 Reply = dict[str, Any]
-"""What a call returns under `data`."""
+"""The `data` of a response."""
 
 
 class NoOwner(Unauthenticated):
-    """A call that acts for an owner names none."""
+    """A call on behalf of an owner names none."""
 
     default_reason = "NO_OWNER"
 
@@ -24,11 +24,11 @@ _NAMES = {
     "INVALID_TOKEN": "invalid token",
     NoOwner.default_reason: "no logged",
 }
-"""The reason of an error, and the name that callers of functions know it by."""
+"""Reasons, and the names that callers of functions know them by."""
 
 
 def outcome_of(error: AppError) -> Reply:
-    """The data for an error that callers branch on. Raises any other error again."""
+    """Return the data for an error that callers branch on. Raises any other error again."""
     if error.reason not in _NAMES:
         raise error
     return {"success": False, "error": _NAMES[error.reason]}

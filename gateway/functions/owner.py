@@ -1,4 +1,4 @@
-"""Whose call it is: told by the payload's `token` and `guest`, for all functions alike."""
+"""On whose behalf a call is made: the `token` and `guest` of payloads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gateway.functions.protocol import Payload, Text
 
 
 def _guest(value: Any) -> Guest | None:
-    """The guest of a key. An empty one is as none; raises ValueError for what is no key."""
+    """Return the guest of a key, None if it is empty. Raises ValueError for an invalid key."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -22,31 +22,31 @@ def _guest(value: Any) -> Guest | None:
 
 
 Token = Annotated[Text | None, Field(repr=False)]
-"""A session token; an empty one is as none."""
+"""A session token. An empty one counts as none."""
 
 
 class Owned(Payload):
-    """What a call that acts for an owner says of it. One of both is enough, and the token wins."""
+    """The payload of a call on behalf of an owner. The token takes precedence over the guest."""
 
     token: Token = None
     guest: Annotated[Guest | None, PlainValidator(_guest)] = None
 
 
 class OneOwned(Owned):
-    """`code` may be any text. Under one that is no code, nobody has a link."""
+    """`code` may be any text. An invalid code has no link."""
 
     code: Text
 
 
 async def account_of(auth: Auth, token: str | None) -> Account:
-    """The account of a token. Raises NoOwner where there is none, AppError (INVALID_TOKEN)."""
+    """Return the account of a token. Raises NoOwner without one, and AppError (INVALID_TOKEN)."""
     if not token:
         raise NoOwner("This call needs a session.")
     return Account(await auth.account_of(token))
 
 
 async def owner_of(auth: Auth, payload: Owned) -> Owner:
-    """Whose call it is. Raises NoOwner where it is nobody's, AppError (INVALID_TOKEN)."""
+    """Return the owner. Raises NoOwner if there is none, and AppError (INVALID_TOKEN)."""
     if payload.token or payload.guest is None:
         return await account_of(auth, payload.token)
     return payload.guest

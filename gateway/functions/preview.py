@@ -1,4 +1,4 @@
-"""What a link is, told to whoever wants to know it before following it."""
+"""previewLink: what anybody may know of a link before following it."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from gateway.backends.ports import Link, Links
+from gateway.backends.ports import LinkPreview, Links
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OneOwned
 from gateway.functions.url_warnings import host_of, warnings_of
 from gateway.redirects.resolution import LinkState
-from gateway.support import timestamps
+from gateway.support.timestamps import text_of
 from services.shared.errors import NotFound
 
 
 @dataclass(frozen=True)
 class Previews:
-    """The function of previews. It returns its call's `data`, counts no visit, follows nothing."""
+    """Returns the `data` of previewLink. Records no visit, and does not request the URL."""
 
     links: Links
 
     async def preview_link(self, payload: OneOwned, request: Request) -> Reply:
-        """Everybody is told the same: `token` and `guest` change nothing."""
+        """Return the same preview to every caller: `token` and `guest` are ignored."""
         try:
             link = await self.links.preview(payload.code)
         except NotFound:
             return {"success": True, "preview": None}
-        return {"success": True, "preview": _preview(link)}
+        return {"success": True, "preview": preview_json(link)}
 
 
-def _preview(link: Link) -> Reply:
-    """A link as strangers see it. Where a blocked one led, only its host says."""
-    leads_to = {} if link.state is LinkState.BLOCKED else {"long_link": link.url}
+def preview_json(link: LinkPreview) -> Reply:
+    """Return a link as strangers see it. Of the URL of a blocked link, only the host is shown."""
+    long_link = {} if link.state is LinkState.BLOCKED else {"long_link": link.url}
     return {
         "code": link.code,
-        **leads_to,
+        **long_link,
         "host": host_of(link.url),
         "state": link.state.value,
         "reason": link.reason.value if link.reason else None,
-        "created_at": timestamps.text_of(link.created_at),
-        "changed_at": timestamps.text_of(link.changed_at) if link.changed_at else None,
+        "created_at": text_of(link.created_at),
+        "changed_at": text_of(link.changed_at) if link.changed_at else None,
         "title": link.title,
         "warnings": [warning.value for warning in warnings_of(link.url)],
     }

@@ -11,16 +11,17 @@ from starlette.requests import Request
 
 from gateway.backends.owners import Account
 from gateway.backends.ports import Auth, Links, Query
-from gateway.backends.view_counts import NONE, Views
+from gateway.backends.view_counts import NO_VIEWS, ViewCounts
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
-from gateway.functions.rate_limits import ClientAddresses, ConcurrencyLimit, Networks
+from gateway.functions.rate_limits import ClientConcurrencyLimiter, Networks, networks_of
 from gateway.redirects.resolution import LinkState
-from gateway.support import timestamps
+from gateway.support.client_ip import ClientIpFinder
+from gateway.support.timestamps import text_of
 
 MAX_READS = 4
-"""Pages that are read at once, of all profiles. Encoding one blocks the loop for 1 ms."""
-_ALL = Query(state=LinkState.ACTIVE, limit=200, with_total=False)
+"""Maximum pages that are read at once, for all profiles. Encoding one blocks the loop for 1 ms."""
+_FIRST_PAGE = Query(state=LinkState.ACTIVE, limit=200, with_total=False)
 
 
 class ShowProfile(Payload):
@@ -29,26 +30,26 @@ class ShowProfile(Payload):
 
 @dataclass(frozen=True)
 class Profiles:
-    """The function of profiles. Belongs to one loop."""
+    """Handler of showProfile. For use within one event loop."""
 
     auth: Auth
     links: Links
-    views: Views
-    clients: ClientAddresses
-    requests: ConcurrencyLimit
+    views: ViewCounts
+    clients: ClientIpFinder
+    limiter: ClientConcurrencyLimiter
     _reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_READS))
 
     async def show_profile(
         self, payload: ShowProfile, request: Request
     ) -> AsyncGenerator[bytes, None]:
         account = await account_of(self.auth, payload.token)
-        return self._stream(account, self.clients.networks_of(request))
+        return self._stream(account, networks_of(self.clients.of(request)))
 
     async def _stream(self, account: Account, networks: Networks) -> AsyncGenerator[bytes, None]:
         """Yield `{"success":true,"data":[...]}`, newest link first. Raises AppError."""
-        with self.requests.hold(networks):
+        with self.limiter.hold(networks):
             separator = b'{"success":true,"data":['
-            query: Query | None = _ALL
+            query: Query | None = _FIRST_PAGE
             while query:
                 async with self._reads:
                     rows, query = await self._read(account, query)
@@ -58,18 +59,18 @@ class Profiles:
             yield separator.removeprefix(b",") + b"]}"
 
     async def _read(self, account: Account, query: Query) -> tuple[bytes, Query | None]:
-        """Read a page as JSON objects with commas between them. Returns the query for the next one.
+        """Return a page as comma-separated JSON objects, and the query for the next one.
 
-        `views` are null while analytics is away.
+        `views` are null while analytics is unavailable.
         """
         page = await self.links.query(account, query)
-        totals = await self.views.of([link.code for link in page.links]) if page.links else {}
+        totals = await self.views.totals([link.code for link in page.links]) if page.links else {}
         rows = [
             {
                 "short_link": link.code,
                 "long_link": link.url,
-                "views": None if totals is None else totals.get(link.code, NONE).people,
-                "created_at": timestamps.text_of(link.created_at),
+                "views": None if totals is None else totals.get(link.code, NO_VIEWS).people,
+                "created_at": text_of(link.created_at),
             }
             for link in page.links
         ]

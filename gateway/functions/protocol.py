@@ -1,7 +1,7 @@
-"""The wire of the functions: what a Firebase Functions client sends and reads.
+"""The protocol of Firebase callable functions on the wire.
 
 A call is `POST /<name>` with `{"data": payload}`. Its response is `{"data": ...}`, or
-`{"error": {"status", "message", "details"}}` with the HTTP status of the one table below.
+`{"error": {"status", "message", "details"}}` with an HTTP status from the table below.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from services.shared.errors import AppError, InvalidArgument
 
 P = TypeVar("P")
 
-# Error, HTTP status, name of the status in the body.
-_TABLE: tuple[tuple[type[AppError], int, str], ...] = (
+# Error, HTTP status, status in the body.
+_STATUSES: tuple[tuple[type[AppError], int, str], ...] = (
     (errors.InvalidArgument, 400, "INVALID_ARGUMENT"),
     (errors.Unauthenticated, 401, "UNAUTHENTICATED"),
     (errors.NotFound, 404, "NOT_FOUND"),
@@ -38,25 +38,25 @@ _TABLE: tuple[tuple[type[AppError], int, str], ...] = (
     (errors.DeadlineExceeded, 504, "DEADLINE_EXCEEDED"),
 )
 
-_COMPRESS_FROM = 1024
-"""Bytes of a body from which on it is compressed."""
+_MIN_COMPRESSED_BYTES = 1024
+"""Minimum length of a body that is compressed."""
 _GZIP_LEVEL = 5
 _GZIP_FORMAT = 31
-"""What zlib calls gzip with its largest window."""
+"""`wbits` of zlib for gzip with the largest window."""
 
 
 def _without_nul(text: str) -> str:
     if "\0" in text:
-        raise ValueError("a NUL character is in it")
+        raise ValueError("contains a NUL character")
     return text
 
 
 Text = Annotated[str, AfterValidator(_without_nul)]
-"""A string of a payload."""
+"""A string in a payload."""
 
 
 class Payload(BaseModel):
-    """The payload of a function. Unknown keys and wrong types are refused."""
+    """The payload of a function. Unknown keys and wrong types are rejected."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
@@ -68,14 +68,14 @@ class _Envelope(BaseModel, Generic[P]):
 
 
 class Decoder(Generic[P]):
-    """Reads one function's payload from a request; a FastAPI dependency."""
+    """Reads the payload of one function from a request. A FastAPI dependency."""
 
     def __init__(self, payload: type[P], body_bytes: int) -> None:
         self._envelope = _Envelope[payload]  # type: ignore[valid-type]
         self._body_bytes = body_bytes
 
     async def __call__(self, request: Request) -> P:
-        """The payload. Raises InvalidArgument for anything else."""
+        """Return the payload. Raises InvalidArgument if the request has no valid one."""
         content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type != "application/json":
             raise InvalidArgument("The body must be of type application/json.")
@@ -83,10 +83,10 @@ class Decoder(Generic[P]):
         try:
             return self._envelope.model_validate_json(body).data
         except ValidationError as error:
-            told = _faults(error)
-        # Raised out here, where that error is gone. The garbage collector cannot see into one, so
-        # an error that remembers it as its context would keep the whole request for ever.
-        raise InvalidArgument(told)
+            message = _message_of(error)
+        # Raised outside of `except`, to have no ValidationError as its context. The garbage
+        # collector cannot look into one, so the request would never be freed.
+        raise InvalidArgument(message)
 
     async def _body(self, request: Request) -> bytes:
         declared = request.headers.get("content-length", "0")
@@ -104,17 +104,17 @@ class Decoder(Generic[P]):
 
 
 def too_large(body_bytes: int) -> InvalidArgument:
-    """The error for a body of more than `body_bytes` bytes."""
+    """Return the error for a body of more than `body_bytes` bytes."""
     return InvalidArgument(f"The body has more than {body_bytes} bytes.")
 
 
-def _faults(error: ValidationError) -> str:
-    """A message that names the fields of a body that are wrong, and never their values."""
-    faults = error.errors(include_input=False, include_url=False, include_context=False)
-    named = sorted({".".join(str(part) for part in fault["loc"]) for fault in faults[:5]})
+def _message_of(error: ValidationError) -> str:
+    """Return a message that names the invalid fields of a body, but not their values."""
+    details = error.errors(include_input=False, include_url=False, include_context=False)
+    named = sorted({".".join(str(part) for part in detail["loc"]) for detail in details[:5]})
     if not any(named):
         return 'The body must be JSON of the form {"data": ...}.'
-    # An unknown key is the client's own text: it is told back only where it is a plain name.
+    # Unknown keys come from the client, so only plain names are echoed.
     plain = [name for name in named if name.replace(".", "").replace("_", "").isalnum()]
     return f"Missing, unknown or of a wrong type: {', '.join(plain) or 'a key'}."
 
@@ -124,44 +124,44 @@ def success(
     data: dict[str, Any] | AsyncGenerator[bytes, None],
     headers: edge.RawHeaders,
 ) -> Response:
-    """The response of a function that returned `data`, compressed where the client takes that.
+    """Return the response of a function that returned `data`, compressed if the client accepts it.
 
-    A generator yields pieces of JSON.
+    `data` may be a generator of pieces of JSON.
     """
-    takes_gzip = _takes_gzip(request)
+    accepts_gzip = _accepts_gzip(request)
     if not isinstance(data, dict):
-        return _StreamedResponse(data, takes_gzip, headers)
+        return _StreamedResponse(data, accepts_gzip, headers)
     body = to_json({"data": data})
-    size, gzipped = len(body), takes_gzip and len(body) >= _COMPRESS_FROM
+    size, gzipped = len(body), accepts_gzip and len(body) >= _MIN_COMPRESSED_BYTES
     if gzipped:
         body = zlib.compress(body, _GZIP_LEVEL, wbits=_GZIP_FORMAT)
     response = Response(body, media_type="application/json", headers=_text(headers))
-    _tell_coding(response, size, gzipped)
+    _set_coding(response, size, gzipped)
     return response
 
 
-def _tell_coding(response: Response, size: int, gzipped: bool) -> None:
-    """Set the headers about the coding of a body, which had `size` bytes before compression."""
-    if size >= _COMPRESS_FROM:
+def _set_coding(response: Response, size: int, gzipped: bool) -> None:
+    """Set the headers about the content coding of a body of `size` bytes before compression."""
+    if size >= _MIN_COMPRESSED_BYTES:
         response.headers["vary"] = "accept-encoding"
     if gzipped:
         response.headers["content-encoding"] = "gzip"
 
 
 class _StreamedResponse(StreamingResponse):
-    """A response whose body is produced while it is sent, so that memory holds little of it.
+    """A response whose body is produced while it is sent, to keep little of it in memory.
 
-    A failure ahead of the first bytes is a callable error like any other. A later one closes the
-    connection, and the client receives a body that is cut off.
+    An error before the first bytes is a callable error like any other. A later one closes the
+    connection, and the client receives a truncated body.
     """
 
     def __init__(
-        self, data: AsyncGenerator[bytes, None], takes_gzip: bool, headers: edge.RawHeaders
+        self, data: AsyncGenerator[bytes, None], accepts_gzip: bool, headers: edge.RawHeaders
     ) -> None:
         body = _enveloped(data)
-        self._body = _gzipped(body) if takes_gzip else body
+        self._body = _gzipped(body) if accepts_gzip else body
         super().__init__(self._body, media_type="application/json", headers=_text(headers))
-        _tell_coding(self, _COMPRESS_FROM, takes_gzip)
+        _set_coding(self, _MIN_COMPRESSED_BYTES, accepts_gzip)
 
     async def stream_response(self, send: Send) -> None:
         async with aclosing(self._body) as body:
@@ -191,14 +191,14 @@ async def _gzipped(body: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
     yield compressor.flush()
 
 
-def _takes_gzip(request: Request) -> bool:
+def _accepts_gzip(request: Request) -> bool:
     accepted = ",".join(request.headers.getlist("accept-encoding")).encode("latin-1")
     return content_coding(accepted, [b"gzip"]) == b"gzip"
 
 
 def failure(error: AppError, headers: edge.RawHeaders) -> Response:
-    """The response that tells an error."""
-    status, name = next((code, name) for kind, code, name in _TABLE if isinstance(error, kind))
+    """Return the response for an error."""
+    status, name = next((code, name) for kind, code, name in _STATUSES if isinstance(error, kind))
     details: dict[str, Any] = {"reason": error.reason}
     response = Response(media_type="application/json", status_code=status, headers=_text(headers))
     if isinstance(error, errors.ResourceExhausted) and error.retry_after is not None:

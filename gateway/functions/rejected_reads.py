@@ -1,4 +1,4 @@
-"""Whether expensive reads, such as searches and statistics, were rejected lately."""
+"""Remembers whether expensive reads (searches, statistics) were rejected recently."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from services.shared.errors import AppError
 
 RECENT_SECONDS = 60.0
 _REASONS = frozenset({"TOO_MANY_QUERIES", "TOO_MANY_READS"})
-"""With which links and analytics reject reads for want of capacity."""
+"""Reasons of links and analytics for rejecting reads at their capacity."""
 
 
 class RejectedReads:
@@ -20,8 +20,8 @@ class RejectedReads:
         self._clock = clock
         self._last = -math.inf
 
-    def note(self, error: AppError) -> None:
-        """Take note of an error that a client receives."""
+    def record(self, error: AppError) -> None:
+        """Record an error that a client receives."""
         if error.reason in _REASONS:
             self._last = self._clock()
 

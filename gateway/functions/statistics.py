@@ -1,4 +1,4 @@
-"""Statistics: how often links were visited over a span, for whoever may see it."""
+"""showStatistics: visits of one link or of all links of an owner over a period."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from gateway.backends.ports import (
     Span,
     Statistics,
 )
-from gateway.backends.single_flight import SingleFlight
 from gateway.functions.outcomes import NoOwner, Reply
 from gateway.functions.owner import Owned, owner_of
 from gateway.functions.protocol import Text
+from gateway.support.single_flight import SingleFlight
 from services.shared.errors import InvalidArgument, NotFound
 
 DEFAULT_SPAN = RecentSpan.DAYS_30
 DEFAULT_TIMEZONE = "UTC"
 FRESH_SECONDS = 1.0
-"""How long the statistics of one link are cached. Many may look at public ones, and computing them
-takes milliseconds of a core."""
+"""How long the statistics of one link are cached. Public ones may have many readers, and computing
+them takes milliseconds of CPU time."""
 MAX_CACHED = 64
-"""Statistics that are cached: 20 kB each, at most 0.5 MB where all names are chosen by visitors."""
+"""Maximum cached statistics: 20 kB each, up to 0.5 MB if visitors chose all names."""
 TOP = 100
-"""How many of an owner's links are listed where all of them are asked for."""
+"""Number of most visited links to list in the statistics of all links."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
-    """What is asked about a link. Callers with the same question share the answer."""
+class _LinkQuery:
+    """A query for the statistics of one link. Concurrent callers of the same query share a call."""
 
     code: str
     span: Span
@@ -47,14 +47,14 @@ class _Question:
     caller: Owner | None = field(compare=False)
 
 
-_DATES = {"from", "to"}
+_DATE_KEYS = {"from", "to"}
 
 
 def _span(value: Any) -> Span:
-    """The span of a `range`. Raises InvalidArgument; which dates are good analytics knows."""
+    """Return the period of a `range`. Raises InvalidArgument. analytics validates dates."""
     if value is None:
         return DEFAULT_SPAN
-    if isinstance(value, dict) and value.keys() == _DATES:
+    if isinstance(value, dict) and value.keys() == _DATE_KEYS:
         first, last = value["from"], value["to"]
         if isinstance(first, str) and isinstance(last, str):
             return Dates(first, last)
@@ -67,9 +67,9 @@ def _span(value: Any) -> Span:
 
 
 class ShowStatistics(Owned):
-    """`code` must be there, and null asks for all links of the owner: nobody asks that by chance.
+    """`code` is required: null means all links, which nobody should request by mistake.
 
-    A code may be any text. Under one that is no code, nobody has a link.
+    A code may be any text. An invalid code has no link.
     """
 
     code: Text | None
@@ -78,37 +78,38 @@ class ShowStatistics(Owned):
 
 
 class LinkStatistics:
-    """The function of statistics, which returns its call's `data`."""
+    """Handler of showStatistics, which returns the `data` of the response."""
 
     def __init__(self, auth: Auth, links: Links, analytics: Analytics) -> None:
         self._auth = auth
         self._links = links
         self._analytics = analytics
-        self._of_links = SingleFlight(self._of_link, FRESH_SECONDS, MAX_CACHED)
+        self._link_statistics = SingleFlight(self._load, FRESH_SECONDS, MAX_CACHED)
 
     async def show_statistics(self, payload: ShowStatistics, request: Request) -> Reply:
         timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
         if payload.code is not None:
             caller = await self._check_access(payload, payload.code)
-            question = _Question(payload.code, payload.span, timezone, caller)
-            return _shown(await self._of_links.get(question), timezone)
+            query = _LinkQuery(payload.code, payload.span, timezone, caller)
+            return _statistics_json(await self._link_statistics.get(query), timezone)
         owner = await owner_of(self._auth, payload)
         codes = await self._links.owned_codes(owner)
         found = await self._analytics.statistics(codes, payload.span, timezone, TOP, owner)
-        return {**_shown(found, timezone), "top": _by("code", found.top)}
+        return {**_statistics_json(found, timezone), "top": _ranking("code", found.top)}
 
-    async def _of_link(self, question: _Question) -> Statistics:
+    async def _load(self, query: _LinkQuery) -> Statistics:
         return await self._analytics.statistics(
-            [question.code], question.span, question.timezone, 0, question.caller
+            [query.code], query.span, query.timezone, 0, query.caller
         )
 
     async def _check_access(self, payload: ShowStatistics, code: str) -> Owner | None:
-        """Return the caller if the caller may see the statistics of a link; None for nobody.
+        """Return the caller, None for an anonymous one, if it may see the statistics of a link.
 
-        Raises NotFound for an owner who may not, NoOwner for nobody, AppError (INVALID_TOKEN).
+        Otherwise raises NotFound, or NoOwner for an anonymous caller. Raises AppError
+        (INVALID_TOKEN).
         """
-        is_somebody = payload.token or payload.guest
-        caller = await owner_of(self._auth, payload) if is_somebody else None
+        names_owner = payload.token or payload.guest
+        caller = await owner_of(self._auth, payload) if names_owner else None
         try:
             await self._links.check_statistics_access(caller, code)
         except NotFound:
@@ -118,8 +119,7 @@ class LinkStatistics:
         return caller
 
 
-def _shown(found: Statistics, timezone: str) -> Reply:
-    """Statistics as callers see them."""
+def _statistics_json(found: Statistics, timezone: str) -> Reply:
     shown: Reply = {
         "success": True,
         "range": {
@@ -140,7 +140,8 @@ def _shown(found: Statistics, timezone: str) -> Reply:
             for step in found.series
         ],
         "breakdowns": {
-            dimension.value: _by("name", found.breakdowns[dimension]) for dimension in Dimension
+            dimension.value: _ranking("name", found.breakdowns[dimension])
+            for dimension in Dimension
         },
     }
     if found.kept_from:
@@ -148,5 +149,5 @@ def _shown(found: Statistics, timezone: str) -> Reply:
     return shown
 
 
-def _by(key: str, people: People) -> list[dict[str, str | int]]:
+def _ranking(key: str, people: People) -> list[dict[str, str | int]]:
     return [{key: name, "people": count} for name, count in people]

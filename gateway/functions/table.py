@@ -1,4 +1,4 @@
-"""The table of the functions: by name, what each of them takes and who does it."""
+"""The table of functions: by name, the payload, the handler and the limit of each."""
 
 from __future__ import annotations
 
@@ -8,16 +8,23 @@ from typing import Any
 
 from starlette.requests import Request
 
-from gateway.functions import accounts as a
-from gateway.functions import links as s
-from gateway.functions import owned_links as o
-from gateway.functions import preview as p
-from gateway.functions import profile as f
-from gateway.functions import statistics as t
+from gateway.functions.accounts import (
+    Accounts,
+    ChangePassword,
+    RegisterUser,
+    RemoveAccount,
+    VerifyUser,
+)
 from gateway.functions.outcomes import Reply, outcome_of
+from gateway.functions.owned_links import ChangeLink, ManyOwned, OwnedLinks, ShowLinks
 from gateway.functions.owner import OneOwned, Owned
+from gateway.functions.preview import Previews
+from gateway.functions.profile import Profiles, ShowProfile
 from gateway.functions.protocol import Payload
-from gateway.functions.rate_limits import ClientAddresses, Limit
+from gateway.functions.rate_limits import RateLimiter, networks_of
+from gateway.functions.short_urls import AccessLink, CreateShortLink, ReportLink, ShortUrls
+from gateway.functions.statistics import LinkStatistics, ShowStatistics
+from gateway.support.client_ip import ClientIpFinder
 from services.shared.errors import AppError
 
 Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | AsyncGenerator[bytes, None]]]
@@ -25,34 +32,34 @@ Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | AsyncGenerator[by
 
 @dataclass(frozen=True)
 class Limits:
-    """How often one address may call functions that cost the same; None for no limit."""
+    """Rate limits per client of functions with the same cost, None for no limit."""
 
-    creations: Limit | None
-    reports: Limit | None
-    registrations: Limit | None
-    logins: Limit | None
-    session_checks: Limit | None
-    """Limits password checks sent from a session, which log-ins must not use up."""
-    edits: Limit | None
-    reads: Limit | None
+    creations: RateLimiter | None
+    reports: RateLimiter | None
+    registrations: RateLimiter | None
+    logins: RateLimiter | None
+    session_checks: RateLimiter | None
+    """Limits password checks within a session, which must not use up the limit of log-ins."""
+    edits: RateLimiter | None
+    reads: RateLimiter | None
 
 
 @dataclass(frozen=True)
 class Function:
-    """What is called by POST to `/<name>`."""
+    """A function, which is called by POST to `/<name>`."""
 
     payload: type[Payload]
     handler: Handler
-    limit: Limit | None = None
+    limit: RateLimiter | None = None
     is_read: bool = False
-    """Whether it only reads and may take long: then it ends when its client has gone."""
+    """Whether it only reads and may take long. Then it is cancelled if its client disconnects."""
 
     async def call(
-        self, payload: Payload, request: Request, clients: ClientAddresses
+        self, payload: Payload, request: Request, clients: ClientIpFinder
     ) -> Reply | AsyncGenerator[bytes, None]:
-        """What stands under `data`. Raises AppError for what is no outcome to branch on."""
+        """Return the `data` of the response. Raises AppError for every error that is no outcome."""
         if self.limit:
-            self.limit.hit(clients.networks_of(request))
+            self.limit.hit(networks_of(clients.of(request)))
         try:
             return await self.handler(payload, request)
         except AppError as error:
@@ -60,36 +67,34 @@ class Function:
 
 
 def table(
-    addresses: s.ShortAddresses,
-    owned: o.OwnedLinks,
-    profiles: f.Profiles,
-    statistics: t.LinkStatistics,
-    previews: p.Previews,
-    accounts: a.Accounts,
+    short_urls: ShortUrls,
+    owned: OwnedLinks,
+    profiles: Profiles,
+    statistics: LinkStatistics,
+    previews: Previews,
+    accounts: Accounts,
     limits: Limits,
 ) -> Mapping[str, Function]:
-    """All functions by name."""
+    """Return all functions by name."""
     reads, edits, checks = limits.reads, limits.edits, limits.session_checks
     return {
         "createShortLink": Function(
-            s.CreateShortLink, addresses.create_short_link, limits.creations
+            CreateShortLink, short_urls.create_short_link, limits.creations
         ),
-        "accessLink": Function(s.AccessLink, addresses.access_link),
-        "reportLink": Function(s.ReportLink, addresses.report_link, limits.reports),
-        "verifyUser": Function(a.VerifyUser, accounts.verify_user, limits.logins),
-        "registerUser": Function(a.RegisterUser, accounts.register_user, limits.registrations),
-        "changePassword": Function(a.ChangePassword, accounts.change_password, checks),
-        "removeAccount": Function(a.RemoveAccount, accounts.remove_account, checks),
-        "showProfile": Function(f.ShowProfile, profiles.show_profile),
+        "accessLink": Function(AccessLink, short_urls.access_link),
+        "reportLink": Function(ReportLink, short_urls.report_link, limits.reports),
+        "verifyUser": Function(VerifyUser, accounts.verify_user, limits.logins),
+        "registerUser": Function(RegisterUser, accounts.register_user, limits.registrations),
+        "changePassword": Function(ChangePassword, accounts.change_password, checks),
+        "removeAccount": Function(RemoveAccount, accounts.remove_account, checks),
+        "showProfile": Function(ShowProfile, profiles.show_profile),
         "showLink": Function(OneOwned, owned.show_link, reads),
-        "showLinks": Function(o.ShowLinks, owned.show_links, reads, is_read=True),
-        "changeLink": Function(o.ChangeLink, owned.change_link, edits),
-        "removeLinks": Function(o.ManyOwned, owned.remove_links, edits),
-        "restoreLinks": Function(o.ManyOwned, owned.restore_links, edits),
+        "showLinks": Function(ShowLinks, owned.show_links, reads, is_read=True),
+        "changeLink": Function(ChangeLink, owned.change_link, edits),
+        "removeLinks": Function(ManyOwned, owned.remove_links, edits),
+        "restoreLinks": Function(ManyOwned, owned.restore_links, edits),
         "createScanCode": Function(OneOwned, owned.create_scan_code, edits),
         "claimLinks": Function(Owned, owned.claim_links, edits),
-        "showStatistics": Function(
-            t.ShowStatistics, statistics.show_statistics, reads, is_read=True
-        ),
+        "showStatistics": Function(ShowStatistics, statistics.show_statistics, reads, is_read=True),
         "previewLink": Function(OneOwned, previews.preview_link, reads),
     }

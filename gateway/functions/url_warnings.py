@@ -1,9 +1,8 @@
-"""What is told of a URL to whoever wants to know it before following it.
+"""Finds what is suspicious about a URL: look-alike hosts, mixed scripts, credentials and others.
 
-A host is looked at as people see it: what is punycode (`xn--`) is decoded first. Which scripts may
-stand together in one label is told by Unicode's TR39, at its highly restrictive level. Which
-letters look like which is told by Unicode's confusables, as confusable-homoglyphs has them, and by
-a few that browsers add.
+Hosts are examined as people see them, with Punycode (`xn--`) decoded. Unicode's TR39, at its highly
+restrictive level, says which scripts may be combined in a label. Unicode's confusables
+(confusable-homoglyphs), and a few that browsers add, say which letters look alike.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from gateway.functions.well_known_domains import WELL_KNOWN
 
 
 class UrlWarning(Enum):
-    """What to be careful about; the values are the words that callers of functions see."""
+    """A warning about a URL. The values are those of the functions' payloads."""
 
     MIXED_SCRIPT_HOST = "mixed script host"
     LOOK_ALIKE_HOST = "look-alike host"
@@ -37,50 +36,50 @@ class UrlWarning(Enum):
 
 _PUNYCODE = "xn--"
 _ANY_SCRIPT = frozenset({"Zyyy", "Zinh"})
-"""Digits, the hyphen, marks and the like: of every script."""
-_TOGETHER = (
+"""Common and inherited characters, such as digits, the hyphen and marks."""
+_SCRIPT_SETS = (
     frozenset({"Latn", "Hani", "Hira", "Kana"}),
     frozenset({"Latn", "Hani", "Bopo"}),
     frozenset({"Latn", "Hani", "Hang"}),
 )
-"""Scripts of one language that may stand in one label: Japanese, Chinese, Korean (TR39, 5.2)."""
-_READ_AS = {
-    letter: read
-    for letters, read in (
+"""Sets of scripts that may be combined in a label: Japanese, Chinese, Korean (TR39, 5.2)."""
+_LOOKS_LIKE = {
+    letter: latin
+    for letters, latin in (
         *(("вьҍƅ", "b"), ("ҫ", "c"), ("єҽҿ", "e"), ("ғӻ", "f"), ("нћңҥӈӊħ", "h")),
         *(("кқҝҟҡӄĸκ", "k"), ("мӎ", "m"), ("пԥŋη", "n"), ("ґг", "r"), ("тҭŧτ", "t")),
         *(("шщω", "w"), ("χҳӽӿ", "x"), ("ұ", "y")),
     )
     for letter in letters
 }
-"""Letters that pass for a Latin one in a word that people know, though alone they would not. From
-Chromium's skeletons of hosts (components/url_formatter/spoof_checks)."""
-_PASS_FOR = (("0", "o"), ("1", "l"), ("I", "l"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
-"""What looks the same among ASCII letters, in the order in which one takes the other's place. By
-Unicode's confusables, which have the capital I among them and not the small one."""
-_WRITTEN_HOST = re.compile(r"https?://(?:[^/\\?#]*@)?([^/\\?#:@]+)", re.IGNORECASE)
-_LETTERS = 4096
-"""Letters whose scripts are remembered, in 2 MB. All of them are 440, and strangers choose."""
+"""Letters that look like a Latin one within a known word, though not alone. From Chromium's host
+skeletons (components/url_formatter/spoof_checks)."""
+_ASCII_LOOK_ALIKES = (("0", "o"), ("1", "l"), ("I", "l"), ("rn", "m"), ("vv", "w"), ("cl", "d"))
+"""ASCII letters that look alike, in the order of replacement. From Unicode's confusables, which
+include the capital I but not the small i."""
+_HOST_AS_WRITTEN = re.compile(r"https?://(?:[^/\\?#]*@)?([^/\\?#:@]+)", re.IGNORECASE)
+_CACHED_LETTERS = 4096
+"""Letters whose scripts are cached, in 2 MB. Clients choose the letters."""
 
 
 def host_of(url: str) -> str:
-    """The host of a URL that is stored, in ASCII as it goes over the wire; an IPv6 one in brackets.
+    """Return the host of a stored URL in ASCII, an IPv6 address in brackets.
 
-    Raises ValueError for what is no URL.
+    Raises ValueError for an invalid URL.
     """
     return ada_url.URL(url).hostname
 
 
 def warnings_of(url: str) -> list[UrlWarning]:
-    """What is to be told of a URL that is stored. Raises ValueError for what is no URL."""
+    """Return the warnings about a stored URL. Raises ValueError for an invalid URL."""
     parsed = ada_url.URL(url)
     is_address = parsed.host_type is not ada_url.HostType.DEFAULT
     host = "" if is_address else ".".join(_labels_of(parsed.hostname))
     ascii_labels = _labels_of(host)
-    labels = [_shown(label) for label in _labels_of(_as_written(url, host))]
+    labels = [_displayed(label) for label in _labels_of(_host_as_written(url, host))]
     found = {
         UrlWarning.MIXED_SCRIPT_HOST: any(map(_mixes_scripts, labels)),
-        UrlWarning.LOOK_ALIKE_HOST: _looks_like_another(labels, host),
+        UrlWarning.LOOK_ALIKE_HOST: _looks_like_other_host(labels, host),
         UrlWarning.PUNYCODE_HOST: any(label.startswith(_PUNYCODE) for label in ascii_labels),
         UrlWarning.IP_ADDRESS_HOST: is_address,
         UrlWarning.USER_INFO: bool(parsed.username or parsed.password),
@@ -93,52 +92,52 @@ def _labels_of(host: str) -> list[str]:
     return [label for label in host.split(".") if label]
 
 
-def _as_written(url: str, host: str) -> str:
-    """The host of a URL in the capitals that it is stored and shown with."""
-    written = _WRITTEN_HOST.match(url)
+def _host_as_written(url: str, host: str) -> str:
+    """Return the host of a URL with the capitals that it is stored and shown with."""
+    written = _HOST_AS_WRITTEN.match(url)
     if written is None or ".".join(_labels_of(written[1].lower())) != host:
-        return host  # It is written in another way, with letters encoded.
+        return host  # It is written in another way, such as percent-encoded.
     return written[1]
 
 
-def _shown(label: str) -> str:
-    """A label of a host as people see it."""
+def _displayed(label: str) -> str:
+    """Return a label as people see it."""
     ascii_label = label.lower()
     return ada_url.idna.decode(ascii_label) if ascii_label.startswith(_PUNYCODE) else label
 
 
 def _mixes_scripts(label: str) -> bool:
-    """Whether no one script, nor the scripts of one language, has all letters of a label."""
+    """Whether the letters of a label are not of one script, nor of the scripts of one language."""
     each = [scripts for letter in label if not (scripts := _scripts_of(letter)) <= _ANY_SCRIPT]
     if not each or frozenset.intersection(*each):
         return False
-    return not any(all(scripts & together for scripts in each) for together in _TOGETHER)
+    return not any(all(scripts & allowed for scripts in each) for allowed in _SCRIPT_SETS)
 
 
-@lru_cache(_LETTERS)
+@lru_cache(_CACHED_LETTERS)
 def _scripts_of(letter: str) -> frozenset[str]:
     return frozenset(unicodedataplus.script_extensions(letter))
 
 
-def _looks_like_another(labels: list[str], host: str) -> bool:
-    """Whether a host may be taken for another one, by its letters or by how it begins.
+def _looks_like_other_host(labels: list[str], host: str) -> bool:
+    """Whether a host may be mistaken for another one, by its letters or its beginning.
 
     `labels` are those of `host` as people see them.
     """
     ends_in_ascii = host.endswith(labels[-1].lower()) if labels else False
     registered = _SUFFIXES.privatesuffix(host) or ""
     return (
-        (ends_in_ascii and any(map(_reads_as_ascii, labels)))
-        or any(_passes_for_well_known(part) for label in labels for part in _parts(label))
+        (ends_in_ascii and any(map(_looks_latin, labels)))
+        or any(_imitates_well_known(part) for label in labels for part in _parts(label))
         or _is_close_to_well_known(registered)
-        or _begins_as_well_known(host, registered)
+        or _begins_with_well_known(host, registered)
     )
 
 
-def _reads_as_ascii(label: str) -> bool:
-    """Whether a label reads as one of Latin letters, some of which are of another script.
+def _looks_latin(label: str) -> bool:
+    """Whether a label looks Latin, but has letters of another script.
 
-    Below a domain such as `.рф` that is how words are written, and nobody expects Latin there.
+    Not suspicious below a domain such as `.рф`, where nobody expects Latin letters.
     """
     others = [letter for letter in label if not _scripts_of(letter) & {"Latn", *_ANY_SCRIPT}]
     return (
@@ -149,29 +148,29 @@ def _reads_as_ascii(label: str) -> bool:
 
 
 def _parts(label: str) -> Iterator[str]:
-    """A label, and where it has hyphens the words between them."""
+    """Yield a label, and the words between its hyphens."""
     yield label
     if "-" in label:
         yield from label.split("-")
 
 
-def _passes_for_well_known(word: str) -> bool:
-    """Whether a word of a host looks like the name of a well-known domain and is not that."""
+def _imitates_well_known(word: str) -> bool:
+    """Whether a word of a host looks like the name of a well-known domain, but is not that name."""
     look = _skeleton(word)
-    # Who writes with letters of other alphabets or with accents does not mean an `i` by an `l`.
+    # Words with other alphabets or accents do not use an `l` for an `i`.
     name = _NAMES.get(look) if word.isascii() else _LOOSE_NAMES.get(_loose(look))
     return name is not None and name != word.lower()
 
 
 def _is_close_to_well_known(registered: str) -> bool:
-    """Whether a domain as it is registered is a well-known one with an `i` for an `l`."""
+    """Whether a registered domain is a well-known one with an `i` for an `l`."""
     name, _, suffix = registered.partition(".")
     known = _CLOSE.get((_loose(_skeleton(name)), suffix), registered)
     return known != registered
 
 
-def _begins_as_well_known(host: str, registered: str) -> bool:
-    """Whether a well-known domain stands in front of the domain that a host belongs to."""
+def _begins_with_well_known(host: str, registered: str) -> bool:
+    """Whether a host has a well-known domain in front of its registered domain."""
     if not registered:
         return False
     front = f".{host.removesuffix(registered)}"
@@ -179,60 +178,60 @@ def _begins_as_well_known(host: str, registered: str) -> bool:
 
 
 def _skeleton(word: str) -> str:
-    """A word as it looks: two words with the same one may be taken for each other."""
+    """Return the appearance of a word: words with the same skeleton look alike."""
     plain = [
         letter
         for letter in unicodedata.normalize("NFD", word)
         if not unicodedata.category(letter).startswith("M")
     ]
-    read = "".join(_READ_AS.get(one) or _CONFUSABLES.get(one, one) for one in plain)
-    for look, same in _PASS_FOR:
-        read = read.replace(look, same)
-    return read.lower()
+    latin = "".join(_LOOKS_LIKE.get(one) or _CONFUSABLES.get(one, one) for one in plain)
+    for look, same in _ASCII_LOOK_ALIKES:
+        latin = latin.replace(look, same)
+    return latin.lower()
 
 
 def _loose(skeleton: str) -> str:
-    """A skeleton in which an `i` is an `l`, too: similar and not the same."""
+    """Return a skeleton in which an `i` is an `l`, too: similar, but not the same."""
     return skeleton.replace("i", "l")
 
 
 def _read_confusables() -> Mapping[str, str]:
-    """The ASCII letters and digits, in lower case, that other letters look like.
+    """Return the ASCII letter or digit, in lower case, that each letter looks like.
 
-    The package's table takes 10 MB as Python objects: only the look-alikes of each letter are made.
+    The package's table takes 10 MB as Python objects, so only the look-alikes are created.
     """
     file = resources.files("confusable_homoglyphs") / "confusables.json"
     table: dict[str, list[str]] = json.loads(file.read_text("utf-8"), object_hook=_look_of)
-    read: dict[str, str] = {}
+    confusables: dict[str, str] = {}
     for letter, alike in table.items():
         looks = [look.lower() for look in alike if look.isascii() and look.isalnum()]
         if looks and not letter.isascii():
-            read[letter] = looks[0]
-    return read
+            confusables[letter] = looks[0]
+    return confusables
 
 
 def _look_of(entry: dict[str, Any]) -> Any:
-    """An entry of the table as the letter it is about, and the table as it is."""
+    """Return the letter of an entry of the table, and the table unchanged."""
     look = entry.get("c")
     return look if isinstance(look, str) else entry
 
 
-# Read with the module: nobody's request waits for them.
+# Read at import, so that no request waits for it.
 _CONFUSABLES = _read_confusables()
-_WRITTEN = {"icloud": "iCloud", "linkedin": "LinkedIn"}
-"""Names that are written otherwise than with one capital, where that makes another skeleton."""
+_CAPITALIZED = {"icloud": "iCloud", "linkedin": "LinkedIn"}
+"""Names with other capitals than their first letter, if that changes the skeleton."""
 _NAMES = {
     _skeleton(written): name
     for name in (domain.partition(".")[0] for domain in WELL_KNOWN)
-    for written in (name, _WRITTEN.get(name, name.capitalize()))
+    for written in (name, _CAPITALIZED.get(name, name.capitalize()))
 }
-"""Names of well-known domains by their skeletons: `Instagram` looks like `lnstagram`."""
+"""Names of well-known domains by skeleton: `Instagram` looks like `lnstagram`."""
 _LOOSE_NAMES = {_loose(look): name for look, name in _NAMES.items()}
 _CLOSE = {
     (_loose(_skeleton(name)), suffix): domain
     for domain in WELL_KNOWN
     for name, _, suffix in [domain.partition(".")]
 }
-"""Well-known domains by their names' loose skeletons and by what comes behind the names."""
-# Who has a name below a private suffix, as of github.io, is no registry's customer.
+"""Well-known domains by the loose skeleton of their name, and their suffix."""
+# Private suffixes such as github.io are not those of a registry.
 _SUFFIXES = PublicSuffixList(only_icann=True)

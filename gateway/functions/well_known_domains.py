@@ -1,7 +1,7 @@
-"""Domains that others pretend to be: brands, banks and services that phishing most often imitates.
+"""Domains of the brands, banks and services that phishing imitates most often.
 
-Put together from what the APWG's and Check Point's reports on phishing name, and from the most
-visited sites. A name of fewer than five letters is left out: too many others look like it.
+Compiled from phishing reports of the APWG and Check Point, and from the most visited sites. Names
+of fewer than five letters are left out: too many others look like them.
 """
 
 from __future__ import annotations
@@ -30,4 +30,4 @@ _DOMAINS = """
     zendesk.com zoho.com
 """
 WELL_KNOWN = tuple(_DOMAINS.split())
-"""As they are registered."""
+"""Registered domains."""

@@ -1,9 +1,9 @@
-"""Answers GETs of short URLs from the protocol, without a request object or a task.
+"""Answers GETs of short URLs in the server protocol, without a request object or a task.
 
-A link in memory is answered as soon as the headers are read. One that must be looked up is
-answered when its look-up ends; where the answer is no plain redirect, the application gives it.
-docs/adr/0004-http-fast-path.md says why this exists.
-tests/gateway/redirects/test_redirects.py compares its answers with those of the application.
+A cached link is answered as soon as the headers are read, any other when its look-up ends. If the
+response is not a plain redirect, the application sends it. docs/adr/0004-http-fast-path.md explains
+why this exists. tests/gateway/redirects/test_redirects.py compares its responses with those of the
+application.
 """
 
 from __future__ import annotations
@@ -17,41 +17,41 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
 from gateway.http.hardening import HardenedProtocol
-from gateway.visits.enrichment.classification import Headers
+from gateway.support.request_headers import Headers
 from services.shared import codes
 
 _MIN_PATH_BYTES = 1 + codes.MIN_LENGTH
 _MAX_PATH_BYTES = 1 + codes.MAX_LENGTH
 LOOKUP = "lookup"
 """Key of a scope's state for the look-up that the response waits for."""
-BROKEN = "broken"
+ERROR = "error"
 """Key of a scope's state for an unexpected error here, which the application reports."""
 
 
 class Lookup(NamedTuple):
-    """What a request waits for, and when (`time.perf_counter`) it was requested."""
+    """A look-up that a response waits for, and when the request arrived (`time.perf_counter`)."""
 
     started: float
-    answer: asyncio.Future[Any]
+    result: asyncio.Future[Any]
 
 
 class FastPath(Protocol):
     """Answers plain GETs of possible short URLs."""
 
     before_sending: Callable[[], None]
-    """Is called before anything is handed to a transport."""
+    """Called before anything is written to a transport."""
 
     def hit(
         self, path: bytes, headers: Headers, host: str, server_headers: Headers
     ) -> bytes | None:
-        """Return the whole response, with the server's own headers, if memory has the link.
+        """Return the whole response, including `server_headers`, if the link is cached.
 
-        `host` is the client's address, empty where that is not known.
+        `host` is the IP address of the connection, empty if unknown.
         """
         ...
 
     def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
-        """Start the look-up that `respond` needs; None: the application answers.
+        """Start the look-up that `respond` needs. None means that the application answers.
 
         May add a request id to the headers.
         """
@@ -60,7 +60,7 @@ class FastPath(Protocol):
     def respond(
         self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
     ) -> bytes | None:
-        """Return the whole response once `lookup` is done; None: the application answers."""
+        """Return the whole response once `lookup` is done, None if the application answers."""
         ...
 
 
@@ -95,7 +95,7 @@ class _FastPathProtocol(HardenedProtocol):
                 )
                 lookup = None if response else self.fast_path.lookup(self.url, self.headers)
             except Exception as error:
-                state[BROKEN] = error
+                state[ERROR] = error
             else:
                 if response is not None:
                     self.is_answered = True
@@ -110,7 +110,7 @@ class _FastPathProtocol(HardenedProtocol):
         super().on_request(**state)
 
     def _is_idle(self) -> bool:
-        """Whether no response is under way and the client reads what it is sent."""
+        """Whether no response is under way, and the send buffer is not full."""
         is_done = self.cycle is None or self.cycle.response_complete
         return is_done and not self.pipeline and not self.flow.write_paused
 
@@ -118,14 +118,14 @@ class _FastPathProtocol(HardenedProtocol):
         self._unset_keepalive_if_required()
         waiting = _Waiting(self.url, self.headers, lookup)
         self.cycle = cast(RequestResponseCycle, waiting)
-        # When uvicorn stops, it waits for its tasks, or cancels them.
-        cast(set[asyncio.Future[Any]], self.tasks).add(lookup.answer)
-        lookup.answer.add_done_callback(partial(self._end_lookup, waiting))
+        # When uvicorn stops, it waits for its tasks, and later cancels them.
+        cast(set[asyncio.Future[Any]], self.tasks).add(lookup.result)
+        lookup.result.add_done_callback(partial(self._end_lookup, waiting))
 
-    def _end_lookup(self, waiting: _Waiting, answer: asyncio.Future[Any]) -> None:
-        """Answer a request whose look-up is done. A visit counts even if its client has left."""
-        cast(set[asyncio.Future[Any]], self.tasks).discard(answer)
-        if answer.cancelled():
+    def _end_lookup(self, waiting: _Waiting, result: asyncio.Future[Any]) -> None:
+        """Respond after a look-up. The visit counts even if the client has disconnected."""
+        cast(set[asyncio.Future[Any]], self.tasks).discard(result)
+        if result.cancelled():
             return
         state: dict[str, Any] = {LOOKUP: waiting.lookup}
         if waiting.keep_alive and not self.flow.write_paused:
@@ -139,7 +139,7 @@ class _FastPathProtocol(HardenedProtocol):
                 )
             except Exception as error:
                 response = None
-                state[BROKEN] = error
+                state[ERROR] = error
             if response is not None:
                 if not waiting.disconnected:
                     self.transport.write(response)
@@ -149,7 +149,7 @@ class _FastPathProtocol(HardenedProtocol):
         self._hand_over(waiting, state)
 
     def _hand_over(self, waiting: _Waiting, state: dict[str, Any]) -> None:
-        """Have the application answer a request that waited, through a cycle of uvicorn's."""
+        """Let the application answer a waiting request, through a uvicorn cycle."""
         path = self.root_path + waiting.url.decode("ascii")
         scope = {
             "type": "http",
@@ -189,7 +189,7 @@ class _FastPathProtocol(HardenedProtocol):
 
 
 class _Waiting:
-    """Stands for uvicorn's cycle of a GET that waits for its look-up, at a fraction of its cost.
+    """Replaces the uvicorn cycle of a GET that waits for its look-up, at a fraction of its cost.
 
     It has the attributes of a cycle that uvicorn's protocol reads and sets.
     """
@@ -218,7 +218,7 @@ class _Waiting:
 
 
 class _NoEvent:
-    """The message event of a request without a listener."""
+    """The message event of a request without an application that waits for it."""
 
     def set(self) -> None:
         """Do nothing."""

@@ -2,16 +2,16 @@
 
 What it changes, and why:
 
-- Requests that RFC 9112 has a server reject, and that httptools' parser accepts, get 400.
-- A request for another protocol (`Upgrade`) is read as one that does not ask for it.
-- Invalid requests are counted and not logged: uvicorn writes a line for each.
+- Requests that a server must reject (RFC 9112) but httptools accepts get status 400.
+- `Upgrade` headers are ignored: the request is answered as if it had none.
+- Invalid requests are counted and not logged. uvicorn writes a line for each.
 - A rejection is sent after the responses to earlier requests. uvicorn sends it at once, even
   within another response.
-- A rejected client is read for a while longer: closing a connection with unread bytes resets it,
-  and a reset can overtake the response (RFC 9112, 9.6).
-- Requests that wait for an earlier response are bounded by one read. uvicorn resumes reading after
-  each response, so a client that sends faster than it is answered fills the memory.
-- Requests that do not arrive whole in time are cut off, and so are clients that do not read.
+- The connection of a rejected client is read for a while longer. Closing a connection with unread
+  bytes resets it, and a reset can overtake the response (RFC 9112, 9.6).
+- Pipelined requests are bounded by one read. uvicorn resumes reading after each response, so a
+  client that sends faster than it is answered fills the memory.
+- Connections are closed if a request does not arrive in time, or if the client does not read.
 """
 
 from __future__ import annotations
@@ -25,57 +25,58 @@ import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from gateway.metrics import HTTP_REJECTED
+from gateway.http.metrics import HTTP_REJECTED
 from services.shared.observability import logs
 
 log = logs.Throttled(__name__)
 
 MAX_HEAD_BYTES = 65_536
-"""Of the request line and the headers."""
+"""Maximum bytes of the request line and the headers."""
 MAX_REQUEST_SECONDS = 30.0
-"""For a request to arrive whole, from the first byte, or from the start of the connection."""
+"""Maximum time for a request to arrive, from its first byte or the start of the connection."""
 MAX_UNREAD_SECONDS = 60.0
-"""For a client to read from a connection whose send buffer is full."""
+"""Maximum time that the send buffer may stay full because the client does not read."""
 MAX_LINGER_SECONDS = 5.0
-"""For which a rejected client is still read."""
+"""How long the connection of a rejected client is still read."""
 
 _EXAMINED = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
-"""Headers that decide whether a request is valid, or has or may have a body."""
+"""Headers that decide whether a request is valid, and whether it may have a body."""
 _HOST = re.compile(rb"(?:[0-9A-Za-z._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?[ \t]*")
-"""A Host field: uri-host with an optional port (RFC 9110, 7.2), not empty, as http requires."""
+"""A Host field: uri-host with an optional port (RFC 9110, 7.2). http requires a host."""
 _INVALID = "Invalid HTTP request received."
 
 
 class HardenedProtocol(HttpToolsProtocol):
-    """Rejects what the parser should have rejected, and bounds time and memory per connection.
+    """Rejects what the parser should reject, and bounds time and memory per connection.
 
     A subclass may override `on_request`.
     """
 
     url = b""
     is_plain_get = False
-    """Whether the current request is a GET that keeps the connection and has no body."""
+    """Whether the current request is a GET without a body that keeps the connection alive."""
     is_answered = False
     """Whether the current request was answered without uvicorn."""
     _valid_host: bytes | None = None
-    """The last Host that was valid: on one connection nearly all are equal."""
+    """The last valid Host. On one connection nearly all are equal."""
     _head_bytes = 0
     _unread: asyncio.TimerHandle | None = None
-    _late: asyncio.TimerHandle | None = None
-    """Expires unless the current request arrives whole, or a rejected client closes."""
-    _is_between = False
-    """Whether the last request arrived whole and no other has begun."""
+    """Fires unless the client reads."""
+    _deadline: asyncio.TimerHandle | None = None
+    """Fires unless the current request arrives, or a rejected client closes the connection."""
+    _is_between_requests = False
+    """Whether the last request has arrived and no other has begun."""
     _rejection: bytes | None = None
-    """To be sent after the responses to earlier requests. From then on input is ignored."""
+    """Response to send after those to earlier requests. From then on input is ignored."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.flow = _Flow(transport, self.pipeline)
-        self._await_rest()
+        self._start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._forget_unread()
-        self._forget_late()
+        self._cancel_unread()
+        self._cancel_deadline()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -91,18 +92,18 @@ class HardenedProtocol(HttpToolsProtocol):
                 cause, (httptools.HttpParserError, UnicodeDecodeError)
             ):
                 self._reject("invalid", 400, _INVALID)
-            else:  # A callback failed: the request is not to blame.
-                log.error("http_broke", exc_info=cause)
+            else:  # A callback failed, so the request is not to blame.
+                log.error("http_error", exc_info=cause)
                 self._reject("broke", 500, "Internal Server Error")
         if self._rejection is not None:
             return
         if self._head_bytes > MAX_HEAD_BYTES:
             self._reject("too_long", 400, "The headers are too long.")
-        elif not self._is_between:
-            if self._is_simple_request(data):
+        elif not self._is_between_requests:
+            if self._is_http09_request(data):
                 self._reject("invalid", 400, _INVALID)
-            elif self._late is None:
-                self._await_rest()
+            elif self._deadline is None:
+                self._start_deadline()
 
     def _feed(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -117,7 +118,7 @@ class HardenedProtocol(HttpToolsProtocol):
                 self._reject("invalid", 400, _INVALID)
                 return
             # The parser takes what follows for the other protocol, not for this request's body.
-            # So a new parser reads the head once more, without the Upgrade header.
+            # So a new parser reads the head again, without the Upgrade header.
             head = self._head_without_upgrade()
             self.parser = httptools.HttpRequestParser(self)
             self.parser.feed_data(head)
@@ -128,10 +129,10 @@ class HardenedProtocol(HttpToolsProtocol):
         lines += [b"%s: %s" % header for header in self.headers if header[0] != b"upgrade"]
         return b"\r\n".join([*lines, b"", b""])
 
-    def _is_simple_request(self, data: bytes) -> bool:
-        """Whether `data` ends a request line without a version: HTTP/0.9, whose client now waits.
+    def _is_http09_request(self, data: bytes) -> bool:
+        """Whether `data` ends a request line without a version, as HTTP/0.9 has it.
 
-        The parser sets the version at the byte after the line.
+        Its client waits for a response now. The parser sets the version only at the next byte.
         """
         version = self.parser.get_http_version()
         return version == "0.9" or (version == "0.0" and bool(self.url) and data.endswith(b"\n"))
@@ -139,18 +140,18 @@ class HardenedProtocol(HttpToolsProtocol):
     # Callbacks of the parser
 
     def on_message_begin(self) -> None:
-        # `on_request` makes the scope, where there is need of one.
+        # `on_request` makes the scope if one is needed.
         self.url = b""
         self.headers = []
         self.is_answered = False
-        self._is_between = False
+        self._is_between_requests = False
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
-            return  # `_feed` has it read once more.
+            return  # `_feed` parses the head again.
         self._head_bytes = 0
         self.is_plain_get = self._examine_head()
         # uvicorn assumes that every URL has a path.
@@ -159,7 +160,7 @@ class HardenedProtocol(HttpToolsProtocol):
         self.on_request()
 
     def on_request(self, **state: Any) -> None:
-        """Have the application answer the current request, with `state` in its scope."""
+        """Let the application answer the current request, with `state` in its scope."""
         url, headers = self.url, self.headers
         super().on_message_begin()
         self.url = url
@@ -178,16 +179,16 @@ class HardenedProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return
         self._head_bytes = 0
-        self._is_between = True
-        self._forget_late()
+        self._is_between_requests = True
+        self._cancel_deadline()
         if not self.is_answered:
             super().on_message_complete()
 
     def _examine_head(self) -> bool:
-        """Return whether the request is a GET that keeps the connection and has no body.
+        """Return whether the request is a GET without a body that keeps the connection alive.
 
-        Raises HttpParserError for what RFC 9112 has a server reject and the parser accepts: a
-        version other than 1.0 and 1.1, no Host (1.1), several or an invalid one (3.2), and a
+        Raises HttpParserError for what a server must reject (RFC 9112) but the parser accepts: a
+        version other than 1.0 and 1.1; an invalid Host, several of them, or none in 1.1 (3.2); a
         transfer coding other than chunked, or any in 1.0 (6.1).
         """
         parser = self.parser
@@ -229,9 +230,9 @@ class HardenedProtocol(HttpToolsProtocol):
         self._end(b"%s%s\r\n%s" % (STATUS_LINE[status], lines, text))
 
     def _end(self, rejection: bytes) -> None:
-        """End the connection with `rejection`, after the responses to earlier requests."""
+        """Close the connection with `rejection` after the responses to earlier requests."""
         self._rejection = rejection
-        self._forget_late()
+        self._cancel_deadline()
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             self._send_rejection()
@@ -239,19 +240,19 @@ class HardenedProtocol(HttpToolsProtocol):
             if self.pipeline:
                 self.pipeline.popleft()
             elif cycle.response_started:
-                self._rejection = b""  # It has its response.
+                self._rejection = b""  # Its response has begun.
             else:
                 self._send_rejection()
                 cycle.disconnected = True
                 cycle.message_event.set()
 
     def _send_rejection(self) -> None:
-        """Send it, close the sending side, and read on until the client closes, too."""
+        """Send the rejection, close the sending side, and read on until the client closes."""
         if self._rejection:
             self.transport.write(self._rejection)
         self.transport.write_eof()
         self.flow.resume_reading()
-        self._late = self.loop.call_later(MAX_LINGER_SECONDS, self.transport.close)
+        self._deadline = self.loop.call_later(MAX_LINGER_SECONDS, self.transport.close)
 
     def on_response_complete(self) -> None:
         is_last = not self.pipeline
@@ -261,18 +262,18 @@ class HardenedProtocol(HttpToolsProtocol):
 
     # Slow clients
 
-    def _await_rest(self) -> None:
-        self._late = self.loop.call_later(MAX_REQUEST_SECONDS, self._cut_off)
+    def _start_deadline(self) -> None:
+        self._deadline = self.loop.call_later(MAX_REQUEST_SECONDS, self._cut_off)
 
-    def _forget_late(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
+    def _cancel_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def _cut_off(self) -> None:
-        """End the connection after the responses to requests before the late one."""
-        if self.flow.read_paused:  # The gateway does not read, so the client may not be late.
-            self._await_rest()
+        """Close the connection after the responses to requests before the late one."""
+        if self.flow.read_paused:  # The gateway stopped reading, so the client may not be late.
+            self._start_deadline()
             return
         HTTP_REJECTED.labels("late").inc()
         self._end(b"")
@@ -283,16 +284,16 @@ class HardenedProtocol(HttpToolsProtocol):
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._forget_unread()
+        self._cancel_unread()
 
-    def _forget_unread(self) -> None:
+    def _cancel_unread(self) -> None:
         if self._unread is not None:
             self._unread.cancel()
             self._unread = None
 
 
 class _Flow(FlowControl):
-    """Resumes reading only while no request waits: uvicorn resumes it after each response."""
+    """Resumes reading only if no request waits. uvicorn resumes it after each response."""
 
     def __init__(self, transport: asyncio.Transport, waiting: Sized) -> None:
         super().__init__(transport)

@@ -1,1 +1,5 @@
-"""What a gateway with nginx in front of it leaves to nginx: pages, files, and words for its end."""
+"""Generates what nginx in front of the gateway needs: routes, headers, errors and pages.
+
+includes   configuration files from deploy/edge.toml
+webroot    pages and files of the build
+"""

@@ -1,4 +1,4 @@
-"""Writes what nginx takes from the edge's one table: `python -m gateway.nginx.includes FOLDER`.
+"""Generates nginx configuration from deploy/edge.toml: `python -m gateway.nginx.includes FOLDER`.
 
 `deploy/nginx/nginx.conf` is written by hand and includes these files; `make nginx` writes them.
 """
@@ -14,18 +14,18 @@ from starlette.responses import Response
 
 from gateway.functions.protocol import failure, too_large
 from gateway.pages.files import TYPES
-from gateway.pages.html import DOCUMENTS, document_of
+from gateway.pages.html import DOCUMENTS, document_path
 from gateway.support.edge import Edge, RawHeaders
 from services.shared import codes
 from services.shared.errors import AppError, DeadlineExceeded, Unavailable
 
-_MADE = "# Made by `make nginx`: change deploy/edge.toml or gateway/nginx/includes.py.\n\n"
+_HEADER = "# Made by `make nginx`: change deploy/edge.toml or gateway/nginx/includes.py.\n\n"
 
 
 def includes(edge: Edge) -> dict[str, str]:
-    """The files by name."""
+    """Return the content of the files by name."""
     return {
-        name: _MADE + "\n".join(lines) + "\n"
+        name: _HEADER + "\n".join(lines) + "\n"
         for name, lines in (
             ("values.conf", _values(edge)),
             ("types.conf", _types()),
@@ -39,7 +39,7 @@ def includes(edge: Edge) -> dict[str, str]:
 
 
 def _values(edge: Edge) -> list[str]:
-    """Limits, and the values of headers as variables."""
+    """Return limits, and the values of headers as variables."""
     constants = {
         "$edge_cache_document": edge.cache_document.decode(),
         "$edge_cache_hashed": edge.cache_hashed.decode(),
@@ -57,7 +57,7 @@ def _values(edge: Edge) -> list[str]:
 
 
 def _redirect_buffers(edge: Edge) -> list[str]:
-    """Buffers that hold the header section of every redirect."""
+    """Return the sizes of buffers for the header section of every redirect."""
     return [
         f"proxy_buffer_size {edge.redirect_header_bytes};",
         f"proxy_busy_buffers_size {edge.redirect_header_bytes};",
@@ -65,7 +65,7 @@ def _redirect_buffers(edge: Edge) -> list[str]:
 
 
 def _types() -> list[str]:
-    """Content types with the endings of their files."""
+    """Return content types with their file extensions."""
     by_type = sorted(TYPES.items(), key=lambda item: item[1])
     groups = groupby(by_type, key=lambda item: item[1])
     return _block(
@@ -75,7 +75,7 @@ def _types() -> list[str]:
 
 
 def _routes(edge: Edge) -> list[str]:
-    """A location for each page, function and other path, for short addresses and hashed files."""
+    """Return a location for each page, function, other path, short URLs and hashed files."""
     return [
         *(_page(path, edge) for path in edge.pages),
         "",
@@ -85,7 +85,7 @@ def _routes(edge: Edge) -> list[str]:
         "",
         *_block(f'location ~ "^/{codes.PATTERN}\\z"', ["include short_address.conf;"]),
         "",
-        # The gateway gets the path as it was matched here: decoded, normalized and encoded again.
+        # The gateway receives the path as matched: decoded, normalized and encoded again.
         *_block(
             f'location ~ "^/{codes.PATTERN}{_trailing()}++\\z"',
             ["rewrite ^ $uri break;", "include short_address.conf;"],
@@ -116,9 +116,9 @@ def _bytes(text: bytes) -> str:
 
 
 def _page(path: str, edge: Edge) -> str:
-    inner = DOCUMENTS + document_of(path, edge)
-    if path in edge.looked_up:
-        return f'location ~ "^{edge.pattern_of(path)}\\z" {{ include looked_up.conf; }}'
+    inner = DOCUMENTS + document_path(path, edge)
+    if path in edge.link_pages:
+        return f'location ~ "^{edge.pattern_of(path)}\\z" {{ include link_page.conf; }}'
     if pattern := edge.pattern_of(path):
         return f'location ~ "^{pattern}\\z" {{ rewrite ^ {inner} last; }}'
     return _rewritten(path, inner)
@@ -129,7 +129,7 @@ def _rewritten(path: str, inner: str) -> str:
 
 
 def _callable_errors(edge: Edge) -> list[str]:
-    """What nginx says of a call itself, in the words and with the headers of the gateway."""
+    """Return nginx's own error responses to calls, with the text and headers of the gateway."""
     errors: dict[str, AppError] = {
         "@too_large": too_large(edge.body_bytes),
         "@unavailable": Unavailable("The gateway is away."),
@@ -144,7 +144,7 @@ def _callable_errors(edge: Edge) -> list[str]:
 
 
 def _return(response: Response) -> list[str]:
-    """A constant answer, whatever the ending of the path that it stands for."""
+    """Return directives for a constant response, whatever the extension of the path."""
     return [
         "types {}",
         f"default_type {response.media_type};",

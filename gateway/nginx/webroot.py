@@ -1,9 +1,9 @@
 """Lays out what nginx serves: `python -m gateway.nginx.webroot BUILT_PAGES FOLDER`.
 
-`FOLDER/files` are the files of the build. `FOLDER/documents` are the pages' documents with
-placeholders where the public address and the contact belong: deploy/nginx/start.sh fills them in.
+`FOLDER/files` are the files of the build. `FOLDER/documents` are the documents of the pages, with
+placeholders for the public URL and the contact that deploy/nginx/start.sh fills in.
 
-Runs on the standard library alone, so that an image can be built without any package.
+Uses only the standard library, so that an image can be built without packages.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from gateway.pages.html import UNLISTED, Document, document_of
+from gateway.pages.html import UNLISTED, Document, document_path
 from gateway.support.edge import Edge
 
 PUBLIC_URL = "@ATAJO_PUBLIC_URL@"
@@ -20,8 +20,8 @@ CONTACT = "@ATAJO_CONTACT@"
 
 
 def write(built: Path, folder: Path) -> None:
-    """Make the folder, which must not be there yet. Raises OSError."""
-    # nginx has no module for brotli, and the document is written below.
+    """Create the folder, which must not exist. Raises OSError."""
+    # nginx has no brotli module, and the document is written below.
     ignored = shutil.ignore_patterns("*.br", "index.html")
     shutil.copytree(built, folder / "files", ignore=ignored)
     edge = Edge.load()
@@ -30,7 +30,7 @@ def write(built: Path, folder: Path) -> None:
     documents.mkdir()
     (documents / UNLISTED[1:]).write_bytes(document.unlisted())
     for path in edge.listed:
-        (documents / document_of(path, edge)[1:]).write_bytes(document.listed(path))
+        (documents / document_path(path, edge)[1:]).write_bytes(document.listed(path))
 
 
 def main() -> None:

@@ -1,1 +1,6 @@
-"""The built pages and the status page, where no web server stands in front."""
+"""Serves the web pages, if there is no web server in front, and the status page.
+
+files    pages and files
+html     the HTML document of all pages
+status   the status page
+"""

@@ -1,7 +1,7 @@
-"""The built pages, where no web server stands in front: files, and the document of every page.
+"""Serves the built pages and files if there is no web server in front.
 
-Everything is read once, at the start, and what depends on the public address is rendered then, too.
-Files that were compressed at build time are sent compressed.
+Reads everything once, at the start, and then also renders what depends on the public URL. Files
+that were compressed at build time are sent compressed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
-from gateway.pages.html import DOCUMENTS, Document, document_of
+from gateway.pages.html import DOCUMENTS, Document, document_path
 from gateway.support.content_negotiation import content_coding
 from gateway.support.edge import Edge, RawHeaders
 
@@ -39,15 +39,14 @@ TYPES = {
     ".woff2": "font/woff2",
     ".xml": _XML,
 }
-"""Content types by suffix, of all files that a build can have. Not the table of the system, which
-differs from machine to machine."""
+"""Content types by suffix of all files in a build. `mimetypes` depends on the machine."""
 _PLACEHOLDER = b"Atajo"
-"""The document of a gateway without pages. The web server in front of it has the real one."""
+"""The document of a gateway without pages. The web server in front has the real one."""
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file as it is sent. `bodies` has it by content coding, `b""` being none."""
+    """A file with its bodies by content coding, `b""` for none."""
 
     bodies: dict[bytes, bytes]
     headers: RawHeaders
@@ -64,7 +63,7 @@ class Site:
         self._files: dict[str, _File] = {}
         if web_dir is None:
             self._pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
-            self._pages |= {path: self._placeholder(path) for path in edge.looked_up}
+            self._pages |= {path: self._placeholder(path) for path in edge.link_pages}
             self._missing = self._document(_PLACEHOLDER, edge.cache_error)
         else:
             text = (web_dir / "index.html").read_text(encoding="utf-8")
@@ -85,11 +84,11 @@ class Site:
             await self.missing(scope, receive, send)
 
     async def missing(self, scope: Scope, receive: Receive, send: Send, status: int = 404) -> None:
-        """Send the document with a status for what is not here. Its script then says why."""
+        """Send the document with an error status. Its script explains the error."""
         await _send_file(scope, send, self._missing, status)
 
     async def failing(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the document with 503, and in Retry-After when to try again."""
+        """Send the document with status 503 and Retry-After."""
         retry_after = (b"retry-after", b"%d" % self._edge.retry_after)
         await _send_file(scope, send, self._missing, 503, [retry_after])
 
@@ -114,9 +113,9 @@ class Site:
         return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies)
 
     def _placeholder(self, path: str) -> _File:
-        """What stands for a page where the web server in front has it: that is told which it is."""
+        """Return a response that makes the web server in front send its page."""
         bodies = {b"": _PLACEHOLDER}
-        inner = (DOCUMENTS + document_of(path, self._edge)).encode()
+        inner = (DOCUMENTS + document_path(path, self._edge)).encode()
         return _File(bodies, ((b"x-accel-redirect", inner),), _etag(_PLACEHOLDER))
 
     def _text_file(self, content_type: str, text: str) -> _File:
@@ -133,12 +132,12 @@ class Site:
 
 
 def _etag(body: bytes) -> bytes:
-    """A weak tag, since all codings of one file share it."""
+    """Return a weak tag, since all codings of a file share it."""
     return b'W/"%s"' % hashlib.sha256(body).hexdigest()[:32].encode()
 
 
 def _robots(edge: Edge, public_url: str) -> str:
-    """Crawlers may read everything. A page that is not to be listed says `noindex` itself."""
+    """Return a robots.txt that allows everything. Unlisted pages have `noindex`."""
     return f"User-agent: *\nDisallow:\n\nSitemap: {public_url}{edge.sitemap}\n"
 
 
@@ -181,9 +180,6 @@ async def _send_file(
 
 
 def _matches(if_none_match: bytes, etag: bytes) -> bool:
-    """Whether an If-None-Match header names this file, so that the client has it already.
-
-    The comparison is the weak one of RFC 9110, 8.8.3.2: `"x"` and `W/"x"` are the same.
-    """
+    """Whether an If-None-Match header matches, by weak comparison (RFC 9110, 8.8.3.2)."""
     tags = {tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")}
     return b"*" in tags or etag.removeprefix(b"W/") in tags

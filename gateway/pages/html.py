@@ -1,4 +1,4 @@
-"""The pages' document, with what the build cannot know written into its head: address, contact."""
+"""The HTML document of all pages, with the public URL and the contact filled in."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from html import escape
 from gateway.support.edge import Edge
 
 _CANONICAL = '<link rel="canonical" href="" />'
-_ADDRESS = '<meta property="og:url" content="" />'
-_IMAGE = '<meta property="og:image" content="/'
+_OG_URL = '<meta property="og:url" content="" />'
+_OG_IMAGE = '<meta property="og:image" content="/'
 
 DOCUMENTS = "/.documents"
-"""Where nginx has the documents inside: deploy/nginx/nginx.conf."""
+"""Internal path of the documents in nginx (deploy/nginx/nginx.conf)."""
 UNLISTED = "/unlisted.html"
 
 
-def document_of(path: str, edge: Edge) -> str:
-    """The file that nginx has of a page, below `DOCUMENTS`."""
+def document_path(path: str, edge: Edge) -> str:
+    """Return the path of a page's document below `DOCUMENTS`."""
     if path not in edge.listed:
         return UNLISTED
     return "/index.html" if path == "/" else f"{path}.html"
 
 
 class Document:
-    """The document for a public address and a contact, which may be placeholders of a template."""
+    """The document for a public URL and a contact, which may be placeholders."""
 
     def __init__(self, document: str, public_url: str, contact: str) -> None:
         for name, value in (("atajo-public-url", public_url), ("atajo-contact", contact)):
@@ -31,25 +31,25 @@ class Document:
                 f'<meta name="{name}" content=""', f'<meta name="{name}" content="{escape(value)}"'
             )
         self._origin = escape(public_url)
-        self._document = document.replace(_IMAGE, f"{_IMAGE[:-1]}{self._origin}/")
+        self._document = document.replace(_OG_IMAGE, f"{_OG_IMAGE[:-1]}{self._origin}/")
 
     def of(self, path: str, edge: Edge) -> bytes:
-        """The document of the page at `path`."""
+        """Return the document of the page at `path`."""
         return self.listed(path) if path in edge.listed else self.unlisted()
 
     def listed(self, path: str) -> bytes:
-        """The document of a page that search engines may list, with its own address in it."""
-        address = f'"{self._origin}{escape(path)}"'
+        """Return the document of a page that search engines may list, with its own URL."""
+        url = f'"{self._origin}{escape(path)}"'
         return (
-            self._document.replace(_CANONICAL, _CANONICAL.replace('""', address))
-            .replace(_ADDRESS, _ADDRESS.replace('""', address))
+            self._document.replace(_CANONICAL, _CANONICAL.replace('""', url))
+            .replace(_OG_URL, _OG_URL.replace('""', url))
             .encode()
         )
 
     def unlisted(self) -> bytes:
-        """The document of every other address, marked `noindex`."""
+        """Return the document of any other URL, marked `noindex`."""
         return (
             self._document.replace(_CANONICAL, '<meta name="robots" content="noindex" />')
-            .replace(_ADDRESS, "")
+            .replace(_OG_URL, "")
             .encode()
         )

@@ -1,9 +1,9 @@
-"""GET /status: whether Atajo works, for people.
+"""GET /status: a status page for people.
 
-The page says it in plain words, from the same state as `/readyz` and the metrics. It is rendered
-at most once a second, however many ask, and does not tell what runs, where, or how many of it. Its
-status is 503 while following short addresses does not work as a whole, and 200 otherwise, so that a
-monitor outside need not read it. A request with `Accept: application/json` gets the same as JSON.
+It shows the state behind `/readyz` and the metrics in plain words, without details of the
+deployment. It is rendered at most once a second. Its HTTP status is 503 unless redirects work
+fully, else 200, so that an external monitor need not parse it. With `Accept: application/json` it
+returns JSON.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from gateway.support.edge import Edge, RawHeaders
 from services.shared.observability.health import OK
 
 _FRESH_SECONDS = 1.0
-"""For how long one rendering is served."""
+"""How long a rendered page is served."""
 _LATE_SECONDS = 15.0
-"""Age of the oldest visit that is not counted yet, from which on the page calls counts late."""
+"""Minimum age of the oldest uncounted visit at which the page reports that counting is late."""
 
 _TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -49,26 +49,28 @@ _TEMPLATE = """<!doctype html>
 """
 
 
-class Works(StrEnum):
-    """How well something works."""
+class FeatureState(StrEnum):
+    """How well a feature works. The values are those of the JSON."""
 
     YES = "works"
     PARTLY = "partly"
     NO = "fails"
 
 
-class Part(NamedTuple):
-    """One thing that people do with Atajo, and how well it works, as a value and in words."""
+class Feature(NamedTuple):
+    """A feature, and how well it works, as a value and as text."""
 
     name: str
-    works: Works
-    words: str
+    state: FeatureState
+    text: str
 
 
-def parts(states: Mapping[str, str], lag_seconds: float, were_reads_rejected: bool) -> list[Part]:
-    """How well each part works.
+def features(
+    states: Mapping[str, str], lag_seconds: float, were_reads_rejected: bool
+) -> list[Feature]:
+    """Return how well each feature works.
 
-    `states` has the gateway's dependencies as `Health.dependencies` does, and `lag_seconds` is the
+    `states` are the states of the dependencies (`Health.dependencies`), and `lag_seconds` is the
     age of the oldest visit that analytics has not acknowledged. `were_reads_rejected` says whether
     searches or statistics were rejected within the last minute.
     """
@@ -82,61 +84,63 @@ def parts(states: Mapping[str, str], lag_seconds: float, were_reads_rejected: bo
     ]
 
 
-def _following(up: set[str]) -> Part:
+def _following(up: set[str]) -> Feature:
     if "links" in up:
-        return Part("following", Works.YES, "Following links works.")
-    words = "Following links works only for links that were followed in the last minutes."
-    return Part("following", Works.PARTLY, words)
+        return Feature("following", FeatureState.YES, "Following links works.")
+    text = "Following links works only for links that were followed in the last minutes."
+    return Feature("following", FeatureState.PARTLY, text)
 
 
-def _shortening(up: set[str]) -> Part:
+def _shortening(up: set[str]) -> Feature:
     if "links" not in up:
-        return Part("shortening", Works.NO, "Shortening does not work.")
+        return Feature("shortening", FeatureState.NO, "Shortening does not work.")
     if "auth" not in up:
-        words = "Shortening works, but only for those who are not logged in."
-        return Part("shortening", Works.PARTLY, words)
-    return Part("shortening", Works.YES, "Shortening works.")
+        text = "Shortening works, but only for those who are not logged in."
+        return Feature("shortening", FeatureState.PARTLY, text)
+    return Feature("shortening", FeatureState.YES, "Shortening works.")
 
 
-def _counting(up: set[str], lag_seconds: float) -> Part:
+def _counting(up: set[str], lag_seconds: float) -> Feature:
     if "journal" not in up:
-        words = "Counting visits does not work: visits of now will not be counted."
-        return Part("counting", Works.NO, words)
+        text = "Counting visits does not work: visits of now will not be counted."
+        return Feature("counting", FeatureState.NO, text)
     if "analytics" not in up or lag_seconds > _LATE_SECONDS:
-        words = "Counting visits is late: none is lost, and they will be counted."
-        return Part("counting", Works.PARTLY, words)
+        text = "Counting visits is late: none is lost, and they will be counted."
+        return Feature("counting", FeatureState.PARTLY, text)
     within = max(1, math.ceil(lag_seconds))
     seconds = f"{within} second{'s' if within > 1 else ''}"
-    words = f"Counting visits works: the newest visits are counted within {seconds}."
-    return Part("counting", Works.YES, words)
+    text = f"Counting visits works: the newest visits are counted within {seconds}."
+    return Feature("counting", FeatureState.YES, text)
 
 
-def _reading(up: set[str], were_rejected: bool) -> Part:
+def _reading(up: set[str], were_rejected: bool) -> Feature:
     if "links" not in up:
-        return Part("reading", Works.NO, "Lists and statistics of links do not work.")
+        return Feature("reading", FeatureState.NO, "Lists and statistics of links do not work.")
     if "analytics" not in up:
-        return Part("reading", Works.PARTLY, "Lists of links work, their statistics do not.")
+        return Feature(
+            "reading", FeatureState.PARTLY, "Lists of links work, their statistics do not."
+        )
     if "auth" not in up:
-        words = "Lists and statistics work, but only for those who are not logged in."
-        return Part("reading", Works.PARTLY, words)
+        text = "Lists and statistics work, but only for those who are not logged in."
+        return Feature("reading", FeatureState.PARTLY, text)
     if were_rejected:
-        words = (
+        text = (
             "Lists and statistics work, but some requests were rejected in the last minute: "
             "too many were waiting."
         )
-        return Part("reading", Works.PARTLY, words)
-    return Part("reading", Works.YES, "Lists and statistics work.")
+        return Feature("reading", FeatureState.PARTLY, text)
+    return Feature("reading", FeatureState.YES, "Lists and statistics work.")
 
 
-def _accounts(up: set[str]) -> Part:
+def _accounts(up: set[str]) -> Feature:
     if "auth" in up:
-        return Part("accounts", Works.YES, "Logging in and registering work.")
-    return Part("accounts", Works.NO, "Logging in and registering do not work.")
+        return Feature("accounts", FeatureState.YES, "Logging in and registering work.")
+    return Feature("accounts", FeatureState.NO, "Logging in and registering do not work.")
 
 
 @dataclass(frozen=True)
 class _Rendering:
-    """The page in both its forms, with its HTTP status and when (`clock`) it was rendered."""
+    """The page as HTML and JSON, its HTTP status, and when (`clock`) it was rendered."""
 
     status: int
     html: bytes
@@ -145,7 +149,7 @@ class _Rendering:
 
 
 class StatusPage:
-    """Answers GET and HEAD of the path that the edge has for it."""
+    """Answers GET and HEAD of the status page."""
 
     def __init__(
         self,
@@ -185,15 +189,15 @@ class StatusPage:
         await send({"type": "http.response.body", "body": body})
 
     def _render(self) -> _Rendering:
-        all_parts = parts(self._states(), self._lag_seconds(), self._were_reads_rejected())
-        works = {part.name: part.works for part in all_parts}
-        good = all(state == Works.YES for state in works.values())
+        all_features = features(self._states(), self._lag_seconds(), self._were_reads_rejected())
+        works = {feature.name: feature.state for feature in all_features}
+        good = all(state == FeatureState.YES for state in works.values())
         html = _TEMPLATE.format(
             title="Everything works" if good else "Not everything works",
-            items="\n".join(f"        <li>{part.words}</li>" for part in all_parts),
+            items="\n".join(f"        <li>{feature.text}</li>" for feature in all_features),
         )
         return _Rendering(
-            status=200 if works["following"] == Works.YES else 503,
+            status=200 if works["following"] == FeatureState.YES else 503,
             html=html.encode(),
             json=json.dumps(works).encode(),
             rendered_at=self._clock(),

@@ -1,1 +1,13 @@
-"""Redirects: short URLs, their cached resolutions, and how these stay current."""
+"""Redirects short URLs.
+
+handler         answers GET and HEAD of a short URL
+link_pages      serves pages that exist only for known codes
+resolver        resolves codes from the cache or by a look-up, and applies changes
+lookups         single flight and batches of look-ups
+cache           resolutions in bounded memory, with their freshness
+entry           a cached resolution in memory, and its size
+negative_cache  codes without a link
+invalidation    follows the change feed of links
+resolution      values, and the port to links
+metrics         counters of redirects, cache and change feed
+"""

@@ -1,7 +1,6 @@
-"""GET and HEAD of a short address, answered ahead of everything else.
+"""Redirects GET and HEAD of short URLs, ahead of the web framework.
 
-Ahead of the framework: a framework's route costs many times what this path does (figures in
-ARCHITECTURE.md), and this path is what the product is for.
+A framework's route costs many times as much (figures in ARCHITECTURE.md).
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ import time
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from gateway.http.fast_path import BROKEN, LOOKUP, Lookup
-from gateway.metrics import RedirectMetrics
+from gateway.http.fast_path import ERROR, LOOKUP, Lookup
 from gateway.pages.files import Site
+from gateway.redirects.metrics import RedirectMetrics
 from gateway.redirects.resolution import LinkState, Resolution, location_of
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
-from gateway.support.request_id import identified, identify
-from gateway.visits.enrichment.classification import Headers
+from gateway.support.request_headers import Headers
+from gateway.support.request_id import sending_request_id, set_request_id
 from gateway.visits.pipeline import VisitPipeline
 from services.shared.codes import ROUTES, addressed_code, is_code
 from services.shared.errors import AppError
@@ -26,15 +25,15 @@ from services.shared.observability import logs, tracing
 
 _BODY = b"Redirecting..."
 _STATUS_OF_ENDED = {LinkState.EXPIRED: 410, LinkState.REMOVED: 410, LinkState.BLOCKED: 451}
-"""Where a link leads nowhere any more: gone, or unavailable for legal reasons."""
+"""Status for a link without a target: gone, or unavailable for legal reasons."""
 
 
 class Redirects:
-    """Answers `/<code>`; hands everything else to `app`.
+    """Answers `/<code>`, and passes everything else to `app`.
 
-    `hit`, `lookup` and `respond` are the fast path of `gateway/http`: a GET of an active link that
-    memory knows is answered before there is a request to speak of; one of a link that is then found
-    to be active needs no task to wait in. Whatever they leave comes here as ASGI.
+    `hit`, `lookup` and `respond` are the fast path of `gateway/http`: they answer a GET of a cached
+    active link without a request object, and a GET of any other active link without a task. All
+    other requests arrive as ASGI calls.
     """
 
     def __init__(
@@ -48,6 +47,7 @@ class Redirects:
     ) -> None:
         self._app = app
         self._resolver = resolver
+        self._cache = resolver.cache
         self._visits = visits
         self.before_sending = visits.flush
         self._site = site
@@ -65,47 +65,46 @@ class Redirects:
     def hit(
         self, path: bytes, headers: Headers, host: str, server_headers: Headers
     ) -> bytes | None:
-        """The whole answer to a GET, its visit taken down, if memory has an active link."""
+        """Return the whole response to a GET of a cached active link, and record the visit."""
         started = time.perf_counter()
         code = path[1:].decode("latin-1")
-        location = self._resolver.hit(code)
+        location = self._cache.hit(code)
         link_code = ""
         if location is None:
-            scanned = self._resolver.scan_hit(code)
+            scanned = self._cache.scan_hit(code)
             if scanned is None:
                 return None
             location, link_code = scanned
-        return self._redirected(code, location, link_code, headers, host, server_headers, started)
+        return self._redirect(code, location, link_code, headers, host, server_headers, started)
 
     def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
-        """What a short address answers, to be awaited.
+        """Look up a short URL. None if the path is not a short URL, or if tracing is on.
 
-        None where the path is no short address. With traces on, too: then every look-up is a span
-        of the application's.
+        With tracing, the application makes a span for every look-up.
         """
         code = path[1:].decode("latin-1")
-        if self._traced or not _is_followed(code):
+        if self._traced or not _is_short_url(code):
             return None
         started = time.perf_counter()
-        if self._resolver.gathers:
+        if self._resolver.is_gathering:
             return Lookup(started, self._resolver.lookup(code))
-        # The call has the id of this request.
+        # This request starts the call, so the call has its request id.
         context = contextvars.Context()
         scope: Scope = {"headers": headers}
-        context.run(identify, scope)
+        context.run(set_request_id, scope)
         headers[:] = scope["headers"]
         return Lookup(started, context.run(self._resolver.lookup, code))
 
     def respond(
         self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
     ) -> bytes | None:
-        """The whole answer to a GET, its visit taken down, if its look-up found an active link."""
-        if lookup.answer.exception():
+        """Return the whole response if the look-up found an active link, and record the visit."""
+        if lookup.result.exception():
             return None
-        resolution: Resolution | None = lookup.answer.result()
+        resolution: Resolution | None = lookup.result.result()
         if resolution is None or resolution.state is not LinkState.ACTIVE:
             return None
-        return self._redirected(
+        return self._redirect(
             path[1:].decode("latin-1"),
             location_of(resolution.url),
             resolution.link_code,
@@ -115,7 +114,7 @@ class Redirects:
             lookup.started,
         )
 
-    def _redirected(
+    def _redirect(
         self,
         code: str,
         location: bytes,
@@ -125,8 +124,8 @@ class Redirects:
         server_headers: Headers,
         started: float,
     ) -> bytes:
-        self._visits.take(code, headers, host, link_code)
-        if server_headers is not self._server_headers:  # uvicorn makes them anew every second.
+        self._visits.record_request(code, headers, host, link_code)
+        if server_headers is not self._server_headers:  # uvicorn makes new ones every second.
             self._server_headers = server_headers
             self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
         response = b"%slocation: %s\r\n\r\n%s" % (self._head, location, _BODY)
@@ -134,28 +133,28 @@ class Redirects:
         return response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if reads and (code := addressed_code(scope["path"][1:])):
+        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if is_read and (code := addressed_code(scope["path"][1:])):
             with tracing.span("redirect", serves=True):
                 await self._follow(scope, receive, send, code)
         else:
             await self._app(scope, receive, send)
 
     async def _follow(self, scope: Scope, receive: Receive, send: Send, code: str) -> None:
-        send_with_id = identified(scope, send)
+        send_with_id = sending_request_id(scope, send)
         state = scope.get("state", {})
         lookup: Lookup | None = state.get(LOOKUP)
         started = lookup.started if lookup else time.perf_counter()
         try:
-            if broken := state.get(BROKEN):
-                raise broken
-            resolution = await (lookup.answer if lookup else self._resolver.lookup(code))
+            if unexpected := state.get(ERROR):
+                raise unexpected
+            resolution = await (lookup.result if lookup else self._resolver.lookup(code))
             is_active = resolution is not None and resolution.state is LinkState.ACTIVE
             if resolution and is_active and scope["method"] == "GET":
                 host = _host_of(scope)
-                self._visits.take(code, scope["headers"], host, resolution.link_code)
+                self._visits.record_request(code, scope["headers"], host, resolution.link_code)
         except Exception as error:
-            self._tell(error, time.perf_counter() - started)
+            self._log_failure(error, time.perf_counter() - started)
             await self._site.failing(scope, receive, send_with_id)
             result = "failed"
         else:
@@ -173,23 +172,23 @@ class Redirects:
                 result = "found" if is_active else "ended"
         self._metrics.observe(result, time.perf_counter() - started)
 
-    def _tell(self, error: Exception, seconds: float) -> None:
-        """Say why visits fail; how many do is in `atajo_redirects_total`."""
+    def _log_failure(self, error: Exception, seconds: float) -> None:
+        """Log the reason; `atajo_redirects_total` has the number of failures."""
         fields = {"duration": round(seconds, 6)}
         if isinstance(error, AppError):
             self._log.error("redirect_failed", reason=error.reason, call=error.call, **fields)
         else:
-            self._log.error("redirect_broke", exc_info=error, **fields)
+            self._log.error("redirect_error", exc_info=error, **fields)
 
 
 def _host_of(scope: Scope) -> str:
-    """Where the connection of a request comes from, empty where that is not known."""
+    """Return the IP address of a request's connection, empty if unknown."""
     client = scope.get("client")
     return client[0] if client else ""
 
 
-def _is_followed(code: str) -> bool:
-    """Whether `/<code>` is a short URL, with or without a link, and nothing follows its code."""
+def _is_short_url(code: str) -> bool:
+    """Whether `/<code>` is a short URL, whether or not it has a link."""
     return code not in ROUTES and is_code(code)
 
 

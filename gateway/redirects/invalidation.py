@@ -1,12 +1,12 @@
 """Follows the change feed of links, so that cached resolutions are correct within seconds.
 
-Once a second the follower asks links what changed after its cursor, and replaces those entries in
-the resolver's cache. That costs as much as there were changes, however many links there are. The
-cursor is the store's, so no clock matters, and after links was away the next answer holds all that
-changed meanwhile.
+Once a second the follower asks links what changed after its cursor, and replaces those resolutions
+in the resolver's cache. The cost grows with the number of changes, not of links. links issues the
+cursors, so no clock matters, and after an outage the next response holds all that changed
+meanwhile.
 
-Entries from before the first cursor may have changed unnoticed, and so may all entries if the feed
-is truncated: the resolver looks them up before it uses them.
+Resolutions cached before the first cursor may have changed unnoticed, and so may all of them if the
+feed is truncated: the resolver looks them up before it serves them.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from gateway.redirects.resolution import Changes
-from gateway.redirects.resolver import LinkSource, Resolver
+from gateway.redirects.resolution import Changes, LinkSource
+from gateway.redirects.resolver import Resolver
 from services.shared import background
 from services.shared.errors import AppError
 from services.shared.observability import logs
 
-EVERY_SECONDS = 1.0
-"""How long after it has heard all a gateway asks again. Changes hold within five."""
+POLL_SECONDS = 1.0
+"""Pause between two polls. Changes must take effect within five seconds."""
 START_SECONDS = 1.0
-"""How long a start waits for the first cursor: earlier look-ups must be repeated."""
-FIRST_SECONDS = 0.3
-"""How long one replica is given for the first cursor before several are asked: less than a start
-waits."""
-MOST_PAGES = 1000
-"""Answers in a row before a pause as after all others."""
+"""How long `start` waits for the first cursor. Earlier look-ups have to be repeated."""
+FIRST_POLL_SECONDS = 0.3
+"""How long one replica has to return the first cursor before several are asked. Less than
+`START_SECONDS`."""
+MAX_PAGES = 1000
+"""Maximum pages of the feed that are read without a pause."""
 _REPLICAS = 3
-"""How many are asked at a time where one did not answer. One after the other, calls between them
-would decide which replica it is, and it could be the silent one each time."""
+"""Concurrent polls after a failed one. With one poll at a time, round-robin with other calls could
+reach the same unresponsive replica each time."""
 
 
 class ChangeFollower:
-    """Brings changes from links to a resolver, in the background from `start` to `stop`."""
+    """Applies changes of links to a resolver, in the background from `start` to `stop`."""
 
     def __init__(
         self, source: LinkSource, resolver: Resolver, clock: Callable[[], float] = time.monotonic
@@ -46,33 +46,33 @@ class ChangeFollower:
         self._clock = clock
         self._log = logs.Throttled(__name__)
         self._cursor: str | None = None
-        self._heard_at = clock()
-        self._tried = asyncio.Event()
+        self._caught_up_at = clock()
+        self._polled = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.polls = {"heard": 0, "lost": 0, "failed": 0, "broke": 0}
-        """Questions since the start by what became of them."""
-        self.told = 0
-        """Changes that links told since the start, of whatever codes."""
+        """Polls since the start by result; "lost" is a truncated feed."""
+        self.received = 0
+        """Changes received since the start, of any code."""
 
     @property
     def age_seconds(self) -> float:
-        """For how long changes have not been heard in full: since the start, if never."""
-        return max(0.0, self._clock() - self._heard_at)
+        """Seconds since the feed was last read to its end, or since the start."""
+        return max(0.0, self._clock() - self._caught_up_at)
 
     async def start(self) -> None:
-        """Follow in the background. Waits a moment for the first cursor."""
+        """Start to follow. Waits up to `START_SECONDS` for the first cursor."""
         self._tasks = [
             background.run(self._follow(), "changes"),
             background.run(self._watch_clock(), "changes_clock"),
         ]
         try:
             async with asyncio.timeout(START_SECONDS):
-                await self._tried.wait()
+                await self._polled.wait()
         except TimeoutError:
             pass
 
     async def stop(self) -> None:
-        """Follow no longer."""
+        """Stop to follow."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -81,68 +81,68 @@ class ChangeFollower:
     async def _follow(self) -> None:
         while True:
             await self._catch_up()
-            self._tried.set()
-            await asyncio.sleep(EVERY_SECONDS)
+            self._polled.set()
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _watch_clock(self) -> None:
-        """Look at the time of day, however long links takes to answer."""
+        """Check the time of day, however long links takes to answer."""
         while True:
-            self._resolver.notice_clock()
-            await asyncio.sleep(EVERY_SECONDS)
+            self._resolver.check_clock()
+            await asyncio.sleep(POLL_SECONDS)
 
     async def _catch_up(self) -> None:
         """Read the feed to its end."""
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             try:
-                more = await self._hear()
+                more = await self._poll()
             except AppError as error:
                 self.polls["failed"] += 1
                 self._log.warning("changes_unheard", reason=error.reason, call=error.call)
                 return
             except Exception as error:
-                # It would break again: it is passed over, and memory is believed no more.
+                # It would fail again. So skip it, and invalidate the cache at the next poll.
                 self._cursor = None
                 self.polls["broke"] += 1
                 self._log.error("changes_broke", exc_info=error)
                 return
             if not more:
-                self._heard_at = self._clock()
+                self._caught_up_at = self._clock()
                 return
 
-    async def _hear(self) -> bool:
-        """Ask once, and apply what is told; returns whether there is more."""
-        self._resolver.ask_for_changes()
-        changes = await self._ask()
+    async def _poll(self) -> bool:
+        """Read one page of the feed, and apply it. Returns whether there is more."""
+        self._resolver.begin_poll()
+        changes = await self._fetch()
         if changes.truncated or self._cursor is None:
             self._resolver.invalidate()
         await self._resolver.apply(changes)
         self._cursor = changes.cursor
         self.polls["lost" if changes.truncated else "heard"] += 1
-        self.told += len(changes.resolutions) + len(changes.gone)
+        self.received += len(changes.resolutions) + len(changes.gone)
         return changes.more
 
-    async def _ask(self) -> Changes:
-        """Return what changed after the cursor. Raises AppError where nobody answers."""
+    async def _fetch(self) -> Changes:
+        """Return what changed after the cursor. Raises AppError if no replica answers."""
         try:
-            # Changes are missed before the first cursor: no silent replica may delay it.
-            async with asyncio.timeout(FIRST_SECONDS if self._cursor is None else None):
+            # Changes before the first cursor are missed, so no silent replica may delay it.
+            async with asyncio.timeout(FIRST_POLL_SECONDS if self._cursor is None else None):
                 return await self._source.changes(self._cursor)
         except (AppError, TimeoutError):
-            return await self._ask_several()
+            return await self._fetch_from_several()
 
-    async def _ask_several(self) -> Changes:
-        """The same, of several replicas at once: who answers first is believed."""
-        asked = [
+    async def _fetch_from_several(self) -> Changes:
+        """Ask several replicas at once, and return the first response."""
+        calls = [
             asyncio.ensure_future(self._source.changes(self._cursor)) for _ in range(_REPLICAS)
         ]
         try:
-            for answer in asyncio.as_completed(asked):
+            for call in asyncio.as_completed(calls):
                 try:
-                    return await answer
+                    return await call
                 except AppError as error:
                     failure = error
             raise failure
         finally:
-            for one in asked:
-                one.cancel()
-            await asyncio.gather(*asked, return_exceptions=True)
+            for pending in calls:
+                pending.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Pages that are there only where their code has or had a link, as that of a preview."""
+"""Serves pages that exist only for known codes, such as the link preview."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from services.shared.errors import AppError
 from services.shared.observability import logs
 
 
-class LookedUpPages:
-    """Answers GET and HEAD of such a page with what the site has for it, whatever a link's state.
+class LinkPages:
+    """Answers GET and HEAD of a link's page with the document of the site, in every link state.
 
-    It counts nothing. Where there never was a link, or where that cannot be told, it answers as a
-    short address does.
+    Records no visit. Answers as a redirect does if the code never had a link (404), or if that
+    cannot be looked up (503).
     """
 
     def __init__(self, edge: Edge, resolver: Resolver, site: Site) -> None:
@@ -38,7 +38,7 @@ class LookedUpPages:
             seconds = round(time.perf_counter() - started, 6)
             self._log.error("page_failed", reason=error.reason, call=error.call, duration=seconds)
             await self._site.failing(scope, receive, send)
-        except asyncio.CancelledError:  # By uvicorn, which stops and does not wait any more.
+        except asyncio.CancelledError:  # uvicorn stops, and its grace period is over.
             await self._site.failing(scope, receive, send)
         else:
             await (self._site if resolution else self._site.missing)(scope, receive, send)

@@ -1,17 +1,17 @@
-"""What a short address answers, as the gateway knows it: told by links, kept, and answered."""
+"""Values of redirects: what a short URL resolves to, and the port that resolves it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class LinkState(Enum):
-    """What a link is at a moment; the values are the words that callers of functions see."""
+    """The state of a link at a moment. The values are those of the functions' payloads."""
 
     ACTIVE = "active"
     EXPIRED = "expired"
@@ -20,7 +20,7 @@ class LinkState(Enum):
 
 
 class BlockReason(Enum):
-    """Why the operator blocked a link; the values are the words that people see."""
+    """Why the operator blocked a link. The values are those of the functions' payloads."""
 
     PHISHING = "phishing"
     MALWARE = "malware"
@@ -30,11 +30,12 @@ class BlockReason(Enum):
 
 
 class Resolution(NamedTuple):
-    """What a short address answers.
+    """What a short URL resolves to.
 
-    `url` is where an active link leads and empty in every other state. From `expires_at` on an
-    active link is expired, and then leads to `ended_url`, or nowhere where that is empty. `reason`
-    is there where the link is blocked, `link_code` where the address ends in its scan code.
+    `url` is the destination of an active link, and empty in every other state. An active link
+    expires at `expires_at`, and then redirects to `ended_url`, or nowhere if that is empty.
+    `reason` is set for blocked links. `link_code` is set if the short URL has the scan code of a
+    link.
     """
 
     state: LinkState
@@ -46,16 +47,16 @@ class Resolution(NamedTuple):
 
     @classmethod
     def active(cls, url: str) -> Resolution:
-        """Of a link that leads to `url` and has no end."""
+        """Return the resolution of a link to `url` that does not expire."""
         return cls(LinkState.ACTIVE, url)
 
     @property
     def target(self) -> str:
-        """The URL that its visitors are sent to; empty where they are told why there is none."""
+        """The URL that visitors are redirected to, empty if there is none."""
         return self.ended_url if self.state is LinkState.EXPIRED else self.url
 
     def at(self, moment: float) -> Resolution:
-        """The same at a moment, in seconds since 1970: an active link may have expired by then."""
+        """Return the resolution at a Unix time: an active link may have expired by then."""
         if (
             self.state is LinkState.ACTIVE
             and self.expires_at is not None
@@ -66,16 +67,16 @@ class Resolution(NamedTuple):
 
 
 Resolutions = Mapping[str, Resolution]
-"""Resolutions by short address."""
+"""Resolutions by the code of the short URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Which short addresses answer differently than before a cursor.
+    """Which short URLs resolve differently than before a cursor of the change feed.
 
-    `cursor` continues the feed, and `more` says to do so at once. `resolutions` holds what changed
-    short addresses answer now, by code, and `gone` those whose link was purged. If `truncated` is
-    true, nothing that was cached before this answer may be used without looking it up.
+    `cursor` continues the feed, and `more` says to do so at once. `resolutions` holds the current
+    resolutions of changed short URLs by code, and `gone` the codes of purged links. If `truncated`
+    is true, nothing that was cached before this response may be used without looking it up.
     """
 
     cursor: str
@@ -85,12 +86,24 @@ class Changes:
     truncated: bool
 
 
+class LinkSource(Protocol):
+    """Where codes are looked up: the links service. Both methods raise AppError."""
+
+    async def resolve(self, codes: Sequence[str]) -> Resolutions:
+        """Return the resolutions of codes, leaving out codes without a link."""
+        ...
+
+    async def changes(self, cursor: str | None) -> Changes:
+        """Return what changed after a cursor, or without one only the current cursor."""
+        ...
+
+
 _ENCODED = re.compile(rb"[^!-~]+")
-"""What a Location header does not carry as it is."""
+"""Bytes that a Location header must percent-encode."""
 
 
 def location_of(url: str) -> bytes:
-    """A URL as a Location header carries it: what ASCII has no place for is percent-encoded."""
+    """Return a URL as the value of a Location header, percent-encoded where it is not ASCII."""
     plain = url.encode()
     if url.isascii() and url.isprintable() and " " not in url:
         return plain

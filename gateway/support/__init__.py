@@ -1,1 +1,11 @@
-"""What every part of the gateway uses: routes, headers, request ids."""
+"""Helpers that every package of the gateway may use. They use no other package.
+
+batcher, single_flight         combine concurrent calls
+client_ip                      the client's IP address behind proxies
+content_negotiation            content coding by Accept-Encoding
+disconnect                     cancels work when the client disconnects
+edge                           routes, headers and limits from deploy/edge.toml
+metrics                        metrics from plain integers
+request_headers, request_id    headers and id of a request
+timestamps                     ISO 8601
+"""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_LONGEST = 512
-"""Most bytes of an Accept-Encoding header that is read. Browsers send about fifty."""
+_MAX_BYTES = 512
+"""Maximum length of an Accept-Encoding header that is read. Browsers send about 50 bytes."""
 _MEMBER = re.compile(
     rb"([\w!#$%&'*+.^`|~-]+)[ \t]*(?:;[ \t]*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?"
 )
 
 
 def content_coding(accepted: bytes, offered: Iterable[bytes]) -> bytes:
-    """The coding that a client prefers among those offered, whose order breaks ties.
+    """Return the offered coding that a client prefers. The order of `offered` breaks ties.
 
-    `accepted` is the value of its Accept-Encoding header. The result is `b""`, no coding, where the
-    client takes none of them or prefers `identity`. A member that cannot be parsed is passed over.
+    `accepted` is the value of the Accept-Encoding header. Its invalid members are ignored. Returns
+    `b""` (no coding) if the client accepts none of the offered ones or prefers `identity`.
     """
-    if len(accepted) > _LONGEST:
+    if len(accepted) > _MAX_BYTES:
         return b""
     members = (_MEMBER.fullmatch(member.strip()) for member in accepted.lower().split(b","))
     weights = {member[1]: float(member[2] or 1) for member in members if member}

@@ -1,4 +1,4 @@
-"""Work for a client that is cancelled when the client closes its connection."""
+"""Cancels work for a client that closes its connection."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from starlette.requests import Request
 T = TypeVar("T")
 
 CLIENT_CLOSED_REQUEST = 499
-"""The status that metrics and logs have of such a request, as nginx does. Nobody receives it."""
+"""Status of such a request in metrics and logs, as in nginx. Nobody receives it."""
 
 
-class ClientGoneError(Exception):
-    """The client closed the connection before its answer was there."""
+class ClientDisconnectedError(Exception):
+    """The client closed the connection before it received the response."""
 
 
 async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` for a request whose body was read. Raises ClientGoneError."""
+    """Run `work` for a request whose body was read. Raises ClientDisconnectedError."""
     working = asyncio.create_task(work)
-    watching = asyncio.create_task(_wait_until_gone(request))
+    watching = asyncio.create_task(_wait_for_disconnect(request))
     try:
         await asyncio.wait({working, watching}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise ClientGoneError
+            raise ClientDisconnectedError
         return working.result()
     finally:
         for task in (working, watching):
@@ -33,6 +33,6 @@ async def run_while_connected(request: Request, work: Coroutine[Any, Any, T]) ->
         await asyncio.wait({working, watching})
 
 
-async def _wait_until_gone(request: Request) -> None:
+async def _wait_for_disconnect(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

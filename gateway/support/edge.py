@@ -1,4 +1,4 @@
-"""Routes, headers and limits of the edge, from the one file that lists them: `deploy/edge.toml`."""
+"""Routes, headers and limits from `deploy/edge.toml`, the only place that lists them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ RawHeaders = tuple[tuple[bytes, bytes], ...]
 
 @dataclass(frozen=True)
 class Edge:
-    """The file's content, headers in the form ASGI sends them."""
+    """The content of the file, with headers as ASGI has them."""
 
     body_bytes: int
     retry_after: int
     redirect_header_bytes: int
-    """Largest header section of a redirect; a proxy in front must buffer as much."""
+    """Maximum header section of a redirect. Proxies in front must buffer as much."""
     functions: tuple[str, ...]
     gateway: tuple[str, ...]
     pages: tuple[str, ...]
-    """As in the file; `pattern_of` and `page_at` know what `:code` stands for."""
+    """As in the file, with `:code` for a code (see `pattern_of` and `page_at`)."""
     listed: tuple[str, ...]
-    looked_up: frozenset[str]
-    """Pages that are there only where their code has or had a link."""
+    link_pages: frozenset[str]
+    """Pages that exist only for codes that have or had a link."""
     robots: str
     sitemap: str
     status: str
@@ -32,7 +32,7 @@ class Edge:
     redirect_headers: RawHeaders
     function_headers: RawHeaders
     https_headers: RawHeaders
-    """What the three above also have where the public URL is https."""
+    """Headers to add to the three above if the public URL is https."""
     hashed_prefix: str
     cache_hashed: bytes
     cache_files: bytes
@@ -43,7 +43,7 @@ class Edge:
     def load(cls, *, https: bool = False) -> Edge:
         """Read the file. `https` says whether the public URL is https.
 
-        Raises OSError, tomllib.TOMLDecodeError or KeyError when the file is unfit.
+        Raises OSError, tomllib.TOMLDecodeError or KeyError if the file is invalid.
         """
         table = edge_table.read()
         common = table["headers"] | (table["https_headers"] if https else {})
@@ -57,7 +57,7 @@ class Edge:
             gateway=edge_table.gateway(table),
             pages=edge_table.pages(table),
             listed=tuple(page["path"] for page in pages if not page.get("unlisted")),
-            looked_up=frozenset(page["path"] for page in pages if page.get("looked_up")),
+            link_pages=frozenset(page["path"] for page in pages if page.get("link_page")),
             **table["gateway"],
             page_headers=_raw(common | table["page_headers"]),
             redirect_headers=_raw(common | table["redirect_headers"]),
@@ -71,7 +71,7 @@ class Edge:
         )
 
     def page_at(self, path: str) -> str | None:
-        """The page that a path shows, as it is in the file."""
+        """Return the page of a path, as it is in the file."""
         if path in self.pages:
             return None if edge_table.CODE in path else path
         for page in self.pages:
@@ -80,9 +80,9 @@ class Edge:
         return None
 
     def pattern_of(self, page: str) -> str | None:
-        """The paths of a page as a regular expression without anchors; None if it has but one.
+        """Return a regular expression of a page's paths, whose group is the code.
 
-        Its one group is the code.
+        It has no anchors. None if the page has one path only.
         """
         if edge_table.CODE not in page:
             return None
@@ -90,7 +90,7 @@ class Edge:
         return f"{re.escape(before)}({codes.PATTERN}){re.escape(after)}"
 
     def code_in(self, page: str, path: str) -> str:
-        """The code in a path of a page that has one. Raises ValueError for another path."""
+        """Return the code in a path of a page. Raises ValueError for paths of other pages."""
         match = re.fullmatch(self.pattern_of(page) or "(?!)", path)
         if match is None:
             raise ValueError(f"{path} is none of {page}")

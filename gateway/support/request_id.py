@@ -1,7 +1,7 @@
-"""The id of a request: that of its `x-request-id` header or a new one, told in its response.
+"""The id of a request: from its `x-request-id` header, or a new one. It is sent in the response.
 
-A redirect tells none. What succeeds leaves no line in a log that an id could lead to, and the
-fast path (`gateway/http`), which answers nearly all redirects, would become slower.
+Redirects do not send it. A successful redirect leaves no log line that an id could lead to, and the
+header would slow down the fast path (`gateway/http`), which answers nearly all redirects.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from services.shared.observability import request_id
 _HEADER = request_id.HEADER.encode()
 
 
-def identify(scope: Scope) -> str:
+def set_request_id(scope: Scope) -> str:
     """Make the request's id the current one, and return it.
 
     A new id is also added to the request's headers, so that a second call for the same request
-    gives the same id.
+    returns the same id.
     """
     given = dict(scope["headers"]).get(_HEADER, b"").decode("latin-1")
     current = request_id.take(given)
@@ -26,9 +26,9 @@ def identify(scope: Scope) -> str:
     return current
 
 
-def identified(scope: Scope, send: Send) -> Send:
+def sending_request_id(scope: Scope, send: Send) -> Send:
     """Make the request's id the current one, and return a `send` that adds it to the response."""
-    current = identify(scope).encode()
+    current = set_request_id(scope).encode()
 
     async def send_with_id(message: Message) -> None:
         if message["type"] == "http.response.start":

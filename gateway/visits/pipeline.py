@@ -1,4 +1,4 @@
-"""Records visits in the journal, in numbered batches that the `sender` sends to analytics."""
+"""Records visits in the journal, and closes batches for the `sender` to send to analytics."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from gateway.support.request_headers import Headers, combined
 from gateway.visits.enrichment.classification import (
-    LONGEST,
-    PURPOSES,
-    Headers,
-    joined,
-    looks_ahead,
+    PURPOSE_HEADERS,
+    is_prefetch,
     referrers_except,
 )
-from gateway.visits.enrichment.referrer_limit import ReferrerLimit
+from gateway.visits.enrichment.referrer_limit import ReferrerNames
 from gateway.visits.enrichment.visitors import Visitors
 from gateway.visits.journal.journal import Journal, JournalFullError
 from gateway.visits.journal.lines import SCANNED, Visit
@@ -27,50 +25,21 @@ from services.shared.observability import logs
 log = logs.get(__name__)
 
 TICK_SECONDS = 0.1
-"""A power cut loses at most the visits of this span; a count is this far behind, or little more."""
-MOST_ROWS = 5_000
-"""Different visits of a batch, or few more: a message has room for twice as many of the longest."""
-MOST_VISITS = 50_000
-_MOST_HELD = 500
-"""Visits that are written at once, however many there are in a turn of the event loop."""
-_MAX_REFERRERS = 8192
-"""Maximum referrer names that are remembered by visit: 2 MB, or 7 MB if all headers are long."""
-
-
-class _Referrers(dict[tuple[bytes, str, bytes], str]):
-    """The names of people's referrers, by client, code of the link and Referer header.
-
-    Remembers a bounded number within one UTC day, and no header longer than `LONGEST`.
-    """
-
-    def __init__(self, name_of: Callable[[bytes], str]) -> None:
-        super().__init__()
-        self._name_of = name_of
-        self._limit = ReferrerLimit()
-
-    def begin(self, day: int) -> None:
-        """Forget all clients unless this UTC day has begun already."""
-        if self._limit.begin(day):
-            self.clear()
-
-    def __missing__(self, visit: tuple[bytes, str, bytes]) -> str:
-        client, code, header = visit
-        name = self._name_of(header)
-        if name:
-            name = self._limit.name_for(client, code, name)
-        if len(header) <= LONGEST:
-            if len(self) >= _MAX_REFERRERS:
-                self.clear()  # Those in use are back at once.
-            self[visit] = name
-        return name
+"""Interval of syncs and batches. A power cut loses at most the visits of one interval."""
+MAX_ROWS = 5_000
+"""Distinct visits at which a batch is closed. A message holds twice as many of the longest."""
+MAX_VISITS = 50_000
+"""Visits at which a batch is closed."""
+_MAX_BUFFERED = 500
+"""Maximum visits that are written at once."""
 
 
 class VisitPipeline:
-    """Records visits and brings them to analytics. `record` never waits and never fails a redirect.
+    """Records visits and sends them to analytics. `record` never waits and never fails a redirect.
 
-    The visits of one turn of the event loop are put on file with one write. The HTTP server must
-    call `flush` after `record`, before it hands the first byte of a response to the transport. So
-    the death of the process loses no visit whose response left.
+    The visits of one turn of the event loop are written to the journal at once. The HTTP server
+    must call `flush` after `record`, before it passes the first byte of a response to the
+    transport. So the death of the process loses no visit whose response was sent.
     """
 
     def __init__(
@@ -81,92 +50,92 @@ class VisitPipeline:
         clock: Callable[[], float] = time.time,
         own_url: str = "",
     ) -> None:
-        """The host of `own_url` does not count as a referrer."""
+        """`own_url` is the URL of the product, whose host does not count as a referrer."""
         self._journal = journal
         self._visitors = visitors
         self._referrer_of = referrers_except(own_url)
-        self._referrers = _Referrers(self._referrer_of)
+        self._referrers = ReferrerNames(self._referrer_of)
         self._clock = clock
         self._hour = -1
-        self._hour_begins = self._hour_ends = 0.0
-        self._sender = Sender(journal, sink, self._note_oldest, self._lose)
-        self._held: list[Visit] = []
+        self._hour_starts = self._hour_ends = 0.0
+        self._sender = Sender(journal, sink, self._update_oldest, self._lose)
+        self._buffer: list[Visit] = []
         self._recorded = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._throttled = logs.Throttled(__name__)
-        self._unwritable = False
-        # When the first visit of each closed batch, and of the open one, was recorded. Of those of
-        # earlier runs it is not known: at the latest when this one began.
-        self._since = deque([clock()] * journal.closed_batches)
+        self._is_unwritable = False
+        # When the first visit of each closed batch, and of the open batch, was recorded. Batches of
+        # earlier processes have the start of this one.
+        self._closed_since = deque([clock()] * journal.closed_batches)
         self._open_since: float | None = None
-        self._note_oldest()
+        self._update_oldest()
         self._lost = 0
         self.visits = {"person": 0, "bot": 0}
-        """Visits recorded since the start, by kind."""
+        """Visits recorded since the start, by kind of visitor."""
 
     @property
     def batches(self) -> dict[str, int]:
-        """Batches sent since the start, by result; one that failed is sent again."""
+        """Batches sent since the start, by result. Failed batches are sent again."""
         return self._sender.batches
 
     @property
     def unknown(self) -> dict[str, int]:
-        """Visits of people in acknowledged batches by the fact that is not known."""
+        """Visits of people in acknowledged batches, by the dimension that is unknown."""
         return self._sender.unknown
 
     @property
     def lost(self) -> int:
-        """Visits that could not be put on file or read back, or that analytics refused."""
+        """Visits that could not be written or read back, or that analytics refused."""
         return self._lost + self._journal.lost_lines
 
     @property
     def pending(self) -> int:
-        """Visits that analytics has not acknowledged; at least so many while `restoring`."""
-        return self._journal.pending + len(self._held)
+        """Visits that analytics has not acknowledged, a lower bound while `restoring`."""
+        return self._journal.pending + len(self._buffer)
 
     @property
     def restoring(self) -> bool:
-        """Whether visits of earlier runs wait for their acknowledgement."""
+        """Whether visits of earlier processes are not acknowledged yet."""
         return self._journal.restoring
 
     @property
     def journal_bytes(self) -> int:
-        """Bytes on file."""
+        """Size of the journal in bytes."""
         return self._journal.size
 
     @property
     def journal_limit_bytes(self) -> int:
-        """Maximum bytes on file: the journal's room, or less if its disk leaves less."""
+        """Maximum size of the journal: as configured, or less if its disk has less."""
         return self._journal.limit
 
     @property
     def lag_seconds(self) -> float:
-        """For how long, at least, there has been an unacknowledged visit; 0 if there is none.
+        """Age of the oldest unacknowledged visit, or of this process if the visit is older.
 
-        Thread-safe.
+        0 if there is none. Thread-safe.
         """
         oldest = self._oldest
         return 0.0 if oldest is None else max(0.0, self._clock() - oldest)
 
     async def check_journal(self) -> None:
-        """Raise Unavailable unless the next visit can be put on file."""
-        if self._unwritable:
+        """Raise Unavailable unless the next visit can be written to the journal."""
+        if self._is_unwritable:
             raise Unavailable("The journal cannot be written.", "JOURNAL_UNWRITABLE")
         if not await self._journal.has_room():
             raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
-    def take(self, code: str, headers: Headers, host: str, link_code: str = "") -> None:
-        """Record the visit of a request, unless the request is a prefetch.
+    def record_request(self, code: str, headers: Headers, host: str, link_code: str = "") -> None:
+        """Record the visit of a request, unless it is a prefetch.
 
-        `host` is the host of its connection, empty if unknown. If `code` is a scan code,
+        `host` is the IP address of its connection, empty if unknown. If `code` is a scan code,
         `link_code` is the code of its link.
         """
-        sent = dict(headers)
-        if len(sent) != len(headers):
-            sent = joined(headers)
-        if not PURPOSES.isdisjoint(sent) and looks_ahead(sent):
+        by_name = dict(headers)
+        if len(by_name) != len(headers):
+            by_name = combined(headers)
+        if not PURPOSE_HEADERS.isdisjoint(by_name) and is_prefetch(by_name):
             return
-        value = sent.get
+        value = by_name.get
         self.record(
             code,
             value(b"user-agent", b""),
@@ -187,16 +156,16 @@ class VisitPipeline:
         forwarded: bytes = b"",
         link_code: str = "",
     ) -> None:
-        """Record a visit, to be put on file by the next `flush`, at the latest within a tick.
+        """Record a visit. The next `flush`, at most a tick later, writes it to the journal.
 
-        `code`, `host` and `link_code` are as in `take`. The rest are headers: User-Agent, Referer,
-        Accept-Language and X-Forwarded-For.
+        `code`, `host` and `link_code` are as in `record_request`. The others are the headers
+        User-Agent, Referer, Accept-Language and X-Forwarded-For.
         """
         now = self._clock()
-        if not self._hour_begins <= now < self._hour_ends:
+        if not self._hour_starts <= now < self._hour_ends:
             self._begin_hour(now)
         kind, facts, client = self._visitors[host, forwarded, user_agent, language]
-        if link_code:  # A scan counts for the link.
+        if link_code:  # A scan is a visit of the link.
             code = link_code
             if kind == "person":
                 facts += SCANNED
@@ -206,36 +175,36 @@ class VisitPipeline:
             name = self._referrers[client, code, referrer]
         else:
             name = self._referrer_of(referrer)
-        held = self._held
-        held.append(Visit(code, self._hour, kind, name, facts))
-        if len(held) >= _MOST_HELD:
+        buffer = self._buffer
+        buffer.append(Visit(code, self._hour, kind, name, facts))
+        if len(buffer) >= _MAX_BUFFERED:
             self.flush()
         self._recorded.set()
 
     def flush(self) -> None:
-        """Put recorded visits on file. Those without room are lost, counted and logged."""
-        held = self._held
-        if not held:
+        """Write recorded visits to the journal. Those without room are counted as lost."""
+        visits = self._buffer
+        if not visits:
             return
-        self._held = []
+        self._buffer = []
         try:
-            self._journal.append(*held)
+            self._journal.append(*visits)
         except JournalFullError as error:  # The next tick looks for room.
-            self._lose(len(held) - error.appended, str(error))
-            held = held[: error.appended]
-        for visit in held:
+            self._lose(len(visits) - error.appended, str(error))
+            visits = visits[: error.appended]
+        for visit in visits:
             self.visits[visit.kind] += 1
-        if self._open_since is None and held:
+        if self._open_since is None and visits:
             self._open_since = self._clock()
-            self._note_oldest()
-        if self._journal.open_rows >= MOST_ROWS:  # However late the next tick is.
+            self._update_oldest()
+        if self._journal.open_rows >= MAX_ROWS:  # The next tick may be late.
             try:
                 self._close_batch()
             except OSError as error:
                 self._throttled.error("journal_not_synced", error=str(error))
 
     def start(self) -> None:
-        """Start to send. Call once, inside the loop."""
+        """Start to send. Call once, in the running event loop."""
         self._tasks = [
             background.run(self._journal.count_restored(), "journal_count"),
             background.run(self._close_batches(), "visits_close"),
@@ -243,7 +212,7 @@ class VisitPipeline:
         ]
 
     async def stop(self, seconds: float) -> None:
-        """Send what is left for at most `seconds`; the rest stays in the journal."""
+        """Send remaining visits for at most `seconds`. The rest stays in the journal."""
         journal = self._journal
         for task in self._tasks:
             task.cancel()
@@ -260,20 +229,20 @@ class VisitPipeline:
                 all_read=not journal.restoring,
                 error=type(error).__name__,
             )
-        except Exception as error:  # The rest of the process still ends in good order.
+        except Exception as error:  # The rest of the shutdown must still run.
             background.failed("visits_send", error)
         await journal.close()
 
     def _begin_hour(self, now: float) -> None:
-        """Enter this hour, so that visitors are numbered under the key of their visit's day."""
+        """Begin the current hour, so that visitors are numbered with the key of its day."""
         self._hour = int(now) // 3600
-        self._hour_begins = self._hour * 3600.0
-        self._hour_ends = self._hour_begins + 3600.0
+        self._hour_starts = self._hour * 3600.0
+        self._hour_ends = self._hour_starts + 3600.0
         self._visitors.begin(self._hour // 24)
         self._referrers.begin(self._hour // 24)
 
     async def _close_batches(self) -> None:
-        """Every tick with visits: close a batch unless one waits to be sent, and sync."""
+        """In every tick with visits, sync, and close the batch unless one waits to be sent."""
         journal = self._journal
         while True:
             await self._recorded.wait()
@@ -281,13 +250,13 @@ class VisitPipeline:
             self._recorded.clear()
             self.flush()
             try:
-                if journal.open_visits >= MOST_VISITS or not journal.closed_batches:
+                if journal.open_visits >= MAX_VISITS or not journal.closed_batches:
                     self._close_batch()
                 if journal.is_dirty:
                     await journal.sync()
-                self._unwritable = False
+                self._is_unwritable = False
             except OSError as error:
-                self._unwritable = True
+                self._is_unwritable = True
                 self._throttled.error("journal_not_synced", error=str(error))
             if journal.closed_batches:
                 self._sender.wake()
@@ -299,15 +268,15 @@ class VisitPipeline:
         if not self._journal.open_visits:
             return
         self._journal.close_batch()
-        self._since.append(self._clock() if self._open_since is None else self._open_since)
+        self._closed_since.append(self._clock() if self._open_since is None else self._open_since)
         self._open_since = None
-        self._note_oldest()
+        self._update_oldest()
 
-    def _note_oldest(self) -> None:
-        """Keep the value of `lag_seconds` in one place, for other threads."""
-        while len(self._since) > self._journal.closed_batches:
-            self._since.popleft()
-        self._oldest = self._since[0] if self._since else self._open_since
+    def _update_oldest(self) -> None:
+        """Update the value of `lag_seconds`, which other threads read."""
+        while len(self._closed_since) > self._journal.closed_batches:
+            self._closed_since.popleft()
+        self._oldest = self._closed_since[0] if self._closed_since else self._open_since
 
     def _lose(self, visits: int, why: str) -> None:
         self._lost += visits

@@ -13,79 +13,81 @@ from services.shared.observability import logs
 
 log = logs.get(__name__)
 
-_FIRST_PAUSE = 0.1
-_LONGEST_PAUSE = 2.0
+_MIN_PAUSE = 0.1
+_MAX_PAUSE = 2.0
 
 
 class VisitSink(Protocol):
-    """Where batches go: the analytics service."""
+    """Where batches are sent: the analytics service."""
 
-    async def record(self, batch: Batch) -> None: ...
+    async def record(self, batch: Batch) -> None:
+        """Count a batch once, however often it is sent. Raises AppError."""
 
 
 class Sender:
     """Sends batches from the journal to analytics.
 
-    A batch that failed is sent again after a pause that grows to two seconds. A batch that
-    analytics refuses would be refused again and block all later ones, so it is dropped; `lose` is
-    told how many visits it had and why. `acknowledged` is called after each batch that is done.
+    A failed batch is sent again after a pause that grows to two seconds. A batch that analytics
+    refuses would block all later ones, so it is dropped, and `on_lost` is called with the number of
+    its visits and the reason. `on_done` is called after each batch that was acknowledged or
+    dropped.
     """
 
     def __init__(
         self,
         journal: Journal,
         sink: VisitSink,
-        acknowledged: Callable[[], object],
-        lose: Callable[[int, str], object],
+        on_done: Callable[[], object],
+        on_lost: Callable[[int, str], object],
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._journal = journal
         self._sink = sink
-        self._acknowledged = acknowledged
-        self._lose = lose
+        self._on_done = on_done
+        self._on_lost = on_lost
         self._sleep = sleep
         self._ready = asyncio.Event()
         self._ready.set()
         self._throttled = logs.Throttled(__name__)
         self.batches = {"acknowledged": 0, "refused": 0, "failed": 0}
-        """Batches sent since the start, by result; one that failed is sent again."""
+        """Batches sent since the start, by result. Failed batches are sent again."""
         self.unknown = dict.fromkeys(("browser", "country"), 0)
-        """Visits of people in acknowledged batches by the fact that is not known."""
+        """Visits of people in acknowledged batches, by the dimension that is unknown."""
 
     def wake(self) -> None:
-        """Announce that there may be a batch to send."""
+        """Signal that there may be a batch to send."""
         self._ready.set()
 
     async def run(self) -> None:
-        """Send whatever there is, until it is cancelled."""
-        pause = _FIRST_PAUSE
+        """Send batches until cancelled."""
+        pause = _MIN_PAUSE
         while True:
             await self._ready.wait()
             try:
                 await self._send_one()
-                pause = _FIRST_PAUSE
+                pause = _MIN_PAUSE
             except (AppError, OSError) as error:
                 reason = error.reason if isinstance(error, AppError) else str(error)
                 pending = self._journal.pending
                 self._throttled.error("visits_not_sent", reason=reason, pending=pending)
                 await self._sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                pause = min(pause * 2, _MAX_PAUSE)
 
     async def drain(self) -> None:
-        """Send all batches that are on disk. Raises AppError and OSError at the first failure."""
+        """Send all synced batches. Raises AppError and OSError at the first failure."""
         while await self._send_one():
             pass
 
     async def _send_one(self) -> bool:
-        """Send the oldest batch; False if there is none, and then `_ready` is set for the next."""
+        """Send the oldest batch. Returns False if there is none."""
         batch = await self._journal.first_batch()
         if batch is None:
             self._ready.clear()
             return False
-        if batch.counts:  # Otherwise nothing of it could be read back, which was logged.
+        if batch.counts:  # Otherwise nothing could be read back, which was logged.
             await self._send(batch)
         await self._journal.acknowledge(batch.number)
-        self._acknowledged()
+        self._on_done()
         return True
 
     async def _send(self, batch: Batch) -> None:
@@ -95,7 +97,7 @@ class Sender:
             self._count_unknown(batch)
         except InvalidArgument as error:
             self.batches["refused"] += 1
-            self._lose(batch.visits, f"batch {batch.number} refused: {error.reason}")
+            self._on_lost(batch.visits, f"batch {batch.number} refused: {error.reason}")
         except AppError:
             self.batches["failed"] += 1
             raise

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backends.clients import AnalyticsClient
+from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.ports import (
     Dates,
     Dimension,

@@ -9,7 +9,7 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from gateway.backends.clients import AuthClient
+from gateway.backends.auth import AuthClient
 from services.shared.errors import (
     AlreadyExists,
     AppError,

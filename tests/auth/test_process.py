@@ -16,7 +16,7 @@ from pathlib import Path
 import bcrypt
 import pytest
 
-from gateway.backends.clients import AuthClient
+from gateway.backends.auth import AuthClient
 from gateway.backends.ports import Session
 from services.reconciler import clients
 from services.shared.errors import AppError, ResourceExhausted

@@ -55,7 +55,7 @@ async def test_visits_of_the_last_moment_are_counted_before_it_ends(
     tmp_path: Path, called: services.Services
 ) -> None:
     gateway = bootstrapped(tmp_path, called)
-    async with visitor(gateway) as http, gateway.at_work():
+    async with visitor(gateway) as http, gateway.running():
         link = {"code": "abcdefgh", "url": "example.com/a", "token": None}
         created = await http.post("/createShortLink", json={"data": link})
         assert created.json()["data"]["success"]
@@ -70,7 +70,7 @@ async def test_visits_of_the_last_moment_are_counted_before_it_ends(
 async def test_a_journal_that_another_one_has_is_refused_in_one_line(
     tmp_path: Path, called: services.Services
 ) -> None:
-    async with bootstrapped(tmp_path, called).at_work():
+    async with bootstrapped(tmp_path, called).running():
         with pytest.raises(SystemExit) as refused:
             bootstrapped(tmp_path, called)
     assert str(tmp_path) in str(refused.value)

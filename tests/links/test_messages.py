@@ -12,7 +12,7 @@ import grpc
 import pytest
 
 from atajo.links.v1 import links_pb2 as pb
-from gateway.backends.clients import LinksClient
+from gateway.backends.links import LinksClient
 from gateway.redirects import resolution as gateway
 from services.links.api.messages import write_resolution
 from services.links.domain.block import BlockReason
@@ -96,7 +96,7 @@ async def test_who_is_told_of_too_few_links_waits_for_none() -> None:
 
 
 async def test_only_so_many_links_may_be_in_the_making(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.backends.clients.MOST_MAKING", 3)
+    monkeypatch.setattr("gateway.backends.links.MAX_PENDING_CREATIONS", 3)
     answer = pb.CreateLinkResponse()
     write_resolution(answer.resolution, Resolution.active("abcdefgh", "http://a.example"))
     async with told("CreateLink", answer.SerializeToString()) as client:

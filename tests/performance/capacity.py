@@ -63,7 +63,7 @@ MEASURED = (
     (
         "a cached link: code of 8, URL of 80 characters",
         f"{CACHED_LINK_BYTES} bytes",
-        "`gateway/redirects/resolver.py`, as it counts them",
+        "`gateway/redirects/entry.py`, as it counts them",
     ),
     ("redirect from memory, gateway", f"{HOT_US:.0f} us", "ADR 0004"),
     ("redirect with look-up, gateway", f"{COLD_US:.0f} us", "ADR 0004"),

@@ -58,7 +58,7 @@ import jwt
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from deploy.local.store import store_of
-from gateway.backends.clients import AnalyticsClient
+from gateway.backends.analytics import AnalyticsClient
 from gateway.visits.journal.batch import Batch
 from gateway.visits.journal.lines import Visit
 from services.shared.rpc import client

@@ -50,7 +50,7 @@ async def test_a_cached_link_takes_the_bytes_of_the_model() -> None:
 
     resolver = Resolver(Links(), 10_000)
     await resolver.lookup("k7Qm2_xB")
-    assert resolver.bytes == pytest.approx(capacity.CACHED_LINK_BYTES, abs=30)
+    assert resolver.cache.bytes == pytest.approx(capacity.CACHED_LINK_BYTES, abs=30)
 
 
 def test_tables_take_the_places_of_older_ones() -> None:

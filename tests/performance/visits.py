@@ -28,7 +28,7 @@ from bson.raw_bson import RawBSONDocument
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
-from gateway.backends.clients import STATISTICS_SECONDS
+from gateway.backends.analytics import STATISTICS_SECONDS
 from services.analytics.__main__ import ADAPTERS
 from services.analytics.domain import hyperloglog
 from services.analytics.domain.day_ranges import pack_days

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.backends.clients import LinksClient
+from gateway.backends.links import LinksClient
 from services.shared.errors import AppError, Unavailable
 from services.shared.rpc import client as runtime_client
 from tests.support.name_server import name_server

@@ -77,9 +77,10 @@ class InProcess(Client):
             self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
             called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)
             gateway = bootstrap(self._settings, *called)
-            self._registry.register(gateway.metrics)
+            for collector in gateway.collectors:
+                self._registry.register(collector)
             ending.callback(gateway.health.close)
-            await ending.enter_async_context(gateway.at_work())
+            await ending.enter_async_context(gateway.running())
             await gateway.health.start()
             ending.push_async_callback(gateway.health.stop)
             server = _Server(server_config(gateway, self._settings), self._serving)

@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from gateway.backends.clients import AnalyticsClient, AuthClient, LinksClient
+from gateway.backends.analytics import AnalyticsClient
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
 from gateway.redirects.resolution import Changes, Resolution
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch

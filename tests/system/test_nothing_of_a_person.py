@@ -26,7 +26,7 @@ import httpx
 import pymongo
 import pytest
 
-from gateway.backends.clients import AnalyticsClient
+from gateway.backends.analytics import AnalyticsClient
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch
 from gateway.visits.journal.lines import Facts, Visit

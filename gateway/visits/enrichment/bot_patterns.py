@@ -1,9 +1,9 @@
-"""Patterns that tell programs from browsers in a User-Agent. Data only.
+"""Patterns that distinguish bots from browsers in a User-Agent. Data only.
 
-The crawler-user-agents package supplies most patterns. This module lists the ones that match
-people, the general rules that the package lacks, and what a browser without `Mozilla/` contains.
-tests/gateway/visits/test_classification.py checks all of them against corpora of real browsers
-and of bots.
+The crawler-user-agents package has most patterns. This module lists those of them that match
+people, general rules that the package lacks, and words of browsers without `Mozilla/`.
+tests/gateway/visits/test_classification.py checks all of them against corpora of real browsers and
+bots.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EXCEPTED = {
     "Viber": "in-app browser of the Viber app",
     "coccoc": "Coc Coc, a browser",
 }
-"""Patterns of the package that are not used, with what they match among people.
+"""Patterns of the package that are not used, and the people that they match.
 
 `SELF_IDENTIFIED` still matches the bots that these patterns were meant for.
 """
@@ -31,11 +31,11 @@ PROGRAMS = ("PowerShell/", "Postman", "GomezAgent", "wechatdevtools")
 """Names of programs that the package lacks and no general rule covers. Case-sensitive."""
 
 SELF_IDENTIFIED = (
-    # An address for complaints. One component of Internet Explorer writes "from: http://".
+    # A contact URL. One component of Internet Explorer writes "from: http://".
     r"[^: ] ?https?://",
     r"\+(?:mailto|www)",
     r"[;( ][a-z0-9._-]+@[a-z0-9-]+\.[a-z]",
-    # What the program is. Phones are named CUBOT, M bot and Spider 8, a scanner app CamScanner.
+    # The kind of program. Phones are named CUBOT, M bot and Spider 8, a scanner app CamScanner.
     r"[^u ]bot\b",
     r" bot/",
     r"crawl",
@@ -43,7 +43,7 @@ SELF_IDENTIFIED = (
     r"preview",
     r"fetch",
     r"prerender",
-    r"(?:[^p ] ?|[^a]p )proxy[/)]",  # Not "WAP Proxy": operators' gateways named themselves so.
+    r"(?:[^p ] ?|[^a]p )proxy[/)]",  # Except "WAP Proxy", which mobile operators' gateways add.
     r"monitor",
     r"[^m]scanner",
     r"checker",
@@ -56,7 +56,7 @@ SELF_IDENTIFIED = (
     r"search ?engine",
     r"cloudflare",
     r"[;( ]google-[a-z]",
-    # Names in places where browsers have none.
+    # Names where browsers have none.
     r"khtml, like gecko; [a-z]",
     r"gecko\)?; compatible;",
     r"safari/[0-9.]+ \(compatible;",
@@ -67,7 +67,7 @@ SELF_IDENTIFIED = (
     r"ms-?office",
     r"microsoft outlook",
 )
-"""Expressions for programs that identify themselves. Case-insensitive, in RE2's syntax."""
+"""Expressions for bots that identify themselves. Case-insensitive, in RE2's syntax."""
 
 BROWSER_WORDS = (
     "mozilla/",

@@ -1,8 +1,9 @@
-"""Which country an address belongs to.
+"""Finds the country of an IP address.
 
-iptocc knows to whom the registries gave each range, and carries that with it: no file to fetch, no
-licence to accept, 0.2 us a look-up. A provider may use its range in another country; who wants to
-know better names a file in MaxMind's format, which many make.
+The default is iptocc: the package includes the registries' allocations, so there is no file to
+download and no licence to accept, and a look-up takes 0.2 us. Providers may use their ranges in
+other countries. A configured file in MaxMind's format, which several vendors offer, can be more
+accurate.
 """
 
 from __future__ import annotations
@@ -17,23 +18,23 @@ from services.shared.ip_addresses import Address
 from services.shared.observability import logs
 
 CountryOf = Callable[[Address], str]
-"""The country of an address in two capital letters; empty where it is not known."""
+"""Returns the country of an address in two capital letters, empty if unknown."""
 
 
-def registered(address: Address) -> str:
-    """The country to which a registry gave the range of an address."""
+def registry_country(address: Address) -> str:
+    """Return the country for which a registry allocated the range of an address."""
     return _checked(iptocc.country_code(str(address)))
 
 
 class InvalidCountriesError(Exception):
-    """A file is none in MaxMind's format."""
+    """A file is not in MaxMind's format."""
 
 
 class CountriesFile:
-    """The countries of a file in MaxMind's format. Raises OSError and InvalidCountriesError.
+    """Countries from a file in MaxMind's format. Raises OSError and InvalidCountriesError.
 
-    The file is read as it is asked for: it is to be replaced by another one, not written over. What
-    replaces it is read after a restart.
+    Look-ups read the open file. So replace the file instead of overwriting it, and restart the
+    gateway to use the new one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -44,11 +45,11 @@ class CountriesFile:
         self._throttled = logs.Throttled(__name__)
 
     def __call__(self, address: Address) -> str:
-        """The country of an address."""
+        """Return the country of an address."""
         try:
             found = self._reader.get(address)
         except (maxminddb.InvalidDatabaseError, ValueError) as error:
-            # It knows no IPv6, or is damaged: no reason to fail a redirect.
+            # The file has no IPv6, or is corrupt, which must not fail a redirect.
             self._throttled.error("country_not_read", reason=type(error).__name__)
             return ""
         country = found.get("country") if isinstance(found, dict) else None
@@ -56,10 +57,10 @@ class CountriesFile:
 
 
 def _checked(code: object) -> str:
-    """A country's code, empty for what is none: `ZZ` and the like stand for no country."""
-    known = isinstance(code, str) and len(code) == 2 and code.isascii() and code.isupper()
-    return str(code) if known and code not in _NO_COUNTRIES else ""
+    """Return a country code, empty if it is not that of a country."""
+    is_code = isinstance(code, str) and len(code) == 2 and code.isascii() and code.isupper()
+    return str(code) if is_code and code not in _NO_COUNTRIES else ""
 
 
 _NO_COUNTRIES = {"AP", "EU", "ZZ"}
-"""Codes that registries use for a continent, or for nobody."""
+"""Codes of registries for a continent, or for no country."""

@@ -1,40 +1,46 @@
 """Limits the referrer names that one client adds to the statistics.
 
-A stranger can invent a referrer for each visit, and analytics stores each name. So of one client
-(an IPv4 address or the /64 of an IPv6 address) only the first names of a link and day are sent on;
-its other visits count without their own name. N gateways allow N times as many.
+A client can invent a referrer for each visit, and analytics stores each name. So only the first
+names of a client (an IPv4 address or IPv6 /64) per link and day are sent; its other visits count
+under one common name. N gateways allow N times as many.
 
-Clients are known here as hashes in memory, which are forgotten when the UTC day ends.
+Clients are stored as hashes in memory, which are dropped at the end of the UTC day.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from gateway.visits.enrichment.classification import MAX_HEADER_BYTES
+
 MAX_NAMES_OF_LINK = 20
-"""Maximum names that one client adds to one link in a day."""
+"""Maximum names of one client for one link in a day."""
 MAX_NAMES_OF_CLIENT = 2000
-"""Maximum names that one client adds to all links in a day: 0.2 MB if all are as long as can be.
-Many people may share an address, so this is far above what one person opens."""
+"""Maximum names of one client for all links in a day: at most 0.2 MB. Many people may share an
+address, so this is far above what one person opens."""
 OTHER_NAMES = "*"
-"""The name under which analytics counts people whose own name is not stored."""
+"""Common name of visits beyond the limit."""
 _MAX_ENTRIES = 65_536
-"""Entries after which the older half is dropped: two times that take 14 MB."""
+"""Maximum entries in each of two generations, which take 14 MB together."""
+_MAX_CACHED_NAMES = 8192
+"""Maximum cached names: 2 MB, or 7 MB if all headers are long."""
 
 
-class ReferrerLimit:
-    """Decides which referrer names of a client are sent on.
+class ReferrerLimiter:
+    """Decides which referrer names of a client are sent to analytics.
 
-    Recent entries survive when old ones are dropped. One client cannot fill the memory, because a
-    name that is refused leaves no entry.
+    When memory is full, the older generation of entries is dropped. One client cannot fill it,
+    because a rejected name leaves no entry.
     """
 
     def __init__(self) -> None:
-        # Python's hashes of texts have a random key in each process: no stranger can foresee them.
+        # Python's string hashes have a random key in each process, so clients cannot predict them.
         self._recent: dict[int, int] = {}
         self._older: dict[int, int] = {}
         self._day = -1
 
     def begin(self, day: int) -> bool:
-        """Forget all clients unless this UTC day has begun already; returns whether it did so."""
+        """Begin a UTC day, and forget all clients of other days. Returns whether it is new."""
         if day == self._day:
             return False
         self._day = day
@@ -43,7 +49,7 @@ class ReferrerLimit:
         return True
 
     def name_for(self, client: bytes, code: str, host: str) -> str:
-        """Return the name under which a client's visit to a link counts: `host` or OTHER_NAMES."""
+        """Return the name for a client's visit of a link: `host` or OTHER_NAMES."""
         name = hash((client, code, host))
         if name in self._recent:
             return host
@@ -67,3 +73,32 @@ class ReferrerLimit:
         if len(self._recent) >= _MAX_ENTRIES:
             self._older, self._recent = self._recent, {}
         self._recent[key] = count
+
+
+class ReferrerNames(dict[tuple[bytes, str, bytes], str]):
+    """Caches the referrer names of people by client, link code and Referer header.
+
+    Keeps a bounded number of them for one UTC day, and none for headers longer than
+    `MAX_HEADER_BYTES`.
+    """
+
+    def __init__(self, name_of: Callable[[bytes], str]) -> None:
+        super().__init__()
+        self._name_of = name_of
+        self._limiter = ReferrerLimiter()
+
+    def begin(self, day: int) -> None:
+        """Begin a UTC day, and forget all clients of other days."""
+        if self._limiter.begin(day):
+            self.clear()
+
+    def __missing__(self, visit: tuple[bytes, str, bytes]) -> str:
+        client, code, header = visit
+        name = self._name_of(header)
+        if name:
+            name = self._limiter.name_for(client, code, name)
+        if len(header) <= MAX_HEADER_BYTES:
+            if len(self) >= _MAX_CACHED_NAMES:
+                self.clear()  # Those in use return at once.
+            self[visit] = name
+        return name

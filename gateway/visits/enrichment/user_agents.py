@@ -1,10 +1,9 @@
-"""What a person's User-Agent tells: device, browser and system, by names without versions.
+"""Parses a person's User-Agent into device, browser and system, without versions.
 
-ua-parser knows by which words browsers and systems are told. Of its rules those are taken that can
-tell one of the names below, and no other name is told: so nothing that a stranger writes becomes
-one. Its engine in Rust tries only the rules of which a part occurs (measured in ARCHITECTURE.md).
-Its rules for devices are left out: they tell models, and take most of the time and memory, where a
-few words and the system tell the kind.
+Uses the rules of ua-parser that can result in one of the names below. Only these names are
+returned, so no text of a client becomes a name. ua-parser's engine in Rust tries only rules of
+which a part occurs (measured in ARCHITECTURE.md). Its device rules are not used: they identify
+models and take most of the time and memory, while a few words and the system suffice for the kind.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ _BROWSERS = {
     "VivoBrowser": "Vivo Browser",
     "WeChat Browser": "WeChat",
 }  # fmt: skip
-"""What a browser is called here, by what ua-parser calls it."""
+"""Names of browsers by their names in ua-parser."""
 _SYSTEMS = {
     **{
         name: name
@@ -92,12 +91,12 @@ _SYSTEMS = {
     "ATV OS X": "tvOS",
     "Mac OS X": "macOS",
 }  # fmt: skip
-"""What a system is called here, by what ua-parser calls it."""
+"""Names of systems by their names in ua-parser."""
 BROWSERS = frozenset(_BROWSERS.values())
 SYSTEMS = frozenset(_SYSTEMS.values())
 
 _DESKTOPS = frozenset({"Chrome OS", "FreeBSD", "Linux", "Solaris", "Windows", "macOS"})
-_OTHERS = BytesAhoCorasick(
+_OTHER_DEVICES = BytesAhoCorasick(
     [
         word.encode()
         for word in (
@@ -111,13 +110,13 @@ _OTHERS = BytesAhoCorasick(
 )  # fmt: skip
 """Words of televisions, consoles, glasses, watches and cars."""
 _PROGRAMS = ("CFNetwork", "(CF)(Network)", "Darwin", "(Dar)(win)", "ArcGIS", "[Bb]ot", "Spider")
-"""Words in rules for programs that are no browsers. Nobody who uses one gets here, and whoever sent
-their words could have a hundred rules tried."""
+"""Words in rules for programs. Bots are not parsed, and headers with these words would have a
+hundred rules tried."""
 _PHONES = (b"Mobi", b"Opera Mini", b"iPhone", b"iPod", b"Windows Phone")
 
 
 class Agent(NamedTuple):
-    """What a person visits with; browser and system are empty where they are not known."""
+    """Device, browser and system of a person. Browser and system are empty if unknown."""
 
     device: Device
     browser: str
@@ -125,25 +124,25 @@ class Agent(NamedTuple):
 
 
 _ADDED = [UserAgentMatcher(r"MetaIAB (Facebook|Instagram)")]
-"""Rules that ua-parser lacks: today's in-app browsers of Meta."""
+"""Rules that ua-parser lacks: the current in-app browsers of Meta."""
 _FIRST = ("WeChat Browser", "Quark", "Quark PC")
-"""Browsers that also name the browser they are built on, whose rule ua-parser tries first."""
+"""Browsers that also name the browser they are based on, whose rule ua-parser tries first."""
 
 
 def _resolver() -> Resolver:
     browsers, systems, _ = load_lazy_builtins()
-    told: list[Any] = [rule for rule in browsers if _tells(rule, _BROWSERS)]
+    useful: list[Any] = [rule for rule in browsers if _can_yield(rule, _BROWSERS)]
     return Resolver(
         (
-            [*_ADDED, *sorted(told, key=lambda rule: rule.family not in _FIRST)],
-            [rule for rule in systems if _tells(rule, _SYSTEMS)],
+            [*_ADDED, *sorted(useful, key=lambda rule: rule.family not in _FIRST)],
+            [rule for rule in systems if _can_yield(rule, _SYSTEMS)],
             [],
         )
     )
 
 
-def _tells(rule: Any, names: Collection[str]) -> bool:
-    """Whether a rule may tell one of these names: as it stands, or as a part of what it finds."""
+def _can_yield(rule: Any, names: Collection[str]) -> bool:
+    """Whether a rule can result in one of these names, as a constant or from a match."""
     if any(word in rule.regex for word in _PROGRAMS):
         return False
     if "$" not in rule.family:
@@ -162,7 +161,7 @@ def _agent_of(user_agent: bytes) -> Agent:
 
 
 def _device_of(user_agent: bytes, system: str) -> Device:
-    if _OTHERS.find_matches_as_indexes(user_agent):
+    if _OTHER_DEVICES.find_matches_as_indexes(user_agent):
         return "other"
     if system in _DESKTOPS:
         return "desktop"
@@ -174,4 +173,4 @@ def _device_of(user_agent: bytes, system: str) -> Device:
 
 
 agent_of: Callable[[bytes], Agent] = Verdicts(_agent_of).__getitem__
-"""What a person's User-Agent tells."""
+"""Returns the device, browser and system of a person's User-Agent."""

@@ -1,8 +1,9 @@
-"""The key of the day, under which visitors are told apart: asked for, used and dropped in time.
+"""Gets the day's visitor key, with which visitors are hashed, and drops it at the end of the day.
 
-Analytics makes a key for each UTC day, and all gateways use the same one, so that a visitor of two
-gateways is one. A gateway asks for it at its start and when the day turns, and drops it with the
-day, whether analytics is there then or not. While it has none, people count and visitors do not.
+analytics creates a key for each UTC day. All gateways use the same one, so that a visitor of two
+gateways counts once. A gateway requests it at its start and when the day changes, and drops it with
+the day, even while analytics is unavailable. Without a key, people are counted but visitors are
+not.
 """
 
 from __future__ import annotations
@@ -17,28 +18,28 @@ from services.shared import background
 from services.shared.errors import AppError
 from services.shared.observability import logs
 
-EVERY_SECONDS = 1.0
-"""How long after a look at the clock the next one comes, and how soon a missing key is asked for
-again: analytics' day may turn a little later than ours."""
+CHECK_SECONDS = 1.0
+"""Interval of checks of the clock, and of requests for a missing key: the day of analytics may
+change a little later than that of the gateway."""
 START_SECONDS = 1.0
-"""How long a start waits for the first key."""
+"""How long `start` waits for the first key."""
 DAY_SECONDS = 86_400
-_LONGEST_PAUSE = 8.0
-"""Seconds between two questions while analytics is away."""
+_MAX_PAUSE = 8.0
+"""Maximum seconds between two requests while analytics is unavailable."""
 
 
 class KeySource(Protocol):
-    """Who makes the keys: the analytics service."""
+    """Where keys come from: the analytics service."""
 
     async def visitor_key(self) -> tuple[int, bytes]:
-        """The UTC day that runs, in whole days since the Unix epoch, and its key of 32 bytes."""
+        """Return the current UTC day, in days since the Unix epoch, and its key of 32 bytes."""
         ...
 
 
 class VisitorKeys:
-    """Gives visitors the key of the day that runs, in the background from `start` to `stop`.
+    """Provides `Visitors` with the current day's key, in the background from `start` to `stop`.
 
-    `clock` tells the time in seconds since the Unix epoch.
+    `clock` is in seconds since the Unix epoch.
     """
 
     def __init__(
@@ -55,18 +56,18 @@ class VisitorKeys:
         self._throttled = logs.Throttled(__name__)
         self._tried = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._pause = EVERY_SECONDS
-        self.asked = {"changed": 0, "refused": 0, "failed": 0}
-        """Questions since the start by what became of them: there is a key now; it was of another
-        day than ours, or none, and is not used; there was no answer."""
+        self._pause = CHECK_SECONDS
+        self.requests = {"changed": 0, "refused": 0, "failed": 0}
+        """Requests since the start by result: there is a key now; it was invalid or of another day,
+        and is not used; analytics did not answer."""
 
     @property
     def has_key(self) -> bool:
-        """Whether visitors of the day that runs are told apart."""
+        """Whether there is a key for the current day."""
         return self._visitors.has_key
 
     async def start(self) -> None:
-        """Follow the days in the background. Waits a moment for the first key."""
+        """Start to follow the days. Waits up to `START_SECONDS` for the first key."""
         self._task = background.run(self._follow(), "visitor_key")
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -75,7 +76,7 @@ class VisitorKeys:
             pass
 
     async def stop(self) -> None:
-        """Follow no longer."""
+        """Stop to follow the days."""
         if self._task:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -83,7 +84,7 @@ class VisitorKeys:
     async def _follow(self) -> None:
         while True:
             self._begin_day()
-            pause = EVERY_SECONDS if self.has_key else await self._ask()
+            pause = CHECK_SECONDS if self.has_key else await self._request()
             self._tried.set()
             await self._sleep(min(pause, DAY_SECONDS - self._clock() % DAY_SECONDS))
 
@@ -92,19 +93,19 @@ class VisitorKeys:
         self._visitors.begin(today)
         return today
 
-    async def _ask(self) -> float:
-        """Ask for the key; returns after how many seconds to look again."""
+    async def _request(self) -> float:
+        """Request the key. Returns the seconds until the next check."""
         try:
             day, key = await self._source.visitor_key()
         except AppError as error:
-            self.asked["failed"] += 1
+            self.requests["failed"] += 1
             self._throttled.warning("visitor_key_unheard", reason=error.reason, call=error.call)
-            self._pause = min(2 * self._pause, _LONGEST_PAUSE)
+            self._pause = min(2 * self._pause, _MAX_PAUSE)
             return self._pause
-        self._pause = EVERY_SECONDS
+        self._pause = CHECK_SECONDS
         if day == self._begin_day() and len(key) == KEY_BYTES:
             self._visitors.use(key)
-            self.asked["changed"] += 1
+            self.requests["changed"] += 1
         else:
-            self.asked["refused"] += 1
-        return EVERY_SECONDS
+            self.requests["refused"] += 1
+        return CHECK_SECONDS

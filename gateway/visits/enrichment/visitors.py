@@ -1,9 +1,8 @@
-"""Who visits: a person or a bot, and what is known of a person, all of it found from what memory
-has of who came before.
+"""Classifies visitors, collects facts about people, and caches both by client.
 
-Visitors of a UTC day are told apart by numbers that the key of that day makes of address and
-User-Agent (`key`). Numbers, key and the addresses in memory are of one day, and forgotten with it:
-nobody can then tell whether an address was there.
+Visitors of a UTC day are identified by numbers: hashes of IP address and User-Agent under the day's
+key (`visitor_key`). Numbers, key and cached addresses are dropped with the day. After that, nobody
+can test whether an address visited.
 """
 
 from __future__ import annotations
@@ -12,37 +11,37 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from gateway.visits.enrichment.classification import LONGEST, Kind, kind_of
+from gateway.visits.enrichment.classification import MAX_HEADER_BYTES, kind_of
 from gateway.visits.enrichment.countries import CountryOf
 from gateway.visits.enrichment.languages import ALIASES, CODES
 from gateway.visits.enrichment.user_agents import agent_of
 from gateway.visits.journal import lines
-from gateway.visits.journal.lines import Facts
+from gateway.visits.journal.lines import Facts, Kind
 from services.shared.ip_addresses import Address, household_of
 
 KEY_BYTES = 32
 _NUMBER_BYTES = 4
-_REMEMBERED = 8192
-"""Most visitors that are remembered: 8 MB as browsers are, 20 MB if all headers are long."""
+_MAX_CACHED = 8192
+"""Maximum cached visitors: 8 MB with real browsers, 20 MB if all headers are long."""
 _LANGUAGE = re.compile(rb"[\s,]*([A-Za-z]{2,3})(?![^-_;,\s])")
-"""The first language of an Accept-Language header by its primary subtag. Some clients separate
+"""The primary subtag of the first language of an Accept-Language header. Some clients separate
 subtags with an underscore, as in `en_US`."""
 
 Client = tuple[str, bytes, bytes, bytes]
-"""Who sent a request: host of the connection, and the headers X-Forwarded-For, User-Agent
-and Accept-Language."""
+"""A client: IP address of the connection, and headers X-Forwarded-For, User-Agent and
+Accept-Language."""
 AddressOf = Callable[[str, bytes], Address | None]
-"""The address of a client, by the host of its connection and the header X-Forwarded-For."""
+"""Returns the IP address of a client by the host of its connection and X-Forwarded-For."""
 
 
 class Visitors(dict[Client, tuple[Kind, str, bytes]]):
-    """Who visits, and the facts of people as they stand in the journal, by the client.
+    """Caches by client the kind of visitor, and the facts of people as the journal stores them.
 
-    The last value identifies the client for limits in memory (`addresses.household_of`). It is
+    The third value identifies the client for limits in memory (`ip_addresses.household_of`). It is
     empty for bots and unknown addresses.
 
-    A bounded number is remembered, and no header longer than `LONGEST`. A day begins without a key;
-    people's facts say nothing of the visitor until `use`.
+    Keeps a bounded number of clients, and none with a header longer than `MAX_HEADER_BYTES`. A day
+    begins without a key, and facts do not include the visitor number until `use`.
     """
 
     def __init__(self, address_of: AddressOf, country_of: CountryOf) -> None:
@@ -50,37 +49,37 @@ class Visitors(dict[Client, tuple[Kind, str, bytes]]):
         self._address_of = address_of
         self._country_of = country_of
         self._day = -1
-        # The hash with the key in it: it overwrites what it has when it goes.
+        # A hash that includes the key. blake2b overwrites its state when it is freed.
         self._keyed: hashlib.blake2b | None = None
 
     @property
     def has_key(self) -> bool:
-        """Whether visitors of the day that runs are told apart."""
+        """Whether there is a key for the current day."""
         return self._keyed is not None
 
     def begin(self, day: int) -> None:
-        """Go on in this UTC day, in whole days since the Unix epoch; any other is forgotten."""
+        """Begin a UTC day (since the Unix epoch): forget everything of any other day."""
         if day != self._day:
             self._day = day
             self._keyed = None
             self.clear()
 
     def use(self, key: bytes) -> None:
-        """Tell visitors apart under the key of the day that was begun."""
+        """Use the key of the current day from here on."""
         self._keyed = hashlib.blake2b(key=key, digest_size=_NUMBER_BYTES)
         self.clear()
 
     def __missing__(self, client: Client) -> tuple[Kind, str, bytes]:
         host, forwarded, user_agent, language = client
-        known = (host, forwarded, user_agent[:LONGEST], language[:LONGEST])
-        if known in self:
-            return self[known]
-        kind = kind_of(known[2])
-        found = (kind, *self._facts(*known)) if kind == "person" else (kind, "", b"")
-        if len(forwarded) <= LONGEST:
-            if len(self) >= _REMEMBERED:
-                self.clear()  # Those in use are back at once.
-            self[known] = found
+        key = (host, forwarded, user_agent[:MAX_HEADER_BYTES], language[:MAX_HEADER_BYTES])
+        if key in self:
+            return self[key]
+        kind = kind_of(key[2])
+        found = (kind, *self._facts(*key)) if kind == "person" else (kind, "", b"")
+        if len(forwarded) <= MAX_HEADER_BYTES:
+            if len(self) >= _MAX_CACHED:
+                self.clear()  # Those in use return at once.
+            self[key] = found
         return found
 
     def _facts(
@@ -111,9 +110,9 @@ class Visitors(dict[Client, tuple[Kind, str, bytes]]):
 def language_of(header: bytes) -> str:
     """Return the code of the first language in an Accept-Language header.
 
-    It is one of `CODES`, or empty where the header names no language or another one.
+    It is one of `CODES`, or empty for other languages and invalid headers.
     """
-    found = _LANGUAGE.match(header[:LONGEST])
+    found = _LANGUAGE.match(header[:MAX_HEADER_BYTES])
     if found is None:
         return ""
     code = found[1].decode("ascii").lower()

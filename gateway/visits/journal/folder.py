@@ -1,4 +1,4 @@
-"""The journal's folder, which one process holds at a time."""
+"""The folder of the journal, which one process locks at a time."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class JournalInUseError(Exception):
-    """Another process holds the folder."""
+    """Another process has locked the folder."""
 
 
 class Folder:
-    """A folder that this process holds until `close`. Raises JournalInUseError and OSError.
+    """A folder that this process locks until `close`. Raises JournalInUseError and OSError.
 
-    Changes of files that may take long go through `run`. A thread continues when its task is
-    cancelled, and the next process must not find the folder before it ends. So `close` waits.
+    Slow file operations go through `run`. A thread continues after its task is cancelled, and the
+    next process must not lock the folder before it ends. So `close` waits for it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,27 +30,27 @@ class Folder:
         self._running: set[asyncio.Task[Any]] = set()
 
     def renew(self) -> None:
-        """Create and hold the folder again after somebody removed it."""
+        """Create and lock the folder again after somebody removed it."""
         lock = _lock(self.path)
         os.close(self._lock)
         self._lock = lock
 
-    async def run(self, change: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call `change` in a thread; returns or raises what it does."""
-        running = asyncio.create_task(asyncio.to_thread(change, *args, **kwargs))
+    async def run(self, operation: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call `operation` in a thread, and return or raise what it does."""
+        running = asyncio.create_task(asyncio.to_thread(operation, *args, **kwargs))
         self._running.add(running)
         running.add_done_callback(self._running.discard)
         return await asyncio.shield(running)
 
     def free_bytes(self) -> int:
-        """What the folder's disk has left for this process. Raises OSError."""
+        """Return the free space of the disk for this process. Raises OSError."""
         return _free_bytes(self._lock)
 
     def sync(self, suspect: Iterable[Path] = ()) -> None:
-        """Bring the names of files to disk. Raises OSError.
+        """Sync the names of files to disk. Raises OSError.
 
-        `suspect` are names for which that failed. They are written again: the kernel may have
-        marked them clean.
+        `suspect` are names whose sync failed. They are recreated, since the kernel may have marked
+        them clean.
         """
         for path in suspect:
             other = path.with_suffix(".renamed")
@@ -63,7 +63,7 @@ class Folder:
             os.close(fd)
 
     async def close(self) -> None:
-        """Release the folder, once every `change` has ended."""
+        """Release the folder after all operations have ended."""
         while self._running:
             await asyncio.wait(self._running)
         os.close(self._lock)

@@ -1,6 +1,6 @@
-"""The line of a visit in the journal: `<crc32> <code> <hour> <kind> <referrer host>[ <facts>]`.
+"""Visits as lines of the journal: `<crc32> <code> <hour> <kind> <referrer host>[ <facts>]`.
 
-ASCII, with a line end. Facts are `name=value` fields, all optional. Readers ignore unknown names.
+Lines are ASCII. Facts are optional `name=value` fields. Readers ignore unknown names.
 """
 
 from __future__ import annotations
@@ -10,37 +10,37 @@ import os
 import re
 import zlib
 from collections.abc import AsyncIterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
 
-from gateway.visits.enrichment.classification import Kind
+Kind = Literal["person", "bot"]
 
 MAX_BYTES = 600
-"""Maximum length of a line: 310 with the longest code and referrer host, and 290 for facts."""
+"""Maximum length of a line: 310 for the longest code and referrer host, and 290 for facts."""
 SLICE_BYTES = 32 << 10
-"""Bytes that are read and parsed without a pause: 1 to 2 ms of the event loop if all lines differ,
-0.1 ms if they are equal. Longer data without a line end is split there."""
+"""Bytes that are read and parsed between two turns of the event loop: 1 to 2 ms if all lines
+differ, 0.1 ms if they are equal. Longer data without a line end is split."""
 _MAX_CACHED_BYTES = 16 << 20
 _CACHED_ENTRY_BYTES = 300
-"""Memory of a cached line besides its text and that of its visit."""
+"""Memory of a cached line, without the texts of the line and the visit."""
 
 _KINDS: dict[str, Kind] = {"p": "person", "b": "bot"}
 _VISITOR = re.compile(r" visitor=([0-9a-f]{8})(?![^ ])")
 
 
 class Visit(NamedTuple):
-    """What is kept of a visit. `hour` is in whole UTC hours since the Unix epoch."""
+    """A visit as it is stored. `hour` is in whole UTC hours since the Unix epoch."""
 
     code: str
     hour: int
     kind: Kind
     referrer_host: str
     facts: str = ""
-    """What else is known of a person, as `text_of` writes it once for a visitor who returns."""
+    """Facts about a person as text (`text_of`), which is computed once per visitor."""
 
 
 class Facts(NamedTuple):
-    """What else is known of the person who visits. Unknown facts are empty and not in the line."""
+    """Facts about a person who visits. Unknown facts are empty, and not in the line."""
 
     device: str = ""
     browser: str = ""
@@ -48,40 +48,40 @@ class Facts(NamedTuple):
     language: str = ""
     country: str = ""
     source: str = ""
-    """`qr` for the scan code of a link, empty for its own code."""
+    """`qr` for a visit by the scan code, empty by the code of the link."""
     visitor: str = ""
-    """Number of the visitor on this day, in 8 hexadecimal digits."""
+    """The visitor number of this day, in 8 hexadecimal digits."""
 
 
 Counts = dict[Visit, int]
 
 
 class VisitLines(dict[Visit, bytes]):
-    """Cache of lines by visit, since most visits are equal. It takes at most 16 MiB."""
+    """Caches lines by visit, since most visits are equal. Takes at most 16 MiB."""
 
     def __init__(self) -> None:
         super().__init__()
         self._bytes = 0
 
     def __missing__(self, visit: Visit) -> bytes:
-        made = of_visit(visit)
-        self._bytes += _CACHED_ENTRY_BYTES + 2 * len(made)
+        line = of_visit(visit)
+        self._bytes += _CACHED_ENTRY_BYTES + 2 * len(line)
         if self._bytes > _MAX_CACHED_BYTES:
             self.clear()
-            self._bytes = _CACHED_ENTRY_BYTES + 2 * len(made)
-        self[visit] = made
-        return made
+            self._bytes = _CACHED_ENTRY_BYTES + 2 * len(line)
+        self[visit] = line
+        return line
 
 
 def of_visit(visit: Visit) -> bytes:
-    """The line of a visit. Raises UnicodeEncodeError if it is not ASCII."""
+    """Return the line of a visit. Raises UnicodeEncodeError if it is not ASCII."""
     code, hour, kind, host, facts = visit
     body = f"{code} {hour} {kind[0]} {host}{facts}".encode("ascii")
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
 def visit_of(line: bytes) -> Visit | None:
-    """The visit of a line, given without its end; None if the line was damaged."""
+    """Return the visit of a line without its line end, None if the line is corrupt."""
     if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         return None
     try:
@@ -92,7 +92,7 @@ def visit_of(line: bytes) -> Visit | None:
 
 
 def text_of(facts: Facts) -> str:
-    """Facts as they are written in a line, after the referrer's host."""
+    """Return facts as they follow the referrer host in a line."""
     text = ""
     for name, value in zip(Facts._fields, facts, strict=True):
         if value:
@@ -102,17 +102,17 @@ def text_of(facts: Facts) -> str:
 
 
 SCANNED = text_of(Facts(source="qr"))
-"""The text to append for a visitor who came by the scan code of the link."""
+"""Text to append to the facts of a visit by the scan code."""
 
 
 def facts_of(text: str) -> Facts:
-    """The facts of a text that `text_of` wrote. Unknown names are ignored."""
+    """Parse the result of `text_of`. Ignores unknown names."""
     named = dict(field.partition("=")[::2] for field in text.split(" ")[1:])
     return Facts(*(unquote(named.get(name, "")) for name in Facts._fields))
 
 
 def without_visitor(text: str) -> tuple[str, int | None]:
-    """The text of facts without the visitor, and the visitor's number, None if there is none."""
+    """Return the text of facts without the visitor, and the visitor number, if any."""
     found = _VISITOR.search(text)
     if found is None:
         return text, None
@@ -120,9 +120,9 @@ def without_visitor(text: str) -> tuple[str, int | None]:
 
 
 async def slices(fd: int) -> AsyncIterator[bytes]:
-    """The lines of a file, in slices without the last line end. Raises OSError.
+    """Yield the lines of a file in slices without the last line end. Raises OSError.
 
-    An unfinished last line is left out.
+    Leaves out an unfinished last line.
     """
     position = 0
     rest = b""
@@ -131,6 +131,6 @@ async def slices(fd: int) -> AsyncIterator[bytes]:
         text, end, rest = (rest + data).rpartition(b"\n")
         if end:
             yield text
-        elif len(rest) > MAX_BYTES:  # No line is so long: it is damaged.
+        elif len(rest) > MAX_BYTES:  # Too long for a line: it is corrupt.
             yield rest
             rest = b""

@@ -14,7 +14,8 @@ from typing import Any
 from unittest import mock
 
 from gateway.__main__ import main
-from gateway.backends.clients import AnalyticsClient, LinksClient
+from gateway.backends.analytics import AnalyticsClient
+from gateway.backends.links import LinksClient
 from services.shared import background
 from services.shared.errors import Unavailable
 

@@ -23,9 +23,9 @@ from tests.support.waiting import SETTLED, await_that
 from tests.support.web import Web, edited, gateway_beside
 
 CLIENT_IPS = json.loads(
-    (ROOT / "tests/gateway/functions/client_ip_cases.json").read_text(encoding="utf-8")
+    (ROOT / "tests/gateway/support/client_ip_cases.json").read_text(encoding="utf-8")
 )
-"""Whose request it is, by what is trusted. The gateway is asked in test_rate_limits.py."""
+"""Whose request it is, by what is trusted. The gateway is asked in test_client_ip.py."""
 
 LINK = {"data": {"code": "k7Qm2_xB", "url": "https://example.com/", "token": None}}
 

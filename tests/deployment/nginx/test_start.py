@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.pages.html import Document, document_of
+from gateway.pages.html import Document, document_path
 from gateway.settings import GatewaySettings
 from gateway.support.edge import Edge
 from tests.support.processes import NO_TLS, PATIENCE
@@ -82,7 +82,7 @@ def test_documents_are_those_that_the_gateway_writes(
     written = documents(tmp_path)
     assert b'"atajo-contact" content=""' not in written["index.html"]
     for path in EDGE.pages:
-        name = document_of(path, EDGE)[1:]
+        name = document_path(path, EDGE)[1:]
         assert written[name] == document.of(path, EDGE)
         assert gzip.decompress(written[f"{name}.gz"]) == written[name]
 

@@ -15,17 +15,28 @@ from starlette.requests import Request
 
 from gateway.backends.owners import Account, Owner
 from gateway.backends.ports import Auth, Link, Links, Page, Query
-from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, Views
+from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, ViewCountSource
 from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
-from gateway.functions.rate_limits import (
-    MAX_CONCURRENT_BY_NETWORK,
-    ClientAddresses,
-    ConcurrencyLimit,
-)
+from gateway.functions.rate_limits import MAX_CONCURRENT_BY_NETWORK, ClientConcurrencyLimiter
 from gateway.redirects.resolution import LinkState
+from gateway.support.client_ip import ClientIpFinder
 from services.shared.errors import ResourceExhausted, Unavailable
 
-MADE = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
+CREATED = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
+LINK = Link(
+    code="",
+    url="",
+    title="",
+    created_at=CREATED,
+    changed_at=None,
+    state=LinkState.ACTIVE,
+    reason=None,
+    tags=(),
+    expires_at=None,
+    ended_url="",
+    public_statistics=False,
+    scan_code="",
+)
 
 
 class Services:
@@ -57,7 +68,7 @@ class Services:
             raise Unavailable("away")
         first = sum(self.pages[:number])
         links = [
-            Link(f"{n:08}", f"https://example.com/{n}", MADE)
+            replace(LINK, code=f"{n:08}", url=f"https://example.com/{n}")
             for n in range(first, first + self.pages[number])
         ]
         return Page(links, 0, str(number + 1) if number + 1 < len(self.pages) else "")
@@ -69,13 +80,13 @@ class Services:
         return {code: Totals(1) for code in codes if int(code) % 2 == 0}
 
 
-def profiles_of(services: Services, limit: ConcurrencyLimit | None = None) -> Profiles:
+def profiles_of(services: Services, limit: ClientConcurrencyLimiter | None = None) -> Profiles:
     return Profiles(
         cast(Auth, services),
         cast(Links, services),
-        Views(cast(ViewCounts, services)),
-        ClientAddresses([]),
-        limit or ConcurrencyLimit("profile"),
+        ViewCounts(cast(ViewCountSource, services)),
+        ClientIpFinder([]),
+        limit or ClientConcurrencyLimiter("profile"),
     )
 
 
@@ -140,7 +151,7 @@ async def test_a_request_is_counted_until_its_profile_is_sent() -> None:
 
 async def test_analytics_away_leaves_views_null_and_is_not_called_for_each_page() -> None:
     services, now = Services(2, 2, 2), 1000.0
-    views = Views(cast(ViewCounts, services), lambda: now)
+    views = ViewCounts(cast(ViewCountSource, services), lambda: now)
     profiles = replace(profiles_of(services), views=views)
     services.analytics_away = True
     for _ in range(2):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
 from contextlib import ExitStack
 from ipaddress import ip_network
-from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.requests import Request
@@ -15,17 +12,15 @@ from starlette.requests import Request
 from gateway.functions.rate_limits import (
     MAX_CONCURRENT,
     MAX_CONCURRENT_BY_NETWORK,
-    MOST_WINDOWS,
-    ClientAddresses,
-    ConcurrencyLimit,
-    Limit,
+    MAX_WINDOWS,
+    ClientConcurrencyLimiter,
     Networks,
     Rate,
+    RateLimiter,
+    networks_of,
 )
+from gateway.support.client_ip import ClientIpFinder
 from services.shared.errors import ResourceExhausted
-
-CLIENT_IPS = Path(__file__).with_name("client_ip_cases.json")
-"""Cases of nginx and the gateway alike: tests/deployment/nginx/test_gateway.py."""
 
 
 class Clock:
@@ -47,26 +42,10 @@ def networks(address: str, forwarded: str = "") -> Networks:
     """Whose a request is, of those that a proxy in 10.0.0.0/8 hands on."""
     headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
     scope = {"type": "http", "client": (address, 1), "headers": headers}
-    return ClientAddresses([ip_network("10.0.0.0/8")]).networks_of(Request(scope))
+    return networks_of(ClientIpFinder([ip_network("10.0.0.0/8")]).of(Request(scope)))
 
 
-def groups() -> list[dict[str, Any]]:
-    cases: list[dict[str, Any]] = json.loads(CLIENT_IPS.read_text(encoding="utf-8"))
-    return cases
-
-
-@pytest.mark.parametrize("group", groups())
-def test_the_client_is_who_is_in_front_of_the_proxies_that_are_trusted(
-    group: dict[str, Any],
-) -> None:
-    trusted = [ip_network(one.strip()) for one in group["trusted_proxies"].split(",") if one]
-    found = ClientAddresses(trusted, group["trusted_hops"])
-    for case in group["cases"]:
-        forwarded = (case["forwarded"] or "").encode()
-        assert str(found.find("127.0.0.1", forwarded)) == case["client"], case
-
-
-def is_let(limit: Limit, address: str) -> bool:
+def is_let(limit: RateLimiter, address: str) -> bool:
     """Whether one more of this address is let through."""
     try:
         limit.hit(networks(address))
@@ -98,7 +77,7 @@ def test_a_rate_that_is_none_is_refused(text: str) -> None:
 
 
 def test_a_window_begins_with_its_first_and_ends_as_told(clock: Clock) -> None:
-    limit = Limit("create", Rate(3, 60), clock)
+    limit = RateLimiter("create", Rate(3, 60), clock)
     assert is_let(limit, "192.0.2.1")
     clock.now += 50
     assert [is_let(limit, "192.0.2.1") for _ in range(4)] == [True, True, False, False]
@@ -112,7 +91,7 @@ def test_a_window_begins_with_its_first_and_ends_as_told(clock: Clock) -> None:
 
 
 def test_an_ipv4_address_is_one_however_it_is_written(clock: Clock) -> None:
-    limit = Limit("create", Rate(1, 60), clock)
+    limit = RateLimiter("create", Rate(1, 60), clock)
     limit.hit(networks("192.0.2.1"))
     assert not is_let(limit, "::ffff:192.0.2.1")
     with pytest.raises(ResourceExhausted):
@@ -121,7 +100,7 @@ def test_an_ipv4_address_is_one_however_it_is_written(clock: Clock) -> None:
 
 
 def test_an_ipv6_address_counts_as_its_household_and_its_network(clock: Clock) -> None:
-    limit = Limit("create", Rate(2, 60), clock)
+    limit = RateLimiter("create", Rate(2, 60), clock)
     household = [is_let(limit, f"2001:db8:1:1::{n:x}") for n in range(1, 100)]
     assert household.count(True) == 2
     # What was refused is not counted: the network has the rest of its sixteen shares.
@@ -133,7 +112,7 @@ def test_an_ipv6_address_counts_as_its_household_and_its_network(clock: Clock) -
 
 
 def test_a_whole_network_pushes_nobody_out(clock: Clock) -> None:
-    limit = Limit("create", Rate(300, 60), clock)
+    limit = RateLimiter("create", Rate(300, 60), clock)
     for _ in range(300):
         limit.hit(networks("192.0.2.1"))
     let = sum(is_let(limit, f"2001:db8:1:{n:x}::1") for n in range(1 << 16))
@@ -146,19 +125,19 @@ def numbered(n: int) -> Networks:
 
 
 def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
-    limit = Limit("create", Rate(1, 60), clock)
+    limit = RateLimiter("create", Rate(1, 60), clock)
     tracemalloc.start()
     try:
-        for n in range(2 * MOST_WINDOWS):
+        for n in range(2 * MAX_WINDOWS):
             limit.hit(numbered(n))
         full, _ = tracemalloc.get_traced_memory()
         assert full < 30 << 20
         # The oldest made room; the latest are still counted.
         limit.hit(numbered(0))
         with pytest.raises(ResourceExhausted):
-            limit.hit(numbered(2 * MOST_WINDOWS - 1))
+            limit.hit(numbered(2 * MAX_WINDOWS - 1))
         clock.now += 60
-        for n in range(MOST_WINDOWS // 2):  # What has ended goes faster than it came.
+        for n in range(MAX_WINDOWS // 2):  # What has ended goes faster than it came.
             limit.hit(numbered(n))
         left, _ = tracemalloc.get_traced_memory()
         assert left < 0.8 * full
@@ -166,7 +145,7 @@ def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
         tracemalloc.stop()
 
 
-def has_room(limit: ConcurrencyLimit, address: str) -> bool:
+def has_room(limit: ClientConcurrencyLimiter, address: str) -> bool:
     try:
         with limit.hold(networks(address)):
             return True
@@ -175,7 +154,7 @@ def has_room(limit: ConcurrencyLimit, address: str) -> bool:
 
 
 def test_an_address_and_a_network_have_few_calls_under_way() -> None:
-    limit = ConcurrencyLimit("profile")
+    limit = ClientConcurrencyLimiter("profile")
     by_address, by_network = MAX_CONCURRENT_BY_NETWORK
     with ExitStack() as under_way:
         for n in range(by_network):
@@ -191,7 +170,7 @@ def test_an_address_and_a_network_have_few_calls_under_way() -> None:
 
 def test_all_clients_together_have_so_many_calls_under_way() -> None:
     for by_network in (True, False):
-        limit = ConcurrencyLimit("profile", by_network)
+        limit = ClientConcurrencyLimiter("profile", by_network)
         with ExitStack() as under_way:
             for n in range(MAX_CONCURRENT):
                 address = f"192.0.2.{n}" if by_network else "192.0.2.1"

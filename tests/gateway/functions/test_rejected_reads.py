@@ -15,7 +15,7 @@ def test_a_rejection_is_remembered_for_a_minute(error: ResourceExhausted) -> Non
     now = 1000.0
     rejected = RejectedReads(lambda: now)
     assert not rejected.is_recent()
-    rejected.note(error)
+    rejected.record(error)
     assert rejected.is_recent()
     now += RECENT_SECONDS
     assert not rejected.is_recent()
@@ -23,5 +23,5 @@ def test_a_rejection_is_remembered_for_a_minute(error: ResourceExhausted) -> Non
 
 def test_limits_per_address_are_no_rejected_reads() -> None:
     rejected = RejectedReads()
-    rejected.note(ResourceExhausted("Too many requests.", "TOO_MANY_REQUESTS"))
+    rejected.record(ResourceExhausted("Too many requests.", "TOO_MANY_REQUESTS"))
     assert not rejected.is_recent()

@@ -17,13 +17,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from gateway.http.fast_path import protocol_class
-from gateway.metrics import RedirectMetrics
 from gateway.pages.files import Site
 from gateway.redirects.handler import Redirects
+from gateway.redirects.metrics import RedirectMetrics
 from gateway.redirects.resolution import Changes, Resolution
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
-from gateway.visits.enrichment.classification import Headers
+from gateway.support.request_headers import Headers
 from services.shared.errors import Unavailable
 from services.shared.observability import logs
 from tests.support.in_process import InProcess
@@ -51,7 +51,7 @@ class Visits:
     def __init__(self) -> None:
         self.codes: list[str] = []
 
-    def take(self, code: str, headers: Headers, host: str, link_code: str) -> None:
+    def record_request(self, code: str, headers: Headers, host: str, link_code: str) -> None:
         self.codes.append(code)
 
     def flush(self) -> None:
@@ -293,7 +293,7 @@ async def test_redirects_that_fail_leave_a_line_and_not_one_each() -> None:
 def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.app.refusals", logs.Throttled("gateway.app"))
+    monkeypatch.setattr("gateway.app.throttled", logs.Throttled("gateway.app"))
     with capture_logs() as told, InProcess(tmp_path) as gateway:
         for _ in range(20):
             assert gateway.call("createShortLink", {"code": "no URL"}).status_code == 400
@@ -340,18 +340,18 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
                 assert answer.startswith(b"HTTP/1.1 500 ")
         assert await get(port, "aaaaaaaa") == [FOUND]
     [line] = told
-    assert line["event"] == "http_broke"
+    assert line["event"] == "http_error"
     assert isinstance(line["exc_info"], RuntimeError)
     assert (rejections("broke"), rejections("invalid")) == (broke + 2, invalid)
 
 
-@pytest.mark.parametrize("part", ["hit", "lookup", "take"])
+@pytest.mark.parametrize("part", ["hit", "lookup", "record_request"])
 async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What memory is asked, what links is asked, and what is done once the answer is there."""
     server = Server()
-    broken = server.visits if part == "take" else server.resolver
+    broken = {"hit": server.resolver.cache, "lookup": server.resolver}.get(part, server.visits)
 
     def breaks(*_: object) -> None:
         raise RuntimeError("nobody foresaw this")
@@ -363,7 +363,7 @@ async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
             codes = ["bbbbbbbb", "cccccccc", "dddddddd"]
             assert await get(port, *codes) == [FAILING] * 3
             assert server.failed() == 3
-        assert [line["event"] for line in told] == ["redirect_broke"]
+        assert [line["event"] for line in told] == ["redirect_error"]
         assert await get(port, "aaaaaaaa", "eeeeeeee") == [FOUND, FOUND]
         assert server.failed() == 3
         assert len(server.visits.codes) == 4

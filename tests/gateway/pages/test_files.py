@@ -82,7 +82,7 @@ def head_matter(document: str) -> dict[str, str]:
     return dict(found)
 
 
-@pytest.mark.parametrize("path", sorted(set(EDGE.pages) - EDGE.looked_up))
+@pytest.mark.parametrize("path", sorted(set(EDGE.pages) - EDGE.link_pages))
 def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path: str) -> None:
     response = get(site, path.replace(":code", new_code()))
     assert response.status_code == 200

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.redirects.invalidation import MOST_PAGES, ChangeFollower
+from gateway.redirects.invalidation import MAX_PAGES, ChangeFollower
 from gateway.redirects.resolution import Changes, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
 from services.shared.errors import DeadlineExceeded, Unavailable
@@ -106,7 +106,7 @@ class Following:
 
 @pytest.fixture
 def fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gateway.redirects.invalidation.EVERY_SECONDS", 0.001)
+    monkeypatch.setattr("gateway.redirects.invalidation.POLL_SECONDS", 0.001)
 
 
 @asynccontextmanager
@@ -132,13 +132,13 @@ async def test_what_changes_holds_without_a_look_up_however_many_answers_it_take
         for code in (*codes[:4], "elsewhere"):
             it.links.change(code, None if code == codes[0] else REMOVED)
         await it.until(lambda: it.links.cursors[-1] == "5")
-        assert it.resolver.hit(codes[4]) == URL.encode()
+        assert it.resolver.cache.hit(codes[4]) == URL.encode()
         assert await it.resolver.lookup(codes[0]) is None
         for code in codes[1:4]:
             assert await it.resolver.lookup(code) == REMOVED
         assert it.links.looked_up == []
-        assert len(it.resolver) == 4
-        assert it.follower.told == 5
+        assert len(it.resolver.cache) == 4
+        assert it.follower.received == 5
         assert it.follower.polls.keys() == {"heard", "lost", "failed", "broke"}
         assert it.follower.polls["lost"] == it.follower.polls["failed"] == 0
 
@@ -162,7 +162,7 @@ async def test_an_answer_asked_for_before_an_edit_does_not_undo_it() -> None:
         async with asyncio.timeout(10):
             await asked.wait()
             it.links.change("kept", Resolution.active(URL))
-            it.resolver.edited({"kept": Resolution.active(URL)})
+            it.resolver.put_edited({"kept": Resolution.active(URL)})
             assert await it.resolver.lookup("kept") == Resolution.active(URL)
             let_go.set()
         await it.until(lambda: len(answered) > 2)
@@ -176,7 +176,7 @@ async def test_what_links_does_not_know_any_more_is_looked_up_anew() -> None:
             it.links.change(code, REMOVED)
         it.links.forgotten = 3
         await it.until(lambda: it.follower.polls["lost"] > 0)
-        assert it.resolver.hit("kept") is None
+        assert it.resolver.cache.hit("kept") is None
         assert await it.resolver.lookup("kept") == REMOVED
         await it.rounds(3)
         assert it.follower.polls["lost"] == 1, "once, not each time"
@@ -191,15 +191,15 @@ async def test_a_change_while_links_is_away_holds_once_it_is_back() -> None:
             it.links.change("gone", REMOVED)
             it.now += 30
             await it.rounds(10)
-        assert it.resolver.hit("gone") == URL.encode(), "what is known goes on"
+        assert it.resolver.cache.hit("gone") == URL.encode(), "what is known goes on"
         assert it.follower.age_seconds == 30
         assert it.follower.polls["failed"] > 1
         [line] = told
         assert (line["event"], line["reason"]) == ("changes_unheard", "UNAVAILABLE")
         it.links.error = None
         await it.until(lambda: it.follower.age_seconds == 0)
-        assert it.resolver.hit("gone") is None
-        assert it.resolver.hit("kept") == URL.encode(), "all others need no look-up"
+        assert it.resolver.cache.hit("gone") is None
+        assert it.resolver.cache.hit("kept") == URL.encode(), "all others need no look-up"
 
 
 @pytest.mark.usefixtures("fast")
@@ -223,11 +223,11 @@ async def test_one_replica_that_is_silent_holds_no_change_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Another is asked at once: the next round would be too late."""
-    monkeypatch.setattr("gateway.redirects.invalidation.EVERY_SECONDS", 0.1)
+    monkeypatch.setattr("gateway.redirects.invalidation.POLL_SECONDS", 0.1)
     async with following(kept=Resolution.active(URL)) as it:
         it.links.silent = 3  # The question, and two of the three that follow it.
         it.links.change("kept", REMOVED)
-        await it.until(lambda: it.follower.told == 1)
+        await it.until(lambda: it.follower.received == 1)
         assert await it.resolver.lookup("kept") == REMOVED
         assert it.follower.polls["failed"] == 0
         assert it.links.silent == 0
@@ -258,7 +258,7 @@ async def test_links_that_always_has_more_is_asked_so_often_and_no_more() -> Non
 
     it.links.changes = endless  # type: ignore[method-assign]
     await it.follower.start()
-    assert len(it.links.cursors) == MOST_PAGES
+    assert len(it.links.cursors) == MAX_PAGES
     it.now += 1
     assert it.follower.age_seconds == 1
     await it.follower.stop()
@@ -291,10 +291,10 @@ async def test_a_clock_that_is_set_is_noticed_while_links_hangs() -> None:
             LinkState.ACTIVE, URL, datetime.fromtimestamp(it.today + it.now + 3600, UTC)
         )
         await it.resolver.lookup("ends")
-        assert it.resolver.hit("ends") == URL.encode()
+        assert it.resolver.cache.hit("ends") == URL.encode()
         it.links.hanging = 1_000_000
         await it.rounds(1)
         it.today += 3600
         async with asyncio.timeout(10):
-            while it.resolver.hit("ends") is not None:  # noqa: ASYNC110 - nothing tells of it.
+            while it.resolver.cache.hit("ends") is not None:  # noqa: ASYNC110 - nothing tells of it.
                 await asyncio.sleep(0)

@@ -15,18 +15,23 @@ from urllib.parse import quote
 
 import pytest
 
-from gateway.redirects.resolution import BlockReason, Changes, LinkState, Resolution, location_of
-from gateway.redirects.resolver import (
-    ABSENT_SECONDS,
+from gateway.redirects.cache import (
     FRESH_SECONDS,
-    MOST_ABSENT,
-    MOST_CODES,
     RETRY_SECONDS,
     STALE_SECONDS,
-    UNHEARD_SECONDS,
-    LinkSource,
-    Resolver,
+    UNCONFIRMED_SECONDS,
 )
+from gateway.redirects.lookups import MAX_CODES
+from gateway.redirects.negative_cache import MAX_ABSENT, NEGATIVE_TTL_SECONDS
+from gateway.redirects.resolution import (
+    BlockReason,
+    Changes,
+    LinkSource,
+    LinkState,
+    Resolution,
+    location_of,
+)
+from gateway.redirects.resolver import Resolver
 from services.shared.errors import Internal, Unavailable
 
 ROOM = 1_000_000
@@ -83,7 +88,7 @@ async def look_up(resolver: Resolver, code: str) -> Resolution | None:
 
 def put(resolver: Resolver, code: str, url: str) -> None:
     """A link was just stored."""
-    resolver.put(code, Resolution.active(url), resolver.changes)
+    resolver.put_created(code, Resolution.active(url), resolver.version)
 
 
 @pytest.fixture
@@ -143,7 +148,7 @@ async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[async
 async def test_closing_answers_those_who_wait_for_the_next_call_too(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.backends.batcher.GATHER_SECONDS", 60.0)
+    monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)
     resolver = cache(SlowSource(), ROOM, clock)
     tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     await resolver.close()
@@ -155,19 +160,19 @@ async def test_closing_answers_those_who_wait_for_the_next_call_too(
 async def test_a_found_code_is_fresh_then_served_while_asked_again(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     await resolver.lookup("aaaaaaaa")
     clock.now += FRESH_SECONDS - 1
-    assert resolver.hit("aaaaaaaa") is not None
+    assert resolver.cache.hit("aaaaaaaa") is not None
     assert len(source.calls) == 1
     clock.now += 2
-    assert resolver.hit("aaaaaaaa") is not None
-    assert resolver.hit("aaaaaaaa") is not None
+    assert resolver.cache.hit("aaaaaaaa") is not None
+    assert resolver.cache.hit("aaaaaaaa") is not None
     await asyncio.sleep(0.01)
     assert len(source.calls) == 2, "asked again once, beside the answer"
     source.urls.clear()
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
-    assert resolver.hit("aaaaaaaa") is None, "its time is over"
+    assert resolver.cache.hit("aaaaaaaa") is None, "its time is over"
     assert await resolver.lookup("aaaaaaaa") is None
 
 
@@ -177,12 +182,14 @@ async def test_an_absent_code_is_remembered_briefly(
     for _ in range(5):
         assert await resolver.lookup("bbbbbbbb") is None
     assert len(source.calls) == 1
-    clock.now += ABSENT_SECONDS + 0.1
+    clock.now += NEGATIVE_TTL_SECONDS + 0.1
     source.urls["bbbbbbbb"] = "https://example.com/b"
     assert await resolver.lookup("bbbbbbbb") is not None
     assert await resolver.lookup("cccccccc") is None
     put(resolver, "cccccccc", "https://example.com/c")
-    assert resolver.hit("cccccccc") == b"https://example.com/c", "what is stored is known at once"
+    assert resolver.cache.hit("cccccccc") == b"https://example.com/c", (
+        "what is stored is known at once"
+    )
 
 
 @pytest.mark.parametrize(
@@ -191,12 +198,12 @@ async def test_an_absent_code_is_remembered_briefly(
 async def test_who_asks_while_a_link_is_stored_is_led_there_also_if_memory_does_not_keep_it(
     source: Source, clock: Clock, room: int, lasts: float
 ) -> None:
-    resolver = cache(source, room, clock, fresh=lasts, stale=lasts)
+    resolver = cache(source, room, clock, fresh_seconds=lasts, stale_seconds=lasts)
     asked = asyncio.create_task(look_up(resolver, "cccccccc"))
     await source.called.wait()  # It answers as before.
     put(resolver, "cccccccc", "https://example.com/c")
     assert await asked == Resolution.active("https://example.com/c")
-    assert (resolver.hit("cccccccc") is not None) == bool(room and lasts)
+    assert (resolver.cache.hit("cccccccc") is not None) == bool(room and lasts)
 
 
 async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
@@ -206,7 +213,7 @@ async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
     source.away = True
     for _ in range(100):
         clock.now += FRESH_SECONDS
-        assert resolver.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa")
+        assert resolver.cache.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa")
         await asyncio.sleep(0.001)
     with pytest.raises(Unavailable):
         await resolver.lookup("dddddddd")
@@ -220,18 +227,18 @@ def size_of(*urls: str) -> int:
     resolver = cache(Source(), ROOM)
     for number, url in enumerate(urls):
         put(resolver, f"{number:08}", url)
-    return resolver.bytes
+    return resolver.cache.bytes
 
 
 async def test_the_least_recently_used_go_first(source: Source, clock: Clock) -> None:
     resolver = cache(source, size_of(*["https://example.com/xxxxxxxx"] * 3), clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         put(resolver, code, f"https://example.com/{code}")
-    assert resolver.hit("aaaaaaaa")
+    assert resolver.cache.hit("aaaaaaaa")
     put(resolver, "dddddddd", "https://example.com/dddddddd")
-    assert len(resolver) == 3
-    assert resolver.hit("bbbbbbbb") is None
-    assert resolver.hit("aaaaaaaa")
+    assert len(resolver.cache) == 3
+    assert resolver.cache.hit("bbbbbbbb") is None
+    assert resolver.cache.hit("aaaaaaaa")
 
 
 WORST = {
@@ -259,7 +266,7 @@ async def test_what_the_cache_takes_is_bounded_whatever_is_in_it(
     finally:
         tracemalloc.stop()
     assert taken < limit
-    assert limit / 2 < resolver.bytes <= limit
+    assert limit / 2 < resolver.cache.bytes <= limit
     assert await resolver.lookup(codes[-1]) == Resolution.active(urls[1])
 
 
@@ -272,30 +279,30 @@ async def test_a_link_that_is_replaced_is_counted_once(
         "https://example.com/",
     ):
         put(resolver, "aaaaaaaa", url)
-    assert (len(resolver), resolver.bytes) == (1, size_of("https://example.com/"))
+    assert (len(resolver.cache), resolver.cache.bytes) == (1, size_of("https://example.com/"))
     source.urls.clear()
     clock.now += FRESH_SECONDS + STALE_SECONDS
     assert await resolver.lookup("aaaaaaaa") is None
-    assert (len(resolver), resolver.bytes) == (0, 0)
+    assert (len(resolver.cache), resolver.cache.bytes) == (0, 0)
 
 
 async def test_codes_of_nobody_push_no_link_out(source: Source, clock: Clock) -> None:
     resolver = cache(source, size_of("https://example.com/a", "https://example.com/b"), clock)
     put(resolver, "aaaaaaaa", "https://example.com/a")
-    for start in range(0, 2 * MOST_ABSENT, 1000):
+    for start in range(0, 2 * MAX_ABSENT, 1000):
         codes = [f"{number:08}" for number in range(start, start + 1000)]
         assert not any(await asyncio.gather(*(resolver.lookup(code) for code in codes)))
-    assert resolver.hit("aaaaaaaa") is not None
-    assert resolver.absent == MOST_ABSENT, "and are few themselves"
-    clock.now += ABSENT_SECONDS
-    for number in range(MOST_ABSENT):
+    assert resolver.cache.hit("aaaaaaaa") is not None
+    assert resolver.cache.absent == MAX_ABSENT, "and are few themselves"
+    clock.now += NEGATIVE_TTL_SECONDS
+    for number in range(MAX_ABSENT):
         await resolver.lookup(f"x{number:07}")
-    assert resolver.absent <= MOST_ABSENT
-    clock.now += ABSENT_SECONDS
-    for _ in range(MOST_ABSENT):
+    assert resolver.cache.absent <= MAX_ABSENT
+    clock.now += NEGATIVE_TTL_SECONDS
+    for _ in range(MAX_ABSENT):
         await resolver.lookup("y-------")
-        clock.now += ABSENT_SECONDS
-    assert resolver.absent == 1, "what is no longer believed goes"
+        clock.now += NEGATIVE_TTL_SECONDS
+    assert resolver.cache.absent == 1, "what is no longer believed goes"
 
 
 async def test_an_error_nobody_foresaw_is_told_to_all_askers_and_kept_for_none(
@@ -335,7 +342,7 @@ async def test_a_url_that_is_none_leaves_nobody_waiting(resolver: Resolver, sour
 
 async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
     """While all of a call are found at once, some five times: not once they all are."""
-    codes = [f"{number:08}" for number in range(MOST_CODES)]
+    codes = [f"{number:08}" for number in range(MAX_CODES)]
 
     class Prompt(Source):
         async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
@@ -359,7 +366,7 @@ async def test_a_header_carries_a_url_percent_encoded_as_everywhere() -> None:
         url = "".join(draw.choices(alphabet, k=draw.randrange(40)))
         assert location_of(url).decode("ascii") == quote(url, safe=string.punctuation)
         put(resolver, "aaaaaaaa", url)
-        assert resolver.hit("aaaaaaaa") == location_of(url)
+        assert resolver.cache.hit("aaaaaaaa") == location_of(url)
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(url)
 
 
@@ -367,19 +374,19 @@ async def test_a_scan_code_comes_with_the_code_of_its_link(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     scanned = Resolution(LinkState.ACTIVE, URL, link_code="aaaaaaaa")
-    resolver.put("SCANC0DE", scanned, resolver.changes)
-    assert resolver.hit("SCANC0DE") is None, "it does not count for itself"
-    assert resolver.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
+    resolver.put_created("SCANC0DE", scanned, resolver.version)
+    assert resolver.cache.hit("SCANC0DE") is None, "it does not count for itself"
+    assert resolver.cache.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
     assert await resolver.lookup("SCANC0DE") == scanned
     put(resolver, "aaaaaaaa", URL)
-    assert resolver.scan_hit("aaaaaaaa") is None
+    assert resolver.cache.scan_hit("aaaaaaaa") is None
 
     clock.now += 61  # Stale: served, and looked up.
-    assert resolver.hit("SCANC0DE") is None
-    assert resolver.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
+    assert resolver.cache.hit("SCANC0DE") is None
+    assert resolver.cache.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
     await resolver.lookup("bbbbbbbb")
     assert source.calls == [["SCANC0DE", "bbbbbbbb"]]
-    assert resolver.scan_hit("SCANC0DE") is None, "links knows it no more"
+    assert resolver.cache.scan_hit("SCANC0DE") is None, "links knows it no more"
 
 
 async def test_an_asker_who_leaves_does_not_take_the_answer_along(resolver: Resolver) -> None:
@@ -403,27 +410,27 @@ async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: C
     await resolver.lookup("aaaaaaaa")
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
     source.away = True
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     async with asyncio.timeout(1):
         resolution = await resolver.lookup("aaaaaaaa")
     assert resolution == Resolution.active(source.urls["aaaaaaaa"])
-    assert resolver.hit("aaaaaaaa") is not None, "the next ones do not wait at all"
+    assert resolver.cache.hit("aaaaaaaa") is not None, "the next ones do not wait at all"
     await resolver.close()
 
 
 async def test_a_source_that_is_away_does_not_lengthen_the_time_that_was_told(
     source: Source, clock: Clock
 ) -> None:
-    resolver = cache(source, ROOM, clock, fresh=5, stale=2)
+    resolver = cache(source, ROOM, clock, fresh_seconds=5, stale_seconds=2)
     await resolver.lookup("aaaaaaaa")
     source.away = True
     clock.now += 7
     assert await resolver.lookup("aaaaaaaa") is not None
     clock.now += RETRY_SECONDS + 1
-    assert resolver.hit("aaaaaaaa") is not None
+    assert resolver.cache.hit("aaaaaaaa") is not None
     await asyncio.sleep(0.01)
     clock.now += RETRY_SECONDS + 2
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
 
 
 URL = "https://example.com/a"
@@ -462,14 +469,14 @@ async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
     source.others["aaaaaaaa"] = ended
     for _ in range(3):
         assert await resolver.lookup("aaaaaaaa") == ended
-        assert resolver.hit("aaaaaaaa") is None
-    assert resolver.lookups == {"hit": 2, "stale": 0, "miss": 1}
+        assert resolver.cache.hit("aaaaaaaa") is None
+    assert resolver.results == {"hit": 2, "stale": 0, "miss": 1}
     clock.now += FRESH_SECONDS
     source.others.clear()
     assert await resolver.lookup("aaaaaaaa") == ended, "stale"
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     await asyncio.sleep(0.01)
-    assert resolver.hit("aaaaaaaa") == URL.encode(), "it was restored"
+    assert resolver.cache.hit("aaaaaaaa") == URL.encode(), "it was restored"
     assert len(source.calls) == 2
 
 
@@ -495,11 +502,11 @@ async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
     source.away = away
     clock.now += max(0, seconds - 0.1)
     if asked and seconds > 0:
-        assert resolver.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa") == link
-        assert resolver.hit("aaaaaaaa") == URL.encode()
+        assert resolver.cache.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa") == link
+        assert resolver.cache.hit("aaaaaaaa") == URL.encode()
         await settled()
     clock.now += 0.1
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     expired = Resolution(LinkState.EXPIRED, "", link.expires_at, ended_url)
     assert await resolver.lookup("aaaaaaaa") == expired
     assert expired.target == ended_url
@@ -510,11 +517,11 @@ async def test_an_expiry_holds_though_the_clock_is_set(
 ) -> None:
     source.others["aaaaaaaa"] = lasting(30)
     await resolver.lookup("aaaaaaaa")
-    resolver.notice_clock()
-    assert resolver.hit("aaaaaaaa") is not None
+    resolver.check_clock()
+    assert resolver.cache.hit("aaaaaaaa") is not None
     wall.ahead += 3600.0  # The machine slept.
-    resolver.notice_clock()
-    assert resolver.hit("aaaaaaaa") is None
+    resolver.check_clock()
+    assert resolver.cache.hit("aaaaaaaa") is None
     resolution = await resolver.lookup("aaaaaaaa")
     assert resolution is not None
     assert resolution.state is LinkState.EXPIRED
@@ -529,13 +536,13 @@ async def test_a_change_holds_at_once_for_what_is_in_memory(
     calls = len(source.calls)
     removed, changed = Resolution(LinkState.REMOVED), Resolution.active("https://example.com/é")
     await resolver.apply(told({"aaaaaaaa": changed, "bbbbbbbb": removed}))
-    assert resolver.hit("aaaaaaaa") == b"https://example.com/%C3%A9"
-    assert resolver.hit("bbbbbbbb") is None
+    assert resolver.cache.hit("aaaaaaaa") == b"https://example.com/%C3%A9"
+    assert resolver.cache.hit("bbbbbbbb") is None
     assert await resolver.lookup("bbbbbbbb") == removed
     await resolver.apply(told({"bbbbbbbb": Resolution.active("https://example.com/b")}))
-    assert resolver.hit("bbbbbbbb") == b"https://example.com/b"
+    assert resolver.cache.hit("bbbbbbbb") == b"https://example.com/b"
     await resolver.apply(told({}, "aaaaaaaa"))
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") is None
     assert len(source.calls) == calls
     source.urls["cccccccc"] = "https://example.com/c"
@@ -545,10 +552,10 @@ async def test_a_change_holds_at_once_for_what_is_in_memory(
 
 async def test_changes_of_other_codes_take_no_memory(resolver: Resolver) -> None:
     await resolver.lookup("aaaaaaaa")
-    before = (len(resolver), resolver.bytes, resolver.absent)
+    before = (len(resolver.cache), resolver.cache.bytes, resolver.cache.absent)
     codes = [f"{number:08}" for number in range(1000)]
     await resolver.apply(told(dict.fromkeys(codes, Resolution.active(URL)), "bbbbbbbb"))
-    assert (len(resolver), resolver.bytes, resolver.absent) == before
+    assert (len(resolver.cache), resolver.cache.bytes, resolver.cache.absent) == before
 
 
 @pytest.mark.parametrize("state", [None, LinkState.REMOVED])
@@ -566,7 +573,7 @@ async def test_a_look_up_from_before_a_change_does_not_put_the_old_answer_back(
     source.let_go[0].set()
     await settled()
     assert source.calls == [["aaaaaaaa"]], "links has answered as before the change"
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") == now
     await resolver.close()
 
@@ -580,7 +587,7 @@ async def test_a_look_up_begun_after_a_change_is_not_taken_for_one_from_before(
     await asyncio.sleep(0.01)
     await resolver.apply(told({}, "aaaaaaaa"))
     assert await before is None
-    clock.now += ABSENT_SECONDS
+    clock.now += NEGATIVE_TTL_SECONDS
     after = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     async with asyncio.timeout(5):
         await source.asked_twice.wait()
@@ -596,18 +603,18 @@ async def test_a_creation_that_a_change_overtook_is_confirmed(
     resolver: Resolver, source: Source
 ) -> None:
     """The change may have been of its very link, and after it was stored."""
-    since = resolver.changes
+    since = resolver.version
     asked = asyncio.create_task(look_up(resolver, "cccccccc"))
     await source.called.wait()  # Its answer will be: no link.
     await resolver.apply(told({}, "bbbbbbbb"))
     source.urls["cccccccc"] = "https://example.com/c"
     source.called.clear()
-    resolver.put("cccccccc", Resolution.active("https://example.com/old"), since)
-    assert resolver.hit("cccccccc") == b"https://example.com/old"
+    resolver.put_created("cccccccc", Resolution.active("https://example.com/old"), since)
+    assert resolver.cache.hit("cccccccc") == b"https://example.com/old"
     assert await asked == Resolution.active("https://example.com/old")
     await source.called.wait()
     await settled()
-    assert resolver.hit("cccccccc") == b"https://example.com/c"
+    assert resolver.cache.hit("cccccccc") == b"https://example.com/c"
 
 
 async def settled() -> None:
@@ -649,14 +656,14 @@ async def test_an_edit_is_served_at_once_and_while_links_is_away(
     if known:
         await resolver.lookup("bbbbbbbb")
     source.away = True
-    resolver.ask_for_changes()
-    resolver.edited({"bbbbbbbb": after})
-    for seconds in (0, 1, UNHEARD_SECONDS, RETRY_SECONDS, FRESH_SECONDS, STALE_SECONDS, 86_400):
+    resolver.begin_poll()
+    resolver.put_edited({"bbbbbbbb": after})
+    for seconds in (0, 1, UNCONFIRMED_SECONDS, RETRY_SECONDS, FRESH_SECONDS, STALE_SECONDS, 86_400):
         clock.now += seconds
         assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
         await settled()
         assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
-        if seconds == UNHEARD_SECONDS:  # Told from before the edit or not: it cannot be known.
+        if seconds == UNCONFIRMED_SECONDS:  # Told from before the edit or not: it cannot be known.
             await resolver.apply(told({"bbbbbbbb": before} if before else {}, "bbbbbbbb"))
         elif seconds == RETRY_SECONDS:
             resolver.invalidate()
@@ -667,13 +674,13 @@ async def test_an_edit_is_served_to_those_who_wait_for_an_older_look_up(clock: C
     resolver = cache(source, ROOM, clock)
     [asked] = await ask_one_by_one(resolver, ["aaaaaaaa"])
     after = Resolution.active(f"{URL}/now")
-    resolver.edited({"aaaaaaaa": after})
+    resolver.put_edited({"aaaaaaaa": after})
     async with asyncio.timeout(5):
         assert await asked == after
         source.let_go[0].set()  # It answers as before the edit.
         await source.asked_twice.wait()
         await settled()
-        assert resolver.hit("aaaaaaaa") == after.url.encode()
+        assert resolver.cache.hit("aaaaaaaa") == after.url.encode()
     await resolver.close()
 
 
@@ -682,19 +689,19 @@ async def test_edits_acknowledged_in_another_order_than_committed_settle(
 ) -> None:
     first, last = Resolution(LinkState.REMOVED), Resolution.active(f"{URL}/last")
     source.urls["aaaaaaaa"] = last.url
-    resolver.edited({"aaaaaaaa": last})
-    resolver.edited({"aaaaaaaa": first})
+    resolver.put_edited({"aaaaaaaa": last})
+    resolver.put_edited({"aaaaaaaa": first})
     assert await resolver.lookup("aaaaaaaa") == first
     await settled()
-    assert resolver.hit("aaaaaaaa") == last.url.encode()
+    assert resolver.cache.hit("aaaaaaaa") == last.url.encode()
     assert source.calls == [["aaaaaaaa"]], "one look-up for both"
 
 
 async def test_a_later_change_replaces_an_edit(resolver: Resolver, source: Source) -> None:
     source.away = True
-    resolver.edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
+    resolver.put_edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
     await settled()
-    resolver.ask_for_changes()
+    resolver.begin_poll()
     await resolver.apply(told({"aaaaaaaa": Resolution(LinkState.REMOVED)}))
     assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
 
@@ -703,11 +710,11 @@ async def test_an_edit_that_could_not_be_confirmed_is_confirmed_before_it_is_ser
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     source.away = True
-    resolver.edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
+    resolver.put_edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
     await settled()
     source.away = False
     clock.now += RETRY_SECONDS
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
 
 
@@ -716,7 +723,7 @@ async def test_who_can_be_served_from_memory_waits_briefly_for_a_repeated_look_u
 ) -> None:
     source = SlowSource()
     resolver = cache(source, ROOM, clock)
-    resolver.edited({"aaaaaaaa": Resolution.active(URL)})
+    resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
     await resolver.apply(told({"aaaaaaaa": Resolution(LinkState.REMOVED)}))  # Maybe of before.
     async with asyncio.timeout(5):
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
@@ -728,8 +735,8 @@ async def test_what_is_told_from_before_an_edit_is_not_believed(
 ) -> None:
     """As of who removes a link and takes that back while changes are being asked for."""
     await resolver.lookup("aaaaaaaa")
-    resolver.ask_for_changes()
-    resolver.edited({"aaaaaaaa": Resolution.active(URL)})
+    resolver.begin_poll()
+    resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
     await settled()
     late = told({"aaaaaaaa": Resolution(LinkState.REMOVED)})
     await resolver.apply(late)
@@ -737,31 +744,33 @@ async def test_what_is_told_from_before_an_edit_is_not_believed(
     source.others["aaaaaaaa"] = Resolution(LinkState.REMOVED)  # By another gateway, told as well.
     await resolver.apply(late)
     assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
-    resolver.ask_for_changes()
+    resolver.begin_poll()
     await resolver.apply(told({"aaaaaaaa": Resolution.active(URL)}))
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
 
 
 async def test_a_creation_that_an_edit_overtook_is_confirmed(resolver: Resolver) -> None:
-    since = resolver.changes
-    resolver.edited({"aaaaaaaa": Resolution.active(URL)})
-    resolver.put("aaaaaaaa", Resolution.active("https://example.com/old"), since)
+    since = resolver.version
+    resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
+    resolver.put_created("aaaaaaaa", Resolution.active("https://example.com/old"), since)
     await settled()
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
     put(resolver, "cccccccc", "https://example.com/c")
-    assert resolver.hit("cccccccc") == b"https://example.com/c", "no other creation is held up"
+    assert resolver.cache.hit("cccccccc") == b"https://example.com/c", (
+        "no other creation is held up"
+    )
 
 
 async def test_edits_are_bounded_as_look_ups_are(
     source: Source, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.redirects.resolver.MOST_WAITING", 1)
+    monkeypatch.setattr("gateway.redirects.lookups.MAX_IN_FLIGHT", 1)
     resolver = cache(source, ROOM, clock)
-    resolver.edited(dict.fromkeys(("aaaaaaaa", "bbbbbbbb"), Resolution.active(f"{URL}/now")))
-    assert resolver.hit("bbbbbbbb") == f"{URL}/now".encode()
+    resolver.put_edited(dict.fromkeys(("aaaaaaaa", "bbbbbbbb"), Resolution.active(f"{URL}/now")))
+    assert resolver.cache.hit("bbbbbbbb") == f"{URL}/now".encode()
     await settled()
     assert source.calls == [["aaaaaaaa"]]
-    clock.now += UNHEARD_SECONDS
+    clock.now += UNCONFIRMED_SECONDS
     assert await resolver.lookup("bbbbbbbb") is None, "it is looked up soon all the same"
 
 
@@ -773,33 +782,36 @@ async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
         await resolver.lookup(code)
     source.urls["aaaaaaaa"] = "https://example.com/now"
     resolver.invalidate()
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") == Resolution.active("https://example.com/now")
-    assert resolver.hit("aaaaaaaa") == b"https://example.com/now"
-    assert (len(resolver), resolver.bytes) == (2, size_of("https://example.com/now", URL))
+    assert resolver.cache.hit("aaaaaaaa") == b"https://example.com/now"
+    assert (len(resolver.cache), resolver.cache.bytes) == (
+        2,
+        size_of("https://example.com/now", URL),
+    )
     resolver.invalidate()
     await resolver.apply(told({"bbbbbbbb": Resolution.active(URL)}))
-    assert resolver.hit("bbbbbbbb") == URL.encode(), "what is told is known"
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("bbbbbbbb") == URL.encode(), "what is told is known"
+    assert resolver.cache.hit("aaaaaaaa") is None
 
 
 async def test_what_may_have_changed_unheard_is_served_while_links_is_away_and_no_longer(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     await resolver.lookup("aaaaaaaa")
-    taken = resolver.bytes
+    taken = resolver.cache.bytes
     resolver.invalidate()
     source.away = True
     for _ in range(10):
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
-        assert resolver.hit("aaaaaaaa") is not None, "and not asked for each time"
+        assert resolver.cache.hit("aaaaaaaa") is not None, "and not asked for each time"
         clock.now += RETRY_SECONDS
-        assert resolver.hit("aaaaaaaa") is None
-    assert (len(source.calls), len(resolver), resolver.bytes) == (11, 1, taken)
+        assert resolver.cache.hit("aaaaaaaa") is None
+    assert (len(source.calls), len(resolver.cache), resolver.cache.bytes) == (11, 1, taken)
     source.away = False
     source.urls.clear()
     assert await resolver.lookup("aaaaaaaa") is None
-    assert (len(resolver), resolver.bytes) == (0, 0)
+    assert (len(resolver.cache), resolver.cache.bytes) == (0, 0)
 
 
 async def test_a_look_up_from_before_is_not_believed_for_long(clock: Clock) -> None:
@@ -810,9 +822,9 @@ async def test_a_look_up_from_before_is_not_believed_for_long(clock: Clock) -> N
     resolver.invalidate()
     source.let_go[0].set()
     assert await asked is not None
-    assert resolver.hit("aaaaaaaa") is not None
-    clock.now += UNHEARD_SECONDS
-    assert resolver.hit("aaaaaaaa") is None
+    assert resolver.cache.hit("aaaaaaaa") is not None
+    clock.now += UNCONFIRMED_SECONDS
+    assert resolver.cache.hit("aaaaaaaa") is None
     await resolver.close()
 
 
@@ -823,10 +835,10 @@ async def test_nothing_is_believed_for_long_until_changes_are_heard(
     await resolver.lookup("aaaaaaaa")
     put(resolver, "bbbbbbbb", "https://example.com/b")
     for code in ("aaaaaaaa", "bbbbbbbb"):
-        assert resolver.hit(code) is not None
-    clock.now += UNHEARD_SECONDS
+        assert resolver.cache.hit(code) is not None
+    clock.now += UNCONFIRMED_SECONDS
     for code in ("aaaaaaaa", "bbbbbbbb"):
-        assert resolver.hit(code) is None
+        assert resolver.cache.hit(code) is None
     source.urls.clear()
     assert await resolver.lookup("aaaaaaaa") is None
 
@@ -840,8 +852,8 @@ async def test_what_is_invalidated_is_counted_and_goes_first(source: Source, clo
     resolver.invalidate()
     put(resolver, "dddddddd", URL)
     put(resolver, "eeeeeeee", URL)
-    assert (len(resolver), resolver.bytes) == (3, size_of(URL, URL, URL))
-    assert resolver.hit("dddddddd")
+    assert (len(resolver.cache), resolver.cache.bytes) == (3, size_of(URL, URL, URL))
+    assert resolver.cache.hit("dddddddd")
     source.away = True
     assert await resolver.lookup("bbbbbbbb") is not None, "the last of the invalidated"
     with pytest.raises(Unavailable):
@@ -855,15 +867,15 @@ async def test_links_of_every_state_are_counted_and_seen_by_no_garbage_collectio
 
     def fill() -> None:
         for number in range(700):
-            resolver.put(f"{number:08}", links[number % len(links)], resolver.changes)
+            resolver.put_created(f"{number:08}", links[number % len(links)], resolver.version)
 
     gc.collect()
     before = len(gc.get_objects())
     fill()
     gc.collect()
     assert len(gc.get_objects()) - before < 50
-    taken = resolver.bytes
+    taken = resolver.cache.bytes
     fill()
-    assert (len(resolver), resolver.bytes) == (700, taken)
+    assert (len(resolver.cache), resolver.cache.bytes) == (700, taken)
     await resolver.apply(told({}, *(f"{number:08}" for number in range(700))))
-    assert (len(resolver), resolver.bytes) == (0, 0)
+    assert (len(resolver.cache), resolver.cache.bytes) == (0, 0)

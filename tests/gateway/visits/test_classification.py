@@ -14,7 +14,7 @@ import crawleruseragents
 import pytest
 
 from gateway.visits.enrichment.bot_patterns import EXCEPTED, SELF_IDENTIFIED
-from gateway.visits.enrichment.classification import kind_of, looks_ahead, referrers_except
+from gateway.visits.enrichment.classification import is_prefetch, kind_of, referrers_except
 
 FOLDER = Path(__file__).with_name("user_agents")
 PEOPLE = gzip.decompress((FOLDER / "browsers.txt.gz").read_bytes()).decode().splitlines()
@@ -206,6 +206,6 @@ def test_the_products_own_pages_are_no_referrer(own: str, referrers: list[str]) 
 
 @pytest.mark.parametrize("name", [b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"])
 @pytest.mark.parametrize("value", [b"prefetch", b"Prefetch", b"PREVIEW", b"prefetch;Prerender"])
-def test_a_browser_that_looks_ahead_says_so_in_any_case(name: bytes, value: bytes) -> None:
-    assert looks_ahead({name: value})
-    assert not looks_ahead({name: b"navigate"})
+def test_a_browser_that_is_prefetch_says_so_in_any_case(name: bytes, value: bytes) -> None:
+    assert is_prefetch({name: value})
+    assert not is_prefetch({name: b"navigate"})

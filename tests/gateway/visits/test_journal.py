@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import structlog
 
+from gateway.visits.journal import files as batch_files
 from gateway.visits.journal import journal as journal_module
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch
@@ -318,7 +319,7 @@ async def test_a_file_that_the_disk_does_not_give_is_read_later(
     journal = Journal(tmp_path, ROOM)
     with monkeypatch.context() as broken:
         broken.setattr(os, "pread", failing())
-        broken.setattr(journal_module, "_count_lines", failing())
+        broken.setattr(journal_module, "count_lines", failing())
         await journal.count_restored()
         with pytest.raises(OSError, match="Input/output"):
             await journal.first_batch()
@@ -625,7 +626,7 @@ async def test_a_file_that_is_sent_while_it_is_counted_counts_once(
     write(tmp_path, 1, "aaaaaaaa", rubbish=b"damaged\n")
     journal = Journal(tmp_path, ROOM)
     counted, go_on = threading.Event(), threading.Event()
-    count_lines = journal_module._count_lines
+    count_lines = batch_files.count_lines
 
     def slowly(path: Path) -> int:
         count = count_lines(path)
@@ -633,7 +634,7 @@ async def test_a_file_that_is_sent_while_it_is_counted_counts_once(
         assert go_on.wait(10)
         return count
 
-    monkeypatch.setattr(journal_module, "_count_lines", slowly)
+    monkeypatch.setattr(journal_module, "count_lines", slowly)
     counting = asyncio.create_task(journal.count_restored())
     await asyncio.to_thread(counted.wait, 10)
     assert await drain(journal) == [(1, 1)]

@@ -6,9 +6,8 @@ import zlib
 
 import pytest
 
-from gateway.visits.enrichment.classification import Kind
 from gateway.visits.journal import lines
-from gateway.visits.journal.lines import Facts, Visit, VisitLines
+from gateway.visits.journal.lines import Facts, Kind, Visit, VisitLines
 
 PLAIN = Visit("abcdefgh", 498_667, "person", "news.example")
 FACTS = Facts("phone", "Mobile Safari", "iOS", "es", "ES", "qr", "0123abcd")

@@ -14,7 +14,7 @@ from gateway.visits.enrichment.visitors import Visitors
 from gateway.visits.journal.batch import Batch
 from gateway.visits.journal.journal import Journal
 from gateway.visits.journal.lines import Visit
-from gateway.visits.pipeline import MOST_ROWS, VisitPipeline
+from gateway.visits.pipeline import MAX_ROWS, VisitPipeline
 from services.shared import background
 from services.shared.errors import Unavailable
 from services.shared.ip_addresses import parse
@@ -33,12 +33,12 @@ async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_ti
     sink = Sink()
     pipeline = VisitPipeline(Journal(tmp_path, 64 << 20), sink, strangers())
     pipeline.start()
-    for n in range(3 * MOST_ROWS):
+    for n in range(3 * MAX_ROWS):
         host = ".".join((f"h{n}", "x" * 60, "y" * 60, "z" * 60, "example"))
         client = f"10.0.{n >> 8}.{n & 255}"
         pipeline.record("abcdefgh", b"Mozilla/5.0", f"https://{host}/".encode(), host=client)
     await pipeline.stop(5)
-    assert [batch.visits for batch in sink.batches] == [MOST_ROWS] * 3
+    assert [batch.visits for batch in sink.batches] == [MAX_ROWS] * 3
     assert all(len(batch.counts) * 300 < 4 << 20 for batch in sink.batches)
 
 

@@ -13,7 +13,7 @@ from gateway.visits.enrichment.referrer_limit import (
     MAX_NAMES_OF_CLIENT,
     MAX_NAMES_OF_LINK,
     OTHER_NAMES,
-    ReferrerLimit,
+    ReferrerLimiter,
 )
 from gateway.visits.journal.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
@@ -25,8 +25,8 @@ MORE = 3 * MAX_NAMES_OF_LINK
 DAY_SECONDS = 86_400.0
 
 
-def new_limit() -> ReferrerLimit:
-    limit = ReferrerLimit()
+def new_limit() -> ReferrerLimiter:
+    limit = ReferrerLimiter()
     limit.begin(1)
     return limit
 

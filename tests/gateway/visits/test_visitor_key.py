@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import pytest
 
-from gateway.visits.enrichment.visitor_key import DAY_SECONDS, EVERY_SECONDS, VisitorKeys
+from gateway.visits.enrichment.visitor_key import CHECK_SECONDS, DAY_SECONDS, VisitorKeys
 from gateway.visits.enrichment.visitors import Visitors
 from gateway.visits.journal import lines
 from services.shared.errors import Unavailable
@@ -123,7 +123,7 @@ async def test_a_key_is_asked_for_at_the_start_and_when_the_day_turns() -> None:
         await clock.pass_until((DAY + 2) * DAY_SECONDS + 10)
         midnights = [(DAY + 1) * DAY_SECONDS, (DAY + 2) * DAY_SECONDS]
         assert source.asked == [NOON, *map(pytest.approx, midnights)]
-        assert gateway.keys.asked == {"changed": 3, "refused": 0, "failed": 0}
+        assert gateway.keys.requests == {"changed": 3, "refused": 0, "failed": 0}
 
 
 async def test_cut_off_over_midnight_it_drops_the_key_and_counts_nobody_under_it() -> None:
@@ -141,7 +141,7 @@ async def test_cut_off_over_midnight_it_drops_the_key_and_counts_nobody_under_it
         assert not gateway.keys.has_key
         pauses = [after - before for before, after in pairwise(source.asked[1:])]
         assert sorted(pauses) == pauses
-        assert pauses[0] >= EVERY_SECONDS
+        assert pauses[0] >= CHECK_SECONDS
         assert pauses[-1] <= 10
         source.away = False
         await clock.pass_until((DAY + 1) * DAY_SECONDS + 3610)
@@ -182,7 +182,7 @@ async def test_what_is_no_key_is_not_used(key: bytes) -> None:
     async with started(source) as gateway:
         await clock.pass_until(NOON + 10)
         assert not gateway.keys.has_key
-        assert gateway.keys.asked["refused"] > 1
+        assert gateway.keys.requests["refused"] > 1
 
 
 async def test_nothing_but_the_hash_has_the_key_and_it_goes_with_the_day() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.functions.rate_limits import ClientAddresses
-from gateway.visits.enrichment.countries import registered
+from gateway.support.client_ip import ClientIpFinder
+from gateway.visits.enrichment.countries import registry_country
 from gateway.visits.enrichment.languages import ALIASES, CODES
 from gateway.visits.enrichment.visitors import Visitors, language_of
 from gateway.visits.journal import lines
@@ -30,7 +30,7 @@ def country(address: Address) -> str:
 
 def visitors(key: bytes | None = KEY) -> Visitors:
     """Behind a proxy at `PROXY`, which is trusted."""
-    made = Visitors(ClientAddresses([ip_network("10.0.0.0/8")]).find, country)
+    made = Visitors(ClientIpFinder([ip_network("10.0.0.0/8")]).find, country)
     made.begin(1)
     if key:
         made.use(key)
@@ -146,7 +146,7 @@ def test_strangers_fill_a_bounded_room_with_no_long_header() -> None:
 
 
 def test_registries_tell_countries_of_both_kinds_of_address() -> None:
-    found = {text: registered(ip_address(text)) for text in COUNTRIES}
+    found = {text: registry_country(ip_address(text)) for text in COUNTRIES}
     assert found == COUNTRIES
 
 

@@ -13,7 +13,7 @@ from functools import partial
 import httpx
 import pytest
 
-from gateway.backends.clients import AuthClient
+from gateway.backends.auth import AuthClient
 from gateway.backends.view_counts import RETRY_SECONDS
 from services.shared.errors import Unauthenticated, Unavailable
 from services.shared.rpc import client

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from gateway.backends.single_flight import SingleFlight
+from gateway.support.single_flight import SingleFlight
 from services.shared.errors import Unavailable
 
 

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from gateway.backends.batcher import Batches
+from gateway.support.batcher import Batcher
 
 _WHO: ContextVar[str] = ContextVar("who", default="nobody")
 
@@ -45,13 +45,13 @@ async def turns(count: int = 3) -> None:
 
 
 async def test_what_is_brought_in_one_turn_goes_in_calls_of_so_many(sender: Sender) -> None:
-    batches = Batches(sender, 4)
+    batches = Batcher(sender, 4)
     for number in range(10):
-        batches.bring(number)
-    assert batches.gathers
+        batches.submit(number)
+    assert batches.is_gathering
     await turns()
     assert sender.sent == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
-    assert not batches.gathers
+    assert not batches.is_gathering
     sender.ends.set()
     await batches.close()
 
@@ -59,10 +59,10 @@ async def test_what_is_brought_in_one_turn_goes_in_calls_of_so_many(sender: Send
 async def test_what_follows_a_call_waits_for_its_end(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.backends.batcher.GATHER_SECONDS", 60.0)
-    batches = Batches(sender, 4)
+    monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)
+    batches = Batcher(sender, 4)
     for number in range(3):
-        batches.bring(number)
+        batches.submit(number)
         await turns()
     assert sender.sent == [[0]]
     sender.ends.set()
@@ -72,11 +72,11 @@ async def test_what_follows_a_call_waits_for_its_end(
 
 
 async def test_it_does_not_wait_for_a_call_for_long(sender: Sender) -> None:
-    batches = Batches(sender, 4)
-    batches.bring(0)
+    batches = Batcher(sender, 4)
+    batches.submit(0)
     await turns()
     sender.called.clear()
-    batches.bring(1)
+    batches.submit(1)
     await asyncio.wait_for(sender.called.wait(), 20)
     assert sender.sent == [[0], [1]]
     sender.ends.set()
@@ -84,10 +84,10 @@ async def test_it_does_not_wait_for_a_call_for_long(sender: Sender) -> None:
 
 
 async def test_a_call_is_of_whoever_began_it(sender: Sender) -> None:
-    batches = Batches(sender, 4)
+    batches = Batcher(sender, 4)
     for who in ("first", "second"):
         _WHO.set(who)
-        batches.bring(0)
+        batches.submit(0)
     await turns()
     assert sender.by == ["first"]
     sender.ends.set()
@@ -95,8 +95,8 @@ async def test_a_call_is_of_whoever_began_it(sender: Sender) -> None:
 
 
 async def test_a_call_that_was_just_made_is_cut_off_and_not_forgotten(sender: Sender) -> None:
-    batches = Batches(sender, 4)
-    batches.bring(0)
+    batches = Batcher(sender, 4)
+    batches.submit(0)
     await asyncio.sleep(0)  # It is made, and has not had its first step.
     assert await batches.close() == []
     assert (sender.sent, sender.cancelled) == ([[0]], 1)
@@ -105,11 +105,11 @@ async def test_a_call_that_was_just_made_is_cut_off_and_not_forgotten(sender: Se
 async def test_at_the_end_calls_are_cut_off_and_what_waits_is_given_back(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gateway.backends.batcher.GATHER_SECONDS", 60.0)
-    batches = Batches(sender, 4)
-    batches.bring(0)
+    monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)
+    batches = Batcher(sender, 4)
+    batches.submit(0)
     await turns()
-    batches.bring(1)
+    batches.submit(1)
     assert await batches.close() == [1]
     assert sender.cancelled == 1
     await turns()

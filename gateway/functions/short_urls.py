@@ -1,4 +1,4 @@
-"""Short addresses: made, followed where nobody stands at the edge, and reported by anybody."""
+"""createShortLink, accessLink and reportLink: functions of any short URL."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pydantic import Field
 from starlette.requests import Request
 
 from gateway.backends.ports import Auth, Links
+from gateway.functions.metrics import LINKS_CREATED
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Owned, owner_of
 from gateway.functions.protocol import Payload, Text
-from gateway.metrics import LINKS_CREATED
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
 from gateway.visits.pipeline import VisitPipeline
@@ -20,37 +20,37 @@ from services.shared import codes
 
 
 class CreateShortLink(Owned):
-    """Without `token` and `guest` the link belongs to nobody."""
+    """Without `token` and `guest`, the link has no owner."""
 
     code: Text
     url: Text
 
 
 class AccessLink(Payload):
-    """`code` may be any text. One that is no code leads nowhere."""
+    """`code` may be any text. An invalid code has no link."""
 
     code: str
 
 
-Written = Annotated[Text | None, Field(repr=False)]
-"""What a reporter wrote; null is as empty."""
+OptionalText = Annotated[Text | None, Field(repr=False)]
+"""Text of a reporter. Null counts as empty."""
 
 
 class ReportLink(Owned):
-    """`code` may be any text: one that is no code has no link.
+    """`code` may be any text. An invalid code has no link.
 
-    Who reports is not asked for: what `token` and `guest` name is neither looked up nor passed on.
+    Reports are anonymous: `token` and `guest` are ignored.
     """
 
     code: Text
     reason: BlockReason | None = None
-    details: Written = None
-    contact: Written = None
+    details: OptionalText = None
+    contact: OptionalText = None
 
 
 @dataclass(frozen=True)
-class ShortAddresses:
-    """The functions of short addresses. Each returns its call's `data`."""
+class ShortUrls:
+    """Handlers of the functions. Each returns the `data` of the response."""
 
     auth: Auth
     links: Links
@@ -60,9 +60,9 @@ class ShortAddresses:
     async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
         is_owned = payload.token or payload.guest
         owner = await owner_of(self.auth, payload) if is_owned else None
-        since = self.resolver.changes
+        version = self.resolver.version
         resolution = await self.links.create(payload.code, payload.url, owner)
-        self.resolver.put(payload.code, resolution, since)
+        self.resolver.put_created(payload.code, resolution, version)
         LINKS_CREATED.inc()
         return {"success": True, "code": payload.code, "short_link": payload.code}
 
@@ -70,10 +70,10 @@ class ShortAddresses:
         code = payload.code
         resolution = await self.resolver.lookup(code) if codes.is_code(code) else None
         if resolution is not None and resolution.state is LinkState.ACTIVE:
-            # The page that called is our own; where its visitor came from is not told.
-            told = [header for header in request.headers.raw if header[0] != b"referer"]
+            # The Referer is the calling page of this product: the real referrer is unknown.
+            headers = [header for header in request.headers.raw if header[0] != b"referer"]
             host = request.client.host if request.client else ""
-            self.visits.take(code, told, host, resolution.link_code)
+            self.visits.record_request(code, headers, host, resolution.link_code)
         return _access_reply(resolution)
 
     async def report_link(self, payload: ReportLink, request: Request) -> Reply:
@@ -87,7 +87,7 @@ class ShortAddresses:
 
 
 def _access_reply(resolution: Resolution | None) -> Reply:
-    """What `accessLink` returns: where a code leads, and the state of a link that is not active."""
+    """Return the `data` of accessLink: the target, and the state of a link that is not active."""
     if resolution is None:
         return {"success": True, "longUrl": []}
     target = resolution.target

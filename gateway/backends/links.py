@@ -1,0 +1,184 @@
+"""The links service over gRPC. `gateway/backends/ports.py` has the port, `Links`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from atajo.links.v1 import links_pb2, links_pb2_grpc
+from gateway.backends import link_messages as messages
+from gateway.backends.owners import Account, Guest, Owner
+from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkPreview, Page, Query
+from gateway.backends.protobuf import datetime_of
+from gateway.redirects.resolution import BlockReason, Changes, Resolution, Resolutions
+from gateway.support.batcher import Batcher, stopping
+from services.shared.errors import Unavailable
+from services.shared.rpc.client import ServiceClient
+
+# Timeouts in seconds.
+CALL_SECONDS = 5.0
+RESOLVE_SECONDS = 2.0
+CHANGES_SECONDS = 2.0
+"""Changes must take effect within five seconds, which leaves time to ask another replica."""
+LIST_SECONDS = 30.0
+CLAIM_SECONDS = 20.0
+"""A thousand writes on MongoDB."""
+
+MAX_CREATIONS = 250
+"""Maximum links that one call creates, the limit of the service."""
+MAX_PENDING_CREATIONS = 20_000
+"""Maximum links that are being created: what links can create within a timeout."""
+
+_Creation = tuple[links_pb2.CreateLinkRequest, asyncio.Future[Resolution]]
+"""A link to create, and the future of its caller."""
+
+
+class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
+    """Calls the links service. Concurrent creations share a call."""
+
+    def __init__(self, address: str) -> None:
+        service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
+        super().__init__(address, service, links_pb2_grpc.LinksServiceStub)
+        self._creations = Batcher(self._create_all, MAX_CREATIONS)
+        self._pending_creations = 0
+
+    async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
+        request = messages.creation(code, url, owner)
+        if self._pending_creations >= MAX_PENDING_CREATIONS:
+            raise Unavailable("Too many links are being created.", "CREATIONS_OVERLOADED")
+        created: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
+        self._creations.submit((request, created))
+        self._pending_creations += 1
+        try:
+            return await created
+        finally:
+            self._pending_creations -= 1
+
+    async def close(self) -> None:
+        """Close the channel. Running calls fail."""
+        unsent = await self._creations.close()
+        _settle(unsent, [stopping()] * len(unsent))
+        await super().close()
+
+    async def _create_all(self, creations: Sequence[_Creation]) -> None:
+        """Create links, and pass each outcome to its caller."""
+        waiting = [one for one in creations if not one[1].done()]  # Callers may be cancelled.
+        outcomes: Sequence[Resolution | BaseException] = [stopping()] * len(waiting)
+        try:
+            outcomes = await self._outcomes([request for request, _ in waiting])
+        except Exception as error:  # Every caller receives it.
+            outcomes = [error] * len(waiting)
+        finally:
+            _settle(waiting, outcomes)
+
+    async def _outcomes(
+        self, requests: Sequence[links_pb2.CreateLinkRequest]
+    ) -> Sequence[Resolution | BaseException]:
+        """Create links, and return the outcome of each, in their order. Raises AppError."""
+        if not requests:
+            return []
+        if len(requests) == 1:
+            one = await self._call(self._stub.CreateLink, requests[0], CALL_SECONDS)
+            return [messages.resolution_of(one.resolution)]
+        message = links_pb2.CreateLinksRequest(links=requests)
+        reply = await self._call(self._stub.CreateLinks, message, CALL_SECONDS)
+        return [
+            messages.resolution_of(creation.resolution)
+            if creation.HasField("resolution")
+            else self._caller.failure(
+                "CreateLinks", creation.error.code, creation.error.message, creation.error.reason
+            )
+            for _, creation in zip(requests, reply.creations, strict=True)
+        ]
+
+    async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+        request = links_pb2.ResolveLinksRequest(codes=codes)
+        reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
+        return messages.resolutions_of(reply.resolutions)
+
+    async def changes(self, cursor: str | None) -> Changes:
+        request = links_pb2.ListChangesRequest(cursor=cursor)
+        reply = await self._call(self._stub.ListChanges, request, CHANGES_SECONDS)
+        return Changes(
+            reply.cursor,
+            messages.resolutions_of(reply.resolutions),
+            frozenset(reply.gone),
+            reply.more,
+            reply.truncated,
+        )
+
+    async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
+        request = links_pb2.GetLinkRequest(owner=messages.owner_message(owner), code=code)
+        reply = await self._call(self._stub.GetLink, request, CALL_SECONDS)
+        history = [FormerUrl(one.url, datetime_of(one.until)) for one in reply.history]
+        return messages.link_of(reply.link), history
+
+    async def preview(self, code: str) -> LinkPreview:
+        request = links_pb2.PreviewLinkRequest(code=code)
+        reply = await self._call(self._stub.PreviewLink, request, CALL_SECONDS)
+        return messages.preview_of(reply.link)
+
+    async def query(self, owner: Owner, query: Query) -> Page:
+        request = messages.query_message(owner, query)
+        reply = await self._call(self._stub.QueryLinks, request, CALL_SECONDS)
+        return Page([messages.link_of(link) for link in reply.links], reply.total, reply.cursor)
+
+    async def owned_codes(self, owner: Owner) -> list[str]:
+        request = links_pb2.ListOwnedCodesRequest(owner=messages.owner_message(owner))
+        pages = self._caller.stream(
+            "ListOwnedCodes", self._stub.ListOwnedCodes, request, LIST_SECONDS
+        )
+        return [code async for page in pages for code in page.codes]
+
+    async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
+        request = links_pb2.CheckStatisticsAccessRequest(
+            caller=messages.owner_message(caller) if caller else None, code=code
+        )
+        await self._call(self._stub.CheckStatisticsAccess, request, CALL_SECONDS)
+
+    async def change(
+        self, owner: Owner, code: str, changes: LinkChanges
+    ) -> tuple[Link, Resolutions]:
+        request = links_pb2.ChangeLinkRequest(
+            owner=messages.owner_message(owner),
+            code=code,
+            changes=messages.changes_message(changes),
+        )
+        reply = await self._call(self._stub.ChangeLink, request, CALL_SECONDS)
+        return messages.link_of(reply.link), messages.resolutions_of(reply.resolutions)
+
+    async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
+        request = links_pb2.RemoveLinksRequest(owner=messages.owner_message(owner), codes=codes)
+        reply = await self._call(self._stub.RemoveLinks, request, CALL_SECONDS)
+        return messages.resolutions_of(reply.resolutions)
+
+    async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
+        request = links_pb2.RestoreLinksRequest(owner=messages.owner_message(owner), codes=codes)
+        reply = await self._call(self._stub.RestoreLinks, request, CALL_SECONDS)
+        return messages.resolutions_of(reply.resolutions)
+
+    async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
+        request = messages.report_message(code, reason, details, contact)
+        reply = await self._call(self._stub.ReportLink, request, CALL_SECONDS)
+        return reply.report_id
+
+    async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
+        request = links_pb2.CreateScanCodeRequest(owner=messages.owner_message(owner), code=code)
+        reply = await self._call(self._stub.CreateScanCode, request, CALL_SECONDS)
+        resolutions = [reply.resolution] if reply.HasField("resolution") else []
+        return reply.scan_code, messages.resolutions_of(resolutions)
+
+    async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
+        request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
+        reply = await self._call(self._stub.ClaimLinks, request, CLAIM_SECONDS)
+        return reply.claimed, reply.more
+
+
+def _settle(creations: Sequence[_Creation], outcomes: Sequence[Resolution | BaseException]) -> None:
+    for (_, created), outcome in zip(creations, outcomes, strict=True):
+        if created.done():  # The caller was cancelled.
+            continue
+        if isinstance(outcome, BaseException):
+            created.set_exception(outcome)
+        else:
+            created.set_result(outcome)

@@ -1,0 +1,268 @@
+"""Caches resolutions in bounded memory, and decides which of them may be served without a look-up.
+
+- A resolution is fresh for a minute. For another minute it is stale: the cache serves it and has it
+  looked up again (stale-while-revalidate, RFC 5861). Later requests wait for the look-up.
+- While the change feed is not followed, a resolution is fresh for two seconds and never served
+  stale.
+- An active link is expired from its `expires_at` on, whenever it was cached.
+- Beyond the memory limit the least recently used links are evicted.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+
+from gateway.redirects.entry import (
+    ACTIVE,
+    EXPIRES_AT,
+    FRESH_UNTIL,
+    HIT_UNTIL,
+    LINK_CODE,
+    LOCATION,
+    MUST_REVALIDATE,
+    NEVER_HIT,
+    STATE,
+    Entry,
+    entry_of,
+    resolution_of,
+    size_of,
+)
+from gateway.redirects.negative_cache import NegativeCache
+from gateway.redirects.resolution import Resolution
+
+FRESH_SECONDS = 60.0
+"""How long a resolution is served without a look-up."""
+STALE_SECONDS = 60.0
+"""How long after that it is served while it is looked up."""
+UNCONFIRMED_SECONDS = 2.0
+"""How long a resolution is fresh that may have changed unnoticed."""
+RETRY_SECONDS = 2.0
+"""How long after a failed look-up the cached resolution is served before the next one."""
+
+
+class ResolutionCache:
+    """What codes resolve to, including codes that have no link.
+
+    Takes at most `limit_bytes` for links, with everything that belongs to an entry counted.
+    `revalidate` is called with each code that is served stale. `clock` is monotonic, in seconds;
+    `wall` is the time of day in seconds since the Unix epoch.
+    """
+
+    def __init__(
+        self,
+        limit_bytes: int,
+        fresh_seconds: float,
+        stale_seconds: float,
+        revalidate: Callable[[str], None],
+        clock: Callable[[], float],
+        wall: Callable[[], float],
+    ) -> None:
+        self.limit_bytes = limit_bytes
+        self.bytes = 0
+        """Memory that the cached links take."""
+        self._fresh_seconds = fresh_seconds
+        self._stale_seconds = stale_seconds
+        self._revalidate = revalidate
+        self._clock = clock
+        self._wall = wall
+        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._invalidated: OrderedDict[str, Entry] = OrderedDict()
+        """Entries from before the last `invalidate`: only a fallback for failed look-ups."""
+        self._absent = NegativeCache(clock)
+        self.follows_changes = False
+        """Whether the change feed is followed: not before its first cursor."""
+        self.generation = 0
+        """How often the cache was invalidated."""
+        self.hits = 0
+        self.stale_hits = 0
+
+    def __len__(self) -> int:
+        """The number of cached links."""
+        return len(self._entries) + len(self._invalidated)
+
+    def __contains__(self, code: str) -> bool:
+        """Whether the cache has a resolution of a link, fresh or not."""
+        return code in self._entries or code in self._invalidated
+
+    @property
+    def absent(self) -> int:
+        """The number of codes cached as having no link."""
+        return len(self._absent)
+
+    def hit(self, code: str) -> bytes | None:
+        """Return the Location of an active link if it may be served without waiting.
+
+        None means: call `lookup` of the resolver, which answers all other cases. Scan codes are
+        left to `scan_hit`.
+        """
+        entry = self._entries.get(code)
+        if entry is None:
+            return None
+        if self._clock() >= entry[HIT_UNTIL]:
+            return self._stale_hit(code, entry)
+        self.hits += 1
+        self._entries.move_to_end(code)
+        return entry[LOCATION]
+
+    def scan_hit(self, code: str) -> tuple[bytes, str] | None:
+        """Return the Location and the link code of an active link by its scan code."""
+        entry = self._entries.get(code)
+        if entry is None or not entry[LINK_CODE] or not self._is_active(entry):
+            return None
+        if not self._serve(code, entry):
+            return None
+        return entry[LOCATION], entry[LINK_CODE]
+
+    def get(self, code: str) -> Resolution | None:
+        """Return the resolution of a link if it may be served without waiting."""
+        entry = self._entries.get(code)
+        if entry is None or not self._serve(code, entry):
+            return None
+        return self._resolution_of(entry)
+
+    def has_no_link(self, code: str) -> bool:
+        """Whether a code is known to have no link."""
+        if code not in self._absent:
+            return False
+        self.hits += 1
+        return True
+
+    def peek(self, code: str) -> Resolution | None:
+        """Return the resolution of a link, fresh or not. It does not count as used."""
+        entry = self._entries.get(code) or self._invalidated.get(code)
+        return None if entry is None else self._resolution_of(entry)
+
+    def put(
+        self, code: str, resolution: Resolution | None, location: bytes, is_confirmed: bool = True
+    ) -> None:
+        """Cache what a code resolves to, None if it has no link.
+
+        `location` is the Location of the URL. `is_confirmed` says that the change feed will report
+        every change since; otherwise the resolution is looked up again soon.
+        """
+        self._remove(code)
+        if resolution is None:
+            self._absent.add(code)
+            return
+        self._absent.discard(code)
+        must_revalidate = not (is_confirmed and self.follows_changes)
+        fresh = self._fresh_seconds
+        if must_revalidate:
+            fresh = min(fresh, UNCONFIRMED_SECONDS)
+        fresh_until = self._clock() + fresh
+        hit_until = (
+            NEVER_HIT
+            if resolution.link_code
+            else self._hit_until(fresh_until, resolution.state.value, resolution.expires_at)
+        )
+        entry = entry_of(resolution, location, hit_until, fresh_until, must_revalidate)
+        size = size_of(code, entry)
+        while self.bytes + size > self.limit_bytes:
+            if not len(self):  # It is larger than the whole cache.
+                return
+            entries = self._invalidated or self._entries
+            self.bytes -= size_of(*entries.popitem(last=False))
+        self._entries[code] = entry
+        self.bytes += size
+
+    def current(self, resolution: Resolution) -> Resolution:
+        """Return a resolution as it is now: an active link may have expired."""
+        return resolution.at(self._wall())
+
+    def distrust(self, code: str) -> None:
+        """Have a code looked up before it is served again."""
+        self._absent.discard(code)
+        if entry := self._entries.get(code):
+            self._restart_freshness(code, entry, self._clock(), must_revalidate=True)
+
+    def fall_back(self, code: str) -> Resolution | None:
+        """Return the cached resolution, fresh or not, after its look-up failed or is late.
+
+        Serves it for another `RETRY_SECONDS`.
+        """
+        entry = self._entries.get(code)
+        if entry is not None:
+            must_revalidate = entry[MUST_REVALIDATE]
+        elif (entry := self._invalidated.pop(code, None)) is not None:
+            must_revalidate = True
+        else:
+            return None
+        return self._resolution_of(
+            self._restart_freshness(code, entry, self._clock() + RETRY_SECONDS, must_revalidate)
+        )
+
+    def invalidate(self) -> None:
+        """Have every link looked up before it is served again: it may have changed unnoticed.
+
+        From here on the change feed reports changes. While links is unavailable, what was cached
+        is still served.
+        """
+        self.follows_changes = True
+        self.generation += 1
+        before, self._entries = self._entries, OrderedDict()
+        if self._invalidated:
+            self._invalidated.update(before)
+        else:
+            self._invalidated = before
+
+    def _stale_hit(self, code: str, entry: Entry) -> bytes | None:
+        """Return what `hit` does once the entry is no hit by its time alone."""
+        if (
+            entry[LINK_CODE]
+            or self._clock() < entry[FRESH_UNTIL]
+            or not self._is_active(entry)
+            or not self._serve(code, entry)
+        ):
+            return None
+        return entry[LOCATION]
+
+    def _serve(self, code: str, entry: Entry) -> bool:
+        """Count a use of an entry, and revalidate a stale one. False if it must be looked up."""
+        now = self._clock()
+        if now < entry[FRESH_UNTIL]:
+            self.hits += 1
+            self._entries.move_to_end(code)
+            return True
+        if entry[MUST_REVALIDATE] or now >= entry[FRESH_UNTIL] + self._stale_seconds:
+            return False
+        self.stale_hits += 1
+        self._entries.move_to_end(code)
+        self._revalidate(code)
+        return True
+
+    def _is_active(self, entry: Entry) -> bool:
+        expires_at = entry[EXPIRES_AT]
+        if expires_at is not None and expires_at.timestamp() <= self._wall():
+            return False
+        return entry[STATE] == ACTIVE
+
+    def _resolution_of(self, entry: Entry) -> Resolution:
+        return resolution_of(entry).at(self._wall())
+
+    def _restart_freshness(
+        self, code: str, entry: Entry, fresh_until: float, must_revalidate: bool
+    ) -> Entry:
+        """Replace an entry by one with another end of its freshness, and return that one."""
+        hit_until = (
+            NEVER_HIT
+            if entry[LINK_CODE]
+            else self._hit_until(fresh_until, entry[STATE], entry[EXPIRES_AT])
+        )
+        renewed: Entry = (hit_until, fresh_until, must_revalidate, *entry[LOCATION:])
+        self.bytes += size_of(code, renewed) - size_of(code, entry)
+        self._entries[code] = renewed
+        return renewed
+
+    def _hit_until(self, fresh_until: float, state: str, expires_at: datetime | None) -> float:
+        if state != ACTIVE:
+            return NEVER_HIT
+        if expires_at is None:
+            return fresh_until
+        return min(fresh_until, self._clock() + expires_at.timestamp() - self._wall())
+
+    def _remove(self, code: str) -> None:
+        entry = self._entries.pop(code, None) or self._invalidated.pop(code, None)
+        if entry is not None:
+            self.bytes -= size_of(code, entry)
