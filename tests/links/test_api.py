@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from gateway.backends.clients import LinksClient
+from atajo.links.v1 import links_pb2
+from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkOrder, Page, Query
+from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkOrder, LinkPreview, Page, Query
 from gateway.redirects.resolution import BlockReason, Changes, LinkState, Resolution
 from services.shared.errors import AlreadyExists, AppError, InvalidArgument, NotFound
 from tests.support import services
@@ -74,7 +75,20 @@ async def test_who_leaves_takes_no_link_from_those_beside_them(links: LinksClien
 async def test_what_changes_is_what_was_named(links: LinksClient, owner: Owner) -> None:
     await links.create("abcdefgh", "a.example", owner)
     expected, history = await links.get(owner, "abcdefgh")
-    assert expected == Link("abcdefgh", "http://a.example", expected.created_at)
+    assert expected == Link(
+        code="abcdefgh",
+        url="http://a.example",
+        title="",
+        created_at=expected.created_at,
+        changed_at=None,
+        state=LinkState.ACTIVE,
+        reason=None,
+        tags=(),
+        expires_at=None,
+        ended_url="",
+        public_statistics=False,
+        scan_code="",
+    )
     assert history == []
     steps: tuple[tuple[LinkChanges, dict[str, object]], ...] = (
         ({"title": " Ñandú "}, {"title": "Ñandú"}),
@@ -113,7 +127,10 @@ async def test_anybody_may_know_a_link_before_following_it(links: LinksClient) -
     await links.create("abcdefgh", "a.example", ONE)
     changes: LinkChanges = {"url": "b.example", "title": "A title", "tags": ["mine"]}
     changed, _ = await links.change(ONE, "abcdefgh", changes)
-    assert await links.preview("abcdefgh") == replace(changed, tags=())
+    preview = await links.preview("abcdefgh")
+    assert preview == LinkPreview(
+        **{one.name: getattr(changed, one.name) for one in fields(LinkPreview)}
+    )
     scan_code, _ = await links.create_scan_code(ONE, "abcdefgh")
     assert await links.preview(scan_code) == await links.preview("abcdefgh")
     await links.change(ONE, "abcdefgh", {"expires_at": EARLIER})
@@ -123,6 +140,25 @@ async def test_anybody_may_know_a_link_before_following_it(links: LinksClient) -
     assert (await links.preview("abcdefgh")).state is LinkState.REMOVED
     await links.create("nobodys-", "a.example", None)
     assert (await links.preview("nobodys-")).url == "http://a.example"
+
+
+async def test_a_preview_is_sent_without_the_fields_of_the_owner(links: LinksClient) -> None:
+    await links.create("abcdefgh", "a.example", ONE)
+    changes: LinkChanges = {
+        "url": "b.example",
+        "title": "A title",
+        "tags": ["mine"],
+        "expires_at": LATER,
+        "ended_url": "ended.example",
+        "public_statistics": True,
+    }
+    await links.change(ONE, "abcdefgh", changes)
+    await links.create_scan_code(ONE, "abcdefgh")
+    reply = await links._call(
+        links._stub.PreviewLink, links_pb2.PreviewLinkRequest(code="abcdefgh"), 5.0
+    )
+    sent = {field.name for field, _ in reply.link.ListFields()}
+    assert sent == {one.name for one in fields(LinkPreview)} - {"reason"}, "it is not blocked"
 
 
 async def test_a_query_is_asked_in_all_its_parts(links: LinksClient) -> None:

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from typing import Any
 
+from google.protobuf.field_mask_pb2 import FieldMask
 from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
@@ -33,6 +34,8 @@ from services.shared.rpc import interceptors, status
 _SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
 _CODES_PER_MESSAGE = 10_000
 """0.4 MB if all codes have the maximum length."""
+_PREVIEW = FieldMask(paths=["code", "url", "title", "created_at", "changed_at", "state", "reason"])
+"""Fields of a link that anybody may know."""
 
 
 class LinksServicer(pb_grpc.LinksServiceServicer):
@@ -169,9 +172,10 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         self, request: pb.PreviewLinkRequest, context: ServicerContext[Any, Any]
     ) -> pb.PreviewLinkResponse:
         link = await self._queries.preview(request.code)
+        message = pb.Link()
+        write_link(message, link, self._now())
         response = pb.PreviewLinkResponse()
-        write_link(response.link, link, self._now())
-        del response.link.tags[:]  # Private to the owner.
+        _PREVIEW.MergeMessage(message, response.link)
         return response
 
     async def ListOwnedCodes(

@@ -528,7 +528,7 @@ class PreviewLinkResponse(_message.Message):
     LINK_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def link(self) -> Global___Link:
-        """The link, without tags."""
+        """Only the code, url, title, created_at, changed_at, state and reason of the link."""
 
     def __init__(
         self,
