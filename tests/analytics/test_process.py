@@ -65,7 +65,7 @@ def date_range(first: str, last: str) -> pb.Dates:
 
 
 @asynccontextmanager
-async def connected(process: Process) -> AsyncIterator[Analytics]:
+async def connect(process: Process) -> AsyncIterator[Analytics]:
     async with client.open_channel(process.grpc, SERVICE) as channel:
         yield Analytics(pb_grpc.AnalyticsServiceStub(channel))
 
@@ -85,7 +85,7 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 @pytest.fixture
 async def analytics(process: Process) -> AsyncIterator[Analytics]:
-    async with connected(process) as analytics:
+    async with connect(process) as analytics:
         yield analytics
 
 
@@ -137,7 +137,7 @@ async def test_a_visitor_key_survives_the_process(tmp_path: Path) -> None:
     keys = []
     for _ in range(2):
         with start(tmp_path) as process:
-            async with connected(process) as analytics:
+            async with connect(process) as analytics:
                 keys += [await analytics.key() for _ in range(2)]
             process.kill()
     assert len(keys[0].key) == 32
@@ -269,7 +269,7 @@ async def test_a_batch_can_be_resent_when_the_store_is_available_again(
     tmp_path: Path,
 ) -> None:
     with start(tmp_path) as process:
-        async with connected(process) as analytics:
+        async with connect(process) as analytics:
             other = sqlite3.connect(tmp_path / "analytics.db", isolation_level=None)
             other.execute("ALTER TABLE totals RENAME TO away")
             with pytest.raises(Unavailable) as unavailable:
@@ -305,14 +305,14 @@ async def test_after_a_kill_all_batches_of_two_hundred_gateways_count_once(
                 enough.set()
 
     with start(tmp_path) as process:
-        async with connected(process) as analytics:
+        async with connect(process) as analytics:
             running = [asyncio.create_task(run(analytics, gateway)) for gateway in gateways]
             await enough.wait()
             process.kill()
             await asyncio.gather(*running)
 
     with start(tmp_path) as process:
-        async with connected(process) as analytics:
+        async with connect(process) as analytics:
             found = await analytics.totals(*gateways)
             for gateway in gateways:
                 people, _ = found.get(gateway, (0, 0))

@@ -57,7 +57,7 @@ class Passwords:
         self.open.wait(30)
         return self.hash(password.decode()).encode() == password_hash
 
-    async def blocked(self, checks: int) -> None:
+    async def wait_until_blocked(self, checks: int) -> None:
         """Wait until this many checks have started."""
         for _ in range(checks):
             assert await asyncio.to_thread(self.reached.acquire, timeout=30)
@@ -107,7 +107,7 @@ async def log_in(service: AuthService, password: str, client_ip: str = CLIENT_IP
     return (await service.login(EMAIL, password, client_ip)).token
 
 
-async def ended(service: AuthService, token: str) -> bool:
+async def has_ended(service: AuthService, token: str) -> bool:
     try:
         await service.verify_token(token)
     except InvalidToken:
@@ -195,7 +195,7 @@ async def test_a_password_change_ends_all_sessions_and_starts_one(
 
         assert await service.verify_token(token) == account_id
         assert expires_at == NOW + timedelta(hours=4)
-        assert [await ended(service, each) for each in tokens] == [True, True]
+        assert [await has_ended(service, each) for each in tokens] == [True, True]
         with pytest.raises(InvalidToken):
             await service.close_own(tokens[1], after, CLIENT_IP)
         with pytest.raises(WrongPassword):
@@ -213,7 +213,7 @@ async def test_an_invalid_hash_changes_nothing_and_is_not_counted(
         with pytest.raises(InvalidPasswordHash):
             await service.change_password(token, "wrong", new_hash, salt, CLIENT_IP)
 
-    assert not await ended(service, token)
+    assert not await has_ended(service, token)
     await log_in(service, "first")
 
 
@@ -232,7 +232,7 @@ async def test_wrong_passwords_in_sessions_and_log_ins_have_separate_limits(
         await service.close_own(token, "first", CLIENT_IP)
     with pytest.raises(TooManyAttempts):
         await service.close_own(token, "first", "192.0.2.2")
-    assert not await ended(service, token)
+    assert not await has_ended(service, token)
     await log_in(service, "first")
     for _ in range(2):
         with pytest.raises(WrongPassword):
@@ -282,7 +282,7 @@ async def test_only_one_of_concurrent_changes_succeeds(
     ]
     if closing:
         calls.append(asyncio.ensure_future(service.close_own(third, "first", CLIENT_IP)))
-    await passwords.blocked(1 + len(calls))
+    await passwords.wait_until_blocked(1 + len(calls))
     passwords.open.set()
     results = await asyncio.gather(*calls, return_exceptions=True)
 
@@ -290,14 +290,14 @@ async def test_only_one_of_concurrent_changes_succeeds(
     assert len(won) == 1
     lost = [result for n, result in enumerate(results) if n not in won]
     assert {type(result) for result in lost} == {InvalidToken}
-    assert await ended(service, token)
+    assert await has_ended(service, token)
     if won == [2]:
         assert len(await service.list_closed()) == 1
         return
     new, other = ("second", "third") if won == [0] else ("third", "second")
     changed = results[won[0]]
     assert isinstance(changed, tuple)
-    assert not await ended(service, changed[0])
+    assert not await has_ended(service, changed[0])
     await log_in(service, new)
     with pytest.raises(WrongPassword):
         await log_in(service, other)
@@ -309,11 +309,11 @@ async def test_a_log_in_checked_before_a_password_change_gives_no_valid_session(
     token = await log_in(service, "first")
     passwords.open.clear()
     late = asyncio.ensure_future(log_in(service, "first", "192.0.2.2"))
-    await passwords.blocked(1 + 1)
+    await passwords.wait_until_blocked(1 + 1)
     passwords.open.set()
     await service.change_password(token, "first", passwords.hash("second"), SALT, CLIENT_IP)
 
-    assert await ended(service, await late)
+    assert await has_ended(service, await late)
 
 
 async def test_a_closed_account_cannot_be_used(service: AuthService, passwords: Passwords) -> None:
@@ -323,7 +323,7 @@ async def test_a_closed_account_cannot_be_used(service: AuthService, passwords: 
 
     await service.close_own(tokens[0], "first", CLIENT_IP)
 
-    assert [await ended(service, each) for each in tokens] == [True, True]
+    assert [await has_ended(service, each) for each in tokens] == [True, True]
     assert await service.list_closed() == [account_id]
     with pytest.raises(NoAccount):
         await log_in(service, "first")
@@ -340,4 +340,4 @@ async def test_a_closed_account_cannot_be_used(service: AuthService, passwords: 
     assert await service.list_closed() == []
     again = await service.register(EMAIL, passwords.hash("first"), SALT, "Ana")
     assert again.id != account_id
-    assert await ended(service, tokens[0])
+    assert await has_ended(service, tokens[0])

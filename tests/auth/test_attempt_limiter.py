@@ -59,7 +59,9 @@ async def fail(limiter: AttemptLimiter, client_ip: str, account: str = "ana") ->
             raise WrongPassword("no")
 
 
-async def rejected(limiter: AttemptLimiter, client_ip: str, account: str = "ana") -> float | None:
+async def expect_rejection(
+    limiter: AttemptLimiter, client_ip: str, account: str = "ana"
+) -> float | None:
     """Expect the rejection of an attempt. Return the seconds after which to retry."""
     with pytest.raises(TooManyAttempts) as limited:
         async with limiter.attempt(account, client_ip):
@@ -72,7 +74,7 @@ async def test_failures_are_limited_per_client_ip(limiter: AttemptLimiter, clock
     clock.time += timedelta(minutes=5)
     await fail(limiter, "192.0.2.1")
 
-    assert await rejected(limiter, "192.0.2.1") == 600
+    assert await expect_rejection(limiter, "192.0.2.1") == 600
     await fail(limiter, "192.0.2.2")
     await fail(limiter, "192.0.2.1", account="bea")
     clock.time += timedelta(minutes=10)
@@ -104,7 +106,7 @@ async def test_failures_are_limited_per_account(limiter: AttemptLimiter, clock: 
     for number in range(5):
         await fail(limiter, f"192.0.2.{number}")
 
-    assert await rejected(limiter, "192.0.2.100") == 900
+    assert await expect_rejection(limiter, "192.0.2.100") == 900
     await fail(limiter, "192.0.2.100", account="bea")
     clock.time += WINDOW
     await fail(limiter, "192.0.2.100")
@@ -127,12 +129,12 @@ async def test_attempts_rejected_by_client_ip_do_not_count_for_the_account(
 
         patch.setattr(store, "acquire", watched)
         for _ in range(10):
-            await rejected(limiter, "192.0.2.1")
+            await expect_rejection(limiter, "192.0.2.1")
         assert limits == {2}
 
     for number in range(2, 5):
         await fail(limiter, f"192.0.2.{number}")
-    await rejected(limiter, "192.0.2.5")
+    await expect_rejection(limiter, "192.0.2.5")
 
 
 async def test_attempts_rejected_by_account_do_not_count_for_the_client_ip(
@@ -142,7 +144,7 @@ async def test_attempts_rejected_by_account_do_not_count_for_the_client_ip(
         await fail(limiter, f"192.0.2.{number}")
     clock.time += timedelta(minutes=14)
     for _ in range(10):
-        await rejected(limiter, "192.0.2.100")
+        await expect_rejection(limiter, "192.0.2.100")
     # The account's window ends now. A window of the client IP would not.
     clock.time += timedelta(minutes=1)
 
@@ -166,8 +168,8 @@ async def test_client_ips_of_one_ipv6_64_share_a_limit(
     await fail(limiter, one)
     await fail(limiter, same)
 
-    await rejected(limiter, one)
-    await rejected(limiter, same)
+    await expect_rejection(limiter, one)
+    await expect_rejection(limiter, same)
     await fail(limiter, other)
 
 
@@ -182,7 +184,7 @@ async def test_known_browsers_and_sessions_have_separate_limits(
 
     for number in range(5):
         await fail(limiter, f"192.0.2.{number}")
-    await rejected(limiter, "192.0.2.1")
+    await expect_rejection(limiter, "192.0.2.1")
     for number in range(3):  # From any client IP.
         await fail_from("one", f"198.51.100.{number}")
 
@@ -196,7 +198,7 @@ async def test_known_browsers_and_sessions_have_separate_limits(
     # None of this counted for the client IP or the account.
     for number in range(2, 7):
         await fail(limiter, f"192.0.2.{number}")
-    await rejected(limiter, "192.0.2.1")
+    await expect_rejection(limiter, "192.0.2.1")
 
 
 V4, OTHER_V4 = "192.0.2.1", "192.0.2.2"
@@ -243,7 +245,7 @@ async def test_an_attempt_that_did_not_fail_is_released(limiter: AttemptLimiter)
 
     await fail(limiter, "192.0.2.1")
     await fail(limiter, "192.0.2.1")
-    await rejected(limiter, "192.0.2.1")
+    await expect_rejection(limiter, "192.0.2.1")
 
 
 async def test_a_cancelled_attempt_is_released(limiter: AttemptLimiter) -> None:
@@ -274,7 +276,7 @@ async def test_running_attempts_in_other_replicas_count(
         for _ in range(3)
     )
     async with first.attempt("ana", "192.0.2.1"), second.attempt("ana", "192.0.2.1"):
-        await rejected(third, "192.0.2.1")
+        await expect_rejection(third, "192.0.2.1")
     await fail(third, "192.0.2.1")
 
 

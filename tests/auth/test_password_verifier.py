@@ -54,7 +54,7 @@ def verify(
     return asyncio.create_task(verifier.verify(password.encode(), f"$2b${cost}$...", network))
 
 
-async def blocked(gate: Gate) -> None:
+async def wait_until_blocked(gate: Gate) -> None:
     """Wait until the gate blocks a check. All checks started before are in the queue by then."""
     assert await asyncio.to_thread(gate.reached.wait, 30)
 
@@ -69,7 +69,7 @@ async def test_passwords_are_verified(verifier: PasswordVerifier) -> None:
 
 async def test_a_full_queue_rejects_further_checks(verifier: PasswordVerifier, gate: Gate) -> None:
     running = [verify(verifier, str(n)) for n in range(4)]
-    await blocked(gate)
+    await wait_until_blocked(gate)
 
     assert (verifier.running("standard"), verifier.waiting("standard")) == (1, 3)
     with pytest.raises(LoginsBusy) as busy:
@@ -92,7 +92,7 @@ async def test_gauges_show_running_and_waiting_checks(
     export_load(verifier)
     tasks = [verify(verifier, "standard") for _ in range(3)]
     tasks.append(verify(verifier, "expensive", cost=11))
-    await blocked(gate)
+    await wait_until_blocked(gate)
     for lane, running, waiting in (("standard", 1, 2), ("expensive", 1, 0)):
         assert (gauge("running", lane), gauge("waiting", lane)) == (running, waiting)
         slots = REGISTRY.get_sample_value("atajo_password_check_slots", {"lane": lane})
@@ -106,7 +106,7 @@ async def test_a_check_cancelled_while_waiting_does_not_run(
     verifier: PasswordVerifier, gate: Gate
 ) -> None:
     running = verify(verifier, "running")
-    await blocked(gate)
+    await wait_until_blocked(gate)
     waiting = [verify(verifier, "waiting") for _ in range(3)]
     await asyncio.sleep(0)
     for task in waiting:
@@ -123,7 +123,7 @@ async def test_a_check_cancelled_while_running_keeps_its_thread(
     verifier: PasswordVerifier, gate: Gate
 ) -> None:
     running = verify(verifier, "running")
-    await blocked(gate)
+    await wait_until_blocked(gate)
     running.cancel()
     await asyncio.wait([running])
     later = verify(verifier, "later")
@@ -139,7 +139,7 @@ async def test_a_check_cancelled_as_it_gets_its_thread_passes_it_on(
     verifier: PasswordVerifier, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = verify(verifier, "first")
-    await blocked(gate)
+    await wait_until_blocked(gate)
     second, third = (verify(verifier, name) for name in ("second", "third"))
     await asyncio.sleep(0)
     release: Any = verifier._release_thread
@@ -160,7 +160,7 @@ async def test_a_check_cancelled_as_it_gets_its_thread_passes_it_on(
 async def test_closing_cancels_waiting_checks(gate: Gate) -> None:
     verifier = PasswordVerifier(threads=1, max_waiting=3)
     tasks = [verify(verifier, str(n)) for n in range(4)]
-    await blocked(gate)
+    await wait_until_blocked(gate)
 
     closing = asyncio.create_task(verifier.close())
     await asyncio.wait(tasks[1:])
@@ -177,7 +177,7 @@ async def test_expensive_hashes_leave_threads_for_standard_ones(gate: Gate, thre
     costs = [11, 12, 13, 14]
     gate.blocks_expensive_only = True
     expensive = [verify(verifier, f"{n}", f"192.0.2.{n}", costs[n % 4]) for n in range(40)]
-    await blocked(gate)
+    await wait_until_blocked(gate)
     assert verifier.running("expensive") == verifier.slots["expensive"] == max(1, threads // 4)
 
     standard = [verify(verifier, "standard", f"192.0.2.{n}") for n in range(40)]
@@ -192,7 +192,7 @@ async def test_expensive_hashes_leave_threads_for_standard_ones(gate: Gate, thre
 async def test_expensive_hashes_get_a_thread_while_many_standard_ones_wait(gate: Gate) -> None:
     verifier = PasswordVerifier(threads=2, max_waiting=500)
     standard = [verify(verifier, f"{n}", "192.0.2.1") for n in range(20)]
-    await blocked(gate)
+    await wait_until_blocked(gate)
     expensive = verify(verifier, "expensive", "192.0.2.2", cost=14)
     await asyncio.sleep(0)
     gate.open.set()
@@ -205,7 +205,7 @@ async def test_expensive_hashes_get_a_thread_while_many_standard_ones_wait(gate:
 async def test_networks_share_thread_time_equally(gate: Gate) -> None:
     verifier = PasswordVerifier(threads=1, max_waiting=500)
     greedy = [verify(verifier, f"greedy {n}", "192.0.2.1", cost=14) for n in range(20)]
-    await blocked(gate)
+    await wait_until_blocked(gate)
     modest = [verify(verifier, f"modest {n}", "192.0.2.2", cost=11) for n in range(20)]
     other = verify(verifier, "other", "2001:db8::/64", cost=12)
     gate.open.set()
@@ -230,7 +230,7 @@ async def test_networks_share_thread_time_equally(gate: Gate) -> None:
 async def test_a_network_gains_nothing_by_sending_one_check_at_a_time(gate: Gate) -> None:
     verifier = PasswordVerifier(threads=1, max_waiting=500)
     running = verify(verifier, "greedy", "192.0.2.1", cost=14)
-    await blocked(gate)
+    await wait_until_blocked(gate)
     modest = [verify(verifier, f"modest {n}", "192.0.2.2", cost=11) for n in range(20)]
     await asyncio.sleep(0)
     running.add_done_callback(
@@ -254,7 +254,7 @@ async def test_a_network_that_was_idle_does_not_wait_for_others_to_catch_up(gate
     gate.open.clear()
     gate.reached.clear()
     running = verify(verifier, "new", "192.0.2.2", cost=11)
-    await blocked(gate)
+    await wait_until_blocked(gate)
     queue = [verify(verifier, f"new {n}", "192.0.2.2", cost=11) for n in range(40)]
     returning = verify(verifier, "returning", "192.0.2.1", cost=11)
     gate.open.set()
@@ -268,7 +268,7 @@ async def test_a_network_that_was_idle_does_not_wait_for_others_to_catch_up(gate
 async def test_a_full_queue_admits_a_network_with_fewer_waiting_checks(gate: Gate) -> None:
     verifier = PasswordVerifier(threads=1, max_waiting=4)
     greedy = [verify(verifier, f"greedy {n}", "192.0.2.1") for n in range(5)]
-    await blocked(gate)
+    await wait_until_blocked(gate)
 
     modest = [verify(verifier, f"modest {n}", "192.0.2.2") for n in range(2)]
     with pytest.raises(LoginsBusy):

@@ -53,27 +53,29 @@ class Auth:
         await self._client.register(email, password_hash.decode(), salt.decode(), username)
 
     async def login(
-        self, email: str, password: str = PASSWORD, address: str = CLIENT_IP
+        self, email: str, password: str = PASSWORD, client_ip: str = CLIENT_IP
     ) -> Session:
-        return await self._client.login(email, password, address, "")
+        return await self._client.login(email, password, client_ip, "")
 
     async def change(
         self,
         token: str,
         password: str = PASSWORD,
-        address: str = CLIENT_IP,
+        client_ip: str = CLIENT_IP,
         new_hash: bytes = NEW_HASH,
         new_salt: bytes = NEW_SALT,
     ) -> tuple[str, datetime]:
         new = (new_hash.decode(), new_salt.decode())
-        return await self._client.change_password(token, password, *new, address)
+        return await self._client.change_password(token, password, *new, client_ip)
 
-    async def close(self, token: str, password: str = PASSWORD, address: str = CLIENT_IP) -> None:
-        await self._client.close_account(token, password, address)
+    async def close(self, token: str, password: str = PASSWORD, client_ip: str = CLIENT_IP) -> None:
+        await self._client.close_account(token, password, client_ip)
 
-    async def outcome(self, email: str, password: str = PASSWORD, address: str = CLIENT_IP) -> str:
+    async def outcome(
+        self, email: str, password: str = PASSWORD, client_ip: str = CLIENT_IP
+    ) -> str:
         """Return the result of a log-in."""
-        return await outcome(self.login(email, password, address))
+        return await outcome(self.login(email, password, client_ip))
 
 
 async def outcome(call: Awaitable[object]) -> str:
@@ -86,7 +88,7 @@ async def outcome(call: Awaitable[object]) -> str:
 
 
 @asynccontextmanager
-async def connected(process: Process) -> AsyncIterator[Auth]:
+async def connect(process: Process) -> AsyncIterator[Auth]:
     client = AuthClient(process.grpc)
     try:
         yield Auth(client)
@@ -141,7 +143,7 @@ def each_deployment(request: pytest.FixtureRequest, tmp_path: Path) -> Deploymen
 async def test_acknowledged_writes_survive_sigkill(deployment: Deployment) -> None:
     email = fresh_email()
     with deployment.start() as process:
-        async with connected(process) as auth:
+        async with connect(process) as auth:
             await auth.register(email)
             token = (await auth.login(email)).token
             account_id = await auth.verify(token)
@@ -150,14 +152,14 @@ async def test_acknowledged_writes_survive_sigkill(deployment: Deployment) -> No
     assert Counter(outcomes) == {"WRONG_PASSWORD": 10, "TOO_MANY_ATTEMPTS": 5}
 
     with deployment.start() as process:
-        async with connected(process) as auth:
+        async with connect(process) as auth:
             assert await auth.verify(token) == account_id
             await auth.register(email)
             with pytest.raises(ResourceExhausted) as limited:
                 await auth.login(email)
             assert limited.value.reason == "TOO_MANY_ATTEMPTS"
             assert 800 < (limited.value.retry_after or 0) <= 900
-            assert await auth.outcome(email, address="192.0.2.2") == "OK"
+            assert await auth.outcome(email, client_ip="192.0.2.2") == "OK"
 
 
 async def test_calls_interrupted_by_a_kill_are_atomic(each_deployment: Deployment) -> None:
@@ -167,26 +169,28 @@ async def test_calls_interrupted_by_a_kill_are_atomic(each_deployment: Deploymen
     with ExitStack() as started:
         process = started.enter_context(each_deployment.start())
         for number, seconds in enumerate((0.0, 0.03, 0.06, 0.1, 0.5)):
-            address, closing = f"192.0.2.{number}", fresh_email()
-            async with connected(process) as auth:
+            client_ip, closing = f"192.0.2.{number}", fresh_email()
+            async with connect(process) as auth:
                 if number == 0:
                     await auth.register(changing)
                 await auth.register(closing)
-                token = (await auth.login(changing, current[0], address)).token
+                token = (await auth.login(changing, current[0], client_ip)).token
                 closing_token = (await auth.login(closing)).token
                 closing_id = await auth.verify(closing_token)
-                change = asyncio.ensure_future(auth.change(token, current[0], address, *other[1:]))
+                change = asyncio.ensure_future(
+                    auth.change(token, current[0], client_ip, *other[1:])
+                )
                 close = asyncio.ensure_future(auth.close(closing_token))
                 await asyncio.wait([change, close], timeout=seconds)
                 process.kill()
                 await asyncio.wait([change, close])
             process = started.enter_context(each_deployment.start())
-            async with connected(process) as auth:
-                after = await auth.outcome(changing, other[0], address)
+            async with connect(process) as auth:
+                after = await auth.outcome(changing, other[0], client_ip)
                 assert after in ("OK", "WRONG_PASSWORD"), "only these show whether it changed"
                 changed = after == "OK"
                 assert changed or change.exception()
-                before = await auth.outcome(changing, current[0], address)
+                before = await auth.outcome(changing, current[0], client_ip)
                 assert before == ("WRONG_PASSWORD" if changed else "OK")
                 assert await outcome(auth.verify(token)) == ("INVALID_TOKEN" if changed else "OK")
                 if not change.exception():
@@ -204,7 +208,7 @@ async def test_calls_interrupted_by_a_kill_are_atomic(each_deployment: Deploymen
 async def test_a_burst_of_log_ins_slows_down_only_log_ins(deployment: Deployment) -> None:
     settings = {"ATAJO_LIMITS": "off", "ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGINS_WAITING": "15"}
     with deployment.start(**settings) as process:
-        async with connected(process) as auth:
+        async with connect(process) as auth:
             email = fresh_email()
             await auth.register(email)
             token = (await auth.login(email)).token
@@ -228,7 +232,7 @@ async def test_a_cancelled_log_in_does_not_count(deployment: Deployment) -> None
     settings = {"ATAJO_BCRYPT_THREADS": "1", "ATAJO_LOGIN_FAILURES_BY_ADDRESS": "2"}
     slow = bcrypt.gensalt(12)
     with deployment.start(**settings) as process:
-        async with connected(process) as auth:
+        async with connect(process) as auth:
             email = fresh_email()
             await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
             running = asyncio.create_task(auth.outcome(email))
@@ -246,7 +250,7 @@ async def test_shutdown_neither_waits_for_nor_counts_queued_log_ins(deployment: 
     slow = bcrypt.gensalt(12)
     email = fresh_email()
     with deployment.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="50") as process:
-        async with connected(process) as auth:
+        async with connect(process) as auth:
             await auth.register(email, bcrypt.hashpw(PASSWORD.encode(), slow), slow)
             queue = [asyncio.create_task(auth.outcome(email)) for _ in range(40)]
             await asyncio.wait(queue, return_when=asyncio.FIRST_COMPLETED)
@@ -257,32 +261,32 @@ async def test_shutdown_neither_waits_for_nor_counts_queued_log_ins(deployment: 
             assert Counter(await asyncio.gather(*queue))["OK"] < 40
 
     with deployment.start(**settings, ATAJO_LOGIN_FAILURES_BY_ADDRESS="1") as process:
-        async with connected(process) as auth:
+        async with connect(process) as auth:
             assert await auth.outcome(email) == "OK"
 
 
 async def test_secrets_are_neither_logged_nor_stored(deployment: Deployment) -> None:
-    email, address = "Very.Private@Example.com", "203.0.113.77"
+    email, client_ip = "Very.Private@Example.com", "203.0.113.77"
     with deployment.start(ATAJO_LOGINS_WAITING="1", ATAJO_BCRYPT_THREADS="1") as process:
-        async with connected(process) as auth:
+        async with connect(process) as auth:
             await auth.register(email)
-            token = (await auth.login(email, address=address)).token
+            token = (await auth.login(email, client_ip=client_ip)).token
             with pytest.raises(AppError):
                 await auth.register(email, username="Somebody Else")
             with pytest.raises(AppError):
                 await auth.verify(token + "x")
-            changed, _ = await auth.change(token, address=address)
-            await outcome(auth.change(changed, "A-Wrong-Secret", address))
-            await outcome(auth.close(changed, "A-Wrong-Secret", address))
+            changed, _ = await auth.change(token, client_ip=client_ip)
+            await outcome(auth.change(changed, "A-Wrong-Secret", client_ip))
+            await outcome(auth.close(changed, "A-Wrong-Secret", client_ip))
             await asyncio.gather(
-                *(auth.outcome(email, "A-Wrong-Secret", address) for _ in range(15))
+                *(auth.outcome(email, "A-Wrong-Secret", client_ip) for _ in range(15))
             )
         assert process.stop() == 0
 
     logged = process.stderr()
     reasons = {line.get("reason") for line in process.log_lines()}
     assert {"EMAIL_TAKEN", "WRONG_PASSWORD", "LOGINS_BUSY", "INVALID_TOKEN"} <= reasons
-    secrets = (SECRET, PASSWORD, NEW, "A-Wrong-Secret", token, changed, address)
+    secrets = (SECRET, PASSWORD, NEW, "A-Wrong-Secret", token, changed, client_ip)
     for secret in (*secrets, HASH.decode(), NEW_HASH.decode(), NEW_SALT.decode()):
         assert secret not in logged
     assert "very.private" not in logged.lower()

@@ -83,7 +83,7 @@ def test_session_ids_are_stable_and_unique() -> None:
     assert same.session_id != other.session_id
 
 
-def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) -> str:
+def sign_token(secret: str = SECRET, algorithm: str = "HS256", **changes: object) -> str:
     claims: dict[str, object] = {
         "iss": "atajo",
         "sub": "ana",
@@ -97,7 +97,7 @@ def signed(secret: str = SECRET, algorithm: str = "HS256", **changes: object) ->
 
 
 def test_the_unchanged_sample_is_valid() -> None:
-    assert read(tokens_at(now()), signed()) == ("ana", 3)
+    assert read(tokens_at(now()), sign_token()) == ("ana", 3)
 
 
 def _segment(value: object) -> str:
@@ -117,22 +117,22 @@ def _segment(value: object) -> str:
         f"{_segment({'alg': 'HS256', 'kid': 1})}.{_segment({})}.eA",
         f"{_segment({'alg': 'HS256', 'b64': False, 'crit': ['b64']})}..eA",
         f"{_segment([])}.{_segment([])}.eA",
-        signed()[:-2],
-        signed() + "A",
-        " " + signed(),
-        signed(secret="another secret, which is as long as it has to be"),
-        signed(algorithm="HS512", secret=SECRET * 2),
-        signed(exp=int(now().timestamp()) - 1),
-        signed(exp=None),
-        signed(sub=None),
-        signed(sub=7),
-        signed(iat=None),
-        signed(iat=int(now().timestamp()) + 600),
-        signed(exp=int(now().timestamp()) + 5 * 3600),
-        signed(session=None),
-        signed(jti=None),
-        signed(iss=None),
-        signed(iss="other"),
+        sign_token()[:-2],
+        sign_token() + "A",
+        " " + sign_token(),
+        sign_token(secret="another secret, which is as long as it has to be"),
+        sign_token(algorithm="HS512", secret=SECRET * 2),
+        sign_token(exp=int(now().timestamp()) - 1),
+        sign_token(exp=None),
+        sign_token(sub=None),
+        sign_token(sub=7),
+        sign_token(iat=None),
+        sign_token(iat=int(now().timestamp()) + 600),
+        sign_token(exp=int(now().timestamp()) + 5 * 3600),
+        sign_token(session=None),
+        sign_token(jti=None),
+        sign_token(iss=None),
+        sign_token(iss="other"),
         tokens_at(now() - timedelta(hours=4, seconds=1)).issue("ana", 0)[0],
     ],
     ids=lambda token: token[:20].encode("unicode_escape").decode(),
