@@ -1,4 +1,4 @@
-# The Python processes. Which one it is, the command says: python -m gateway, python -m services.auth.
+# All Python processes. The command selects one: python -m gateway, python -m services.auth.
 ARG PYTHON_IMAGE=python:3.11-slim-bookworm@sha256:a36c24f9cbdf4fd0f52d67f0823eeac19c2028c637cecc392d97f980d4fec56b
 
 FROM ${PYTHON_IMAGE} AS build
@@ -11,12 +11,12 @@ COPY services/ services/
 COPY gateway/ gateway/
 COPY proto/gen/ proto/gen/
 COPY deploy/edge.toml deploy/
-# Bytecode made here: the root file system is read-only where this runs.
+# Compile here, because the root file system is read-only at run time.
 RUN chmod -R a+rX . \
  && python -m compileall -q -j 0 --invalidation-mode unchecked-hash /venv /app
 
 FROM ${PYTHON_IMAGE}
-# Nothing is installed any more.
+# pip is not needed any more.
 RUN cd / && rm -rf usr/bin/pip* usr/local/bin/pip* usr/local/bin/wheel usr/share/python-wheels \
       usr/lib/python3*/ensurepip usr/local/lib/python3*/ensurepip \
       usr/lib/python3/dist-packages/* usr/local/lib/python3*/site-packages/*
@@ -30,7 +30,7 @@ ENV PATH=/venv/bin:${PATH} \
     PYTHONUNBUFFERED=1
 USER 10001:10001
 CMD ["python", "-m", "gateway"]
-# Last: every commit has another one.
+# Last, because it changes with every commit.
 ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Atajo" \

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Atajo of this checkout on a kind cluster: makes the cluster, builds the images, installs or
-# upgrades the chart, and waits. May be repeated.
+# Runs this checkout on a kind cluster: creates the cluster, builds the images, installs or upgrades
+# the chart, and waits until it is ready. Can be repeated.
 #
-#   KIND_CLUSTER      name of the cluster (atajo)
-#   KIND_NODE_IMAGE   node image; kind's own by default
-#   MONGODB_IMAGE     image of MongoDB; by default mongo:8.0 of this machine, else the chart's
+#   KIND_CLUSTER      name of the cluster; atajo by default
+#   KIND_NODE_IMAGE   image of the node; kind's default by default
+#   MONGODB_IMAGE     image of MongoDB; a local mongo:8.0 by default, else the chart's
 #   PYTHON_IMAGE, NODE_IMAGE, NGINX_IMAGE   base images, as in deploy/images
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -17,7 +17,7 @@ say() { printf '%s\n' "$*" >&2; }
 
 start_cluster() {
   if kind get clusters 2>/dev/null | grep -qx "$cluster"; then
-    # The node is there, but stopped, after a restart of the machine.
+    # After a restart of the machine the node exists, but is stopped.
     kind get nodes --name "$cluster" | xargs docker start >/dev/null
     kind export kubeconfig --name "$cluster" 2>/dev/null
   else
@@ -32,7 +32,7 @@ start_cluster() {
   kubectl --context "$context" wait --for=condition=Ready nodes --all --timeout=180s >/dev/null
 }
 
-# A tag of the content: what has not changed is not rolled out.
+# Tag by content, so that an unchanged image causes no rollout.
 build_images() {
   say "Building the images."
   make images TAG=build >&2
@@ -43,7 +43,7 @@ build_images() {
 
 load_images() {
   local images=("atajo/app:$tag" "atajo/web:$tag")
-  # What is not on this machine the node pulls itself, by the digest in the chart.
+  # If it is not on this machine, the node pulls it by the digest in the chart.
   if docker image inspect "$mongodb" >/dev/null 2>&1; then
     images+=("$mongodb")
   else

