@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class LinksServiceStub:
-    """Holds the links.
+    """Links for the gateway.
     """
 
     def __init__(self, channel):
@@ -113,23 +113,23 @@ class LinksServiceStub:
 
 
 class LinksServiceServicer:
-    """Holds the links.
+    """Links for the gateway.
     """
 
     def CreateLink(self, request, context):
-        """Stores a link. Repeating it with the same code, URL and owner succeeds and changes nothing.
+        """Stores a link. Repeating the call with the same code, URL and owner changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED where a blocklist
-        names it), ALREADY_EXISTS (CODE_TAKEN) when another link or a page of the product holds the code,
-        UNAVAILABLE (BLOCKLISTS_UNREAD) for moments after a start.
+        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
+        names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
+        code, UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateLinks(self, request, context):
-        """Stores up to 250 links, each as CreateLink does: what becomes of one is nothing to the others, and
-        each has its own error of those above.
+        """Stores up to 250 links, each as CreateLink does. Each has an outcome of its own, with the
+        errors of CreateLink.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -138,8 +138,7 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ResolveLinks(self, request, context):
-        """Tells what up to 1000 short addresses answer; codes that are unknown, malformed or gone for good
-        are left out.
+        """Returns what up to 1000 short URLs answer. Omits codes that are unknown, malformed or purged.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -148,32 +147,31 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def QueryLinks(self, request, context):
-        """Reads one page of those of an owner's links that are asked for. Who goes on with the cursor of
-        each page sees every link that is there throughout, and none twice.
+        """Returns one page of an owner's matching links. Paging with the cursors returns every link that
+        exists throughout, and none twice.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_QUERY, INVALID_LIMIT, INVALID_CURSOR for one
-        that was not made for this owner, text, state and order, or that was made too long ago),
-        RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_QUERY, INVALID_LIMIT, INVALID_CURSOR for a
+        cursor of another owner, text, state or order, or an expired one), RESOURCE_EXHAUSTED
+        (TOO_MANY_QUERIES).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetLink(self, request, context):
-        """Reads one link of an owner, with the URLs that it led to before.
+        """Returns one link of an owner, with its previous URLs.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under
-        the code.
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the owner has no such link.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListOwnedCodes(self, request, context):
-        """Streams the codes of an owner's links in every state but removed, in no order, in pages that fit
-        a message; at most 100,000 of them.
+        """Streams the codes of an owner's links in every state except removed, unordered, at most
+        100,000.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_LINKS for an owner who has more),
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_LINKS if the owner has more),
         RESOURCE_EXHAUSTED (TOO_MANY_QUERIES).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -181,31 +179,30 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CheckStatisticsAccess(self, request, context):
-        """Says by its success that a caller may see the statistics of a link: its owner always, and
-        everybody where its owner made them public, as long as it is not removed.
+        """Succeeds if a caller may see the statistics of a link. Its owner may; everybody may if the
+        owner made them public and the link is not removed.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) for whoever may not, be there a
-        link or not.
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the caller may not, whether or
+        not the link exists.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ChangeLink(self, request, context):
-        """Changes some of what belongs to a link. All of it changes or nothing; what is as it should be
-        already does not change.
+        """Changes fields of a link, all of them or none.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-        INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for the URL of a link that had 500
-        others before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for a link that has had 500 URLs
+        before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RemoveLinks(self, request, context):
-        """Removes up to 100 of an owner's links: they lead nowhere from now on, and can be restored for
-        30 days. Where one is not the owner's, nothing changes.
+        """Removes up to 100 of an owner's links: they lead nowhere and can be restored for 30 days.
+        Changes nothing if one of them is not the owner's.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
         """
@@ -214,8 +211,8 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RestoreLinks(self, request, context):
-        """Restores up to 100 of an owner's links that were removed less than 30 days ago. Where one is not
-        the owner's, nothing changes.
+        """Restores up to 100 of an owner's links that were removed less than 30 days ago. Changes nothing
+        if one of them is not the owner's.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, TOO_MANY_CODES), NOT_FOUND (NO_LINK).
         """
@@ -224,8 +221,8 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ClaimLinks(self, request, context):
-        """Gives up to 250 of a guest's links, in whatever state, to an account. Who wants all of them
-        asks until there are no more.
+        """Transfers up to 250 of a guest's links, in any state, to an account. Repeat it while `more` is
+        set.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -234,41 +231,38 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PreviewLink(self, request, context):
-        """Reads what anybody may know of a link before following it, whatever its state.
+        """Returns a preview of any link in any state, regardless of owner.
 
-        Errors: NOT_FOUND (NO_LINK) for a code that no link holds.
+        Errors: NOT_FOUND (NO_LINK).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ReportLink(self, request, context):
-        """Keeps a stranger's report of a link for the operator. Who reports a link again for the same
-        reason is counted and given the same id; what is told beside is kept while there is room.
+        """Stores a visitor's report of a link for the operator. Further reports for the same reason are
+        counted and get the same id; their details are stored while there is room.
 
-        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_DETAILS, INVALID_CONTACT), NOT_FOUND (NO_LINK)
-        for a code that no link holds.
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_DETAILS, INVALID_CONTACT), NOT_FOUND
+        (NO_LINK).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CreateScanCode(self, request, context):
-        """Gives a link a second code that makes a smaller QR symbol, or reads the one it has: it is made
-        once a link.
+        """Returns a link's second code, which makes a smaller QR symbol. Creates it on the first call.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) where the owner has none under the
-        code.
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the owner has no such link.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListChanges(self, request, context):
-        """Tells which short addresses answer differently than before, for callers that cache the answers.
-        A change is in the feed from its commit on. A caller begins without a cursor, looks codes up
-        only once it has the first answer, and asks again and again with the cursor of the previous
-        answer. Any replica understands it.
+        """Returns the short URLs whose answers changed, for callers that cache answers. A change enters
+        the feed with its commit. The first call has no cursor; lookups may start after its response.
+        Each further call has the cursor of the previous response, which any replica accepts.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -361,7 +355,7 @@ def add_LinksServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class LinksService:
-    """Holds the links.
+    """Links for the gateway.
     """
 
     @staticmethod
@@ -771,8 +765,8 @@ class LinksService:
 
 
 class ModerationServiceStub:
-    """What the operator decides about links. Served on the port of the operator's command and the
-    reconciler.
+    """The operator's decisions. Served on the port of the operator's command and the reconciler. An
+    address is a host with its subdomains, or a path prefix on a host.
     """
 
     def __init__(self, channel):
@@ -824,46 +818,44 @@ class ModerationServiceStub:
 
 
 class ModerationServiceServicer:
-    """What the operator decides about links. Served on the port of the operator's command and the
-    reconciler.
+    """The operator's decisions. Served on the port of the operator's command and the reconciler. An
+    address is a host with its subdomains, or a path prefix on a host.
     """
 
     def BlockLink(self, request, context):
-        """Blocks a link, or changes the reason of a block. The reports of the link are decided on by that.
+        """Blocks a link, or changes the reason of its block. Settles the link's pending reports.
 
-        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that
-        holds none.
+        Errors: INVALID_ARGUMENT (INVALID_REASON, INVALID_CAUSE), NOT_FOUND (NO_LINK).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UnblockLink(self, request, context):
-        """Takes the block of a link away. From then on no blocklist blocks it, but a block of an address
-        that the operator makes later does.
+        """Unblocks a link and exempts it from blocklists. An address that the operator blocks later
+        blocks it again.
 
-        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK) for a code that holds none.
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BlockAddress(self, request, context):
-        """Blocks a host with all below it, or the paths of one that begin with a prefix: links to it that
-        there are, and those that somebody wants to make. Repeated, it changes the reason.
+        """Blocks an address for existing and new links. Repeating it changes the reason.
 
-        From the answer on links that lead there are blocked, the first tens of thousands of them; more
-        are within a minute.
+        When the call returns, the first tens of thousands of existing links are blocked; the rest
+        follow within a minute.
 
-        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and for a public
-        suffix, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES where 10,000 are blocked).
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS, also for the product's own host and a public suffix,
+        INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES if 10,000 are blocked).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UnblockAddress(self, request, context):
-        """Takes the block of a host or a path prefix away, and frees what it alone had blocked.
+        """Unblocks an address, and the links that it alone had blocked.
 
         Errors: INVALID_ARGUMENT (INVALID_ADDRESS, INVALID_CAUSE), NOT_FOUND (NO_BLOCK).
         """
@@ -872,7 +864,7 @@ class ModerationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListReports(self, request, context):
-        """Reads up to 100 reports that nobody has decided on, the most often reported links first.
+        """Lists up to 100 pending reports, the most often reported links first.
 
         Errors: INVALID_ARGUMENT (INVALID_CURSOR).
         """
@@ -881,9 +873,9 @@ class ModerationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DismissReports(self, request, context):
-        """Decides that the reports of a link are no reason to block it.
+        """Dismisses the pending reports of a link.
 
-        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) where none waits.
+        Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_REPORT) if none is pending.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -961,8 +953,8 @@ def add_ModerationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ModerationService:
-    """What the operator decides about links. Served on the port of the operator's command and the
-    reconciler.
+    """The operator's decisions. Served on the port of the operator's command and the reconciler. An
+    address is a host with its subdomains, or a path prefix on a host.
     """
 
     @staticmethod
@@ -1183,7 +1175,7 @@ class ModerationService:
 
 
 class MaintenanceServiceStub:
-    """What the reconciler and the operator's command do to many links. Served on the same port.
+    """Operations of the reconciler and the operator's command on many links. Served on the same port.
     """
 
     def __init__(self, channel):
@@ -1235,12 +1227,12 @@ class MaintenanceServiceStub:
 
 
 class MaintenanceServiceServicer:
-    """What the reconciler and the operator's command do to many links. Served on the same port.
+    """Operations of the reconciler and the operator's command on many links. Served on the same port.
     """
 
     def PurgeLinks(self, request, context):
-        """Purges up to 1000 links: all that is known of them is deleted. Their codes lead nowhere and stay
-        taken. Codes that no link ever held stay free.
+        """Purges up to 1000 links: deletes all data except their codes, which stay taken. Ignores codes
+        that never had a link.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -1249,8 +1241,8 @@ class MaintenanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RemoveAccountLinks(self, request, context):
-        """Withdraws up to 250 links of a closed account, also those that its owner removed: from now on
-        they lead nowhere, nobody is shown their destinations, and they cannot be restored.
+        """Withdraws up to 250 links of a closed account, including removed ones: they lead nowhere, are
+        shown to nobody, and cannot be restored.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -1259,7 +1251,7 @@ class MaintenanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListAccountCodes(self, request, context):
-        """Lists the codes of up to 1000 links of an account, of every state, the newest first.
+        """Lists the codes of up to 1000 links of an account, in every state, newest first.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
@@ -1268,22 +1260,22 @@ class MaintenanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListPurgeable(self, request, context):
-        """Lists up to 1000 links whose removal cannot be undone any more, the longest removed first.
+        """Lists up to 1000 links whose removal can no longer be undone, in the order of removal.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListCodes(self, request, context):
-        """Lists up to 1000 codes that hold a link of somebody, in their order.
+        """Lists up to 1000 codes of links that have an owner, ordered.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RankLinks(self, request, context):
-        """Notes how often up to 1000 links were visited, by which they are ordered. A number never goes
-        down.
+        """Stores the numbers of visits of up to 1000 links, for the order by views. Numbers never
+        decrease.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
         """
@@ -1292,16 +1284,15 @@ class MaintenanceServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetRankCursor(self, request, context):
-        """Reads the cursor that RankLinks stored last.
+        """Returns the cursor that RankLinks stored last.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def TakeLease(self, request, context):
-        """Takes or renews the lease on a job, so that one process at a time does it. A lease that is not
-        renewed ends by the clock of the store's callers, which may differ by seconds: what is done
-        under it must bear to be done twice.
+        """Takes or renews the lease of a job, so that one process at a time does it. Expiry is checked
+        with the clocks of the replicas, which may differ by seconds, so the job must be idempotent.
 
         Errors: INVALID_ARGUMENT (INVALID_LEASE).
         """
@@ -1361,7 +1352,7 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class MaintenanceService:
-    """What the reconciler and the operator's command do to many links. Served on the same port.
+    """Operations of the reconciler and the operator's command on many links. Served on the same port.
     """
 
     @staticmethod
