@@ -133,17 +133,17 @@ async def _block(clients: Clients, subject: Code | Pattern, class_name: str, com
             return "The link is blocked."
         case Pattern(text=pattern):
             await clients.moderation.block_pattern(pattern, class_name, comment)
-            return "The address is blocked, and with it the links that lead there."
+            return "The host or path is blocked, and so are the links that lead there."
 
 
 async def _unblock(clients: Clients, subject: Code | Pattern, comment: str) -> str:
     match subject:
         case Code(text=code):
             await clients.moderation.unblock_link(code, comment)
-            return "The link is not blocked."
+            return "The link is unblocked."
         case Pattern(text=pattern):
             await clients.moderation.unblock_pattern(pattern, comment)
-            return "The address is not blocked, nor a link for it."
+            return "The host or path is unblocked, and so are the links that it alone had blocked."
 
 
 async def _dismiss(clients: Clients, code: str, comment: str) -> str:

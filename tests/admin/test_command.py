@@ -24,14 +24,14 @@ _MOMENT = re.compile(r"[0-9-]{10} [0-9:]{8} UTC")
 
 
 def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
-    """Run the command; returns its exit code and the one line it wrote."""
+    """Run the command; return its exit code and its single line of output."""
     code, line = written(env, *arguments)
     assert "\n" not in line
     return code, line
 
 
 def written(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
-    """Run the command in this process; returns its exit code and what it wrote."""
+    """Run the command in this process; return its exit code and its output."""
     stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
     code: object = 0
     with pytest.MonkeyPatch.context() as patched:
@@ -47,7 +47,7 @@ def written(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
         except SystemExit as end:
             code = end.code
     said, complained = (_text(each) for each in (stdout, stderr))
-    if isinstance(code, str):  # As Python itself ends.
+    if isinstance(code, str):  # Python prints the text and exits with 1.
         code, complained = 1, f"{code}\n"
     assert isinstance(code, int)
     assert not (complained if code == 0 else said)
@@ -78,7 +78,7 @@ def product(
         yield product
 
 
-def test_a_removed_link_is_unknown_and_its_code_taken_for_good(product: Product) -> None:
+def test_a_removed_link_is_unknown_and_its_code_stays_taken(product: Product) -> None:
     token = product.log_in(product.register())
     other = product.shorten("https://example.com/other", token)
     code = product.shorten("https://example.com/", token, code=f"-{new_code()[1:]}")
@@ -115,13 +115,13 @@ def leads_on(product: Product, code: str) -> bool:
 
 
 def decided(product: Product, count: int) -> list[list[str]]:
-    """The last decisions, newest first, as they are shown, without their moments."""
+    """Return the last decisions as rendered, newest first, without times."""
     code, shown = written(addresses(product), "decisions")
     assert code == 0
     return [line.split("  ")[1:] for line in shown.split("\n")[:count]]
 
 
-def test_a_blocked_link_says_why_until_it_is_free_again(product: Product) -> None:
+def test_a_blocked_link_shows_its_class_until_it_is_unblocked(product: Product) -> None:
     code = product.shorten("https://example.com/")
     assert product.visit(code).status_code == 302
     for reason in ("phishing", "malware"):
@@ -130,7 +130,7 @@ def test_a_blocked_link_says_why_until_it_is_free_again(product: Product) -> Non
         await_that(partial(is_blocked, product, code, reason), CHANGED)
     env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
     for name in (code, f"https://ATAJO.example/{code}", f"atajo.example/{code}+"):
-        assert admin(env, "unblock", name) == (0, "The link is not blocked.")
+        assert admin(env, "unblock", name) == (0, "The link is unblocked.")
     await_that(partial(leads_on, product, code), CHANGED)
     assert decided(product, 5) == [
         *[["unblock", code]] * 3,
@@ -141,12 +141,12 @@ def test_a_blocked_link_says_why_until_it_is_free_again(product: Product) -> Non
         assert admin(addresses(product), *command)[0] == 3
 
 
-def test_a_blocked_address_takes_its_links_along(product: Product) -> None:
+def test_blocking_a_host_blocks_its_links(product: Product) -> None:
     host = f"{new_code().lower().strip('-_')}.example"
     one, page = product.shorten(f"http://{host}/a"), product.shorten(f"https://www.{host}/shop/b")
     below = product.shorten(f"http://a.b.{host}/")
     blocked = admin(addresses(product), "block", f"{host}/shop", "spam")
-    assert blocked == (0, "The address is blocked, and with it the links that lead there.")
+    assert blocked == (0, "The host or path is blocked, and so are the links that lead there.")
     await_that(partial(is_blocked, product, page, "spam"), CHANGED)
     assert product.visit(one).status_code == 302
     assert admin(addresses(product), "block", f"http://{host}:8080/#x", "phishing", "all")[0] == 0
@@ -155,7 +155,7 @@ def test_a_blocked_address_takes_its_links_along(product: Product) -> None:
     payload = {"code": new_code(), "url": f"https://new.{host}/"}
     refused = product.call("createShortLink", payload)
     assert refused.json()["error"]["details"]["reason"] == "URL_REFUSED"
-    line = "The address is not blocked, nor a link for it."
+    line = "The host or path is unblocked, and so are the links that it alone had blocked."
     for address in (host.upper(), f"{host}/shop/"):
         assert admin(addresses(product), "unblock", address) == (0, line)
         assert admin(addresses(product), "unblock", address)[0] == 3
@@ -170,14 +170,14 @@ def test_a_blocked_address_takes_its_links_along(product: Product) -> None:
 
 
 def explained(product: Product, what: str) -> list[str]:
-    """What the command says of a link or URL, line by line, without times."""
+    """Return the lines of an explanation, without times."""
     env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
     code, text = written(env, "why", what)
     assert code == 0
     return [_MOMENT.sub("now", line) for line in text.split("\n")]
 
 
-def test_the_command_says_why_a_link_is_blocked(product: Product) -> None:
+def test_why_explains_a_block(product: Product) -> None:
     host = f"{new_code().lower().strip('-_')}.example"
     code = product.shorten(f"http://{host}/a")
     link = [f"{code}  active, created now", f"  destination http://{host}/a"]
@@ -213,7 +213,7 @@ def test_the_command_says_why_a_link_is_blocked(product: Product) -> None:
     assert admin(addresses(product), "why", "ftp://evil.example")[0] == 2
 
 
-def test_reports_are_read_and_decided_on(product: Product) -> None:
+def test_reports_are_listed_and_decided_on(product: Product) -> None:
     assert written(addresses(product), "reports") == (0, "No report waits.")
     bad = product.shorten("https://example.com/\u202ebad")
     joke = product.shorten("https://example.com/joke")
@@ -258,13 +258,13 @@ def test_reports_are_read_and_decided_on(product: Product) -> None:
     assert product.visit(joke).status_code == 302
 
 
-def test_visits_that_come_after_the_removal_show_nowhere(product: Product) -> None:
+def test_visits_that_arrive_after_a_removal_are_not_shown(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
     product.kill("analytics")
     assert product.visit(code).status_code == 302
-    with product.asleep("gateway"):  # It hands the visit on afterwards.
+    with product.asleep("gateway"):  # It sends the visit afterwards.
         product.start("analytics")
         assert admin(addresses(product), "remove-link", code)[0] == 0
 
@@ -274,7 +274,7 @@ def test_visits_that_come_after_the_removal_show_nowhere(product: Product) -> No
     await_that(partial(is_unknown, product, code), CHANGED)
 
 
-def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product) -> None:
+def test_removing_an_account_removes_its_links_and_frees_its_email(product: Product) -> None:
     email, neighbour = product.register(), product.log_in(product.register())
     token = product.log_in(email)
     codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
@@ -307,9 +307,7 @@ def test_an_account_goes_with_its_links_and_its_address_is_free(product: Product
     assert email not in product.logs()
 
 
-def test_the_services_are_found_through_the_data_folder_of_a_run(
-    product: Product, tmp_path: Path
-) -> None:
+def test_the_data_folder_of_a_run_names_the_services(product: Product, tmp_path: Path) -> None:
     env = {"ATAJO_DATA_DIR": str(tmp_path)}
     code, line = admin(env, "remove-link", "unknown-")
     assert (code, line.split(":")[0]) == (1, f"Atajo does not run over {tmp_path}")
@@ -339,7 +337,7 @@ def test_the_services_are_found_through_the_data_folder_of_a_run(
     )
 
 
-def test_what_is_not_understood_is_refused() -> None:
+def test_invalid_arguments_are_refused() -> None:
     for arguments in (
         (),
         ("remove-link",),

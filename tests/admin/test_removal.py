@@ -1,4 +1,4 @@
-"""A removal that breaks off anywhere and is repeated comes to the same end."""
+"""Interrupted removals can be repeated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.shared.errors import NotFound, Unavailable
 
 
 class World:
-    """The services in the plainest form; `calls_left` calls succeed, then they are away."""
+    """Fakes of the services. `calls_left` calls succeed, then they are unavailable."""
 
     def __init__(self, links: int, page: int = 250) -> None:
         self.links = {f"code{n:04}": "id" for n in range(links)} | {"other---": "other"}
@@ -22,7 +22,7 @@ class World:
         self.closed: set[str] = set()
         self.calls_left = 1_000_000
         self.late: list[int] = []
-        """How many links come in at the last moment of each pause."""
+        """Numbers of links that arrive at the end of each pause."""
         self.services = removal.Services(self, self, self)
         self._page = page
 
@@ -70,7 +70,7 @@ class World:
         self.counts -= set(codes)
 
     async def settled(self, seconds: float) -> None:
-        """What was on its way when the account was closed comes in at the last moment."""
+        """Add links whose creation was in flight when the account was closed."""
         assert seconds == removal.SETTLE_SECONDS
         for n in range(self.late.pop(0) if self.late else 0):
             self.links[f"late{len(self.late)}{n:03}"] = "id"
@@ -78,7 +78,7 @@ class World:
 
 
 @pytest.mark.parametrize("page", [250, 1000])
-async def test_an_account_goes_with_its_links_and_their_counts(page: int) -> None:
+async def test_removing_an_account_removes_links_and_counts(page: int) -> None:
     world = World(links=620, page=page)
     world.late = [1, 150]
 
@@ -90,7 +90,7 @@ async def test_an_account_goes_with_its_links_and_their_counts(page: int) -> Non
     assert len(world.purged) == 771
 
 
-async def test_an_account_s_removal_can_be_repeated_from_wherever_it_broke_off() -> None:
+async def test_an_interrupted_removal_of_an_account_can_be_repeated() -> None:
     whole = World(links=620)
     await removal.remove_account(whole.services, "ana@b", whole.settled)
     calls = 1_000_000 - whole.calls_left
@@ -110,7 +110,7 @@ async def test_an_account_s_removal_can_be_repeated_from_wherever_it_broke_off()
         assert world.accounts == {"bea@b": "other"}
 
 
-async def test_a_link_goes_with_its_counts_from_wherever_its_removal_broke_off() -> None:
+async def test_an_interrupted_removal_of_a_link_can_be_repeated() -> None:
     for broken_at in (0, 1):
         world = World(links=1)
         world.calls_left = broken_at
@@ -124,7 +124,7 @@ async def test_a_link_goes_with_its_counts_from_wherever_its_removal_broke_off()
         assert world.counts == {"other---"}
 
 
-async def test_what_was_never_there_is_not_removed() -> None:
+async def test_removing_something_unknown_fails() -> None:
     world = World(links=1)
 
     assert not await removal.remove_link(world.services, "unknown-")

@@ -36,16 +36,16 @@ ORIGIN = "https://atajo.example"
         ("atajo.example/links/k7Qm2_xB", None),
     ],
 )
-def test_what_is_named_is_plain(given: str, subject: Code | Pattern | str | None) -> None:
+def test_arguments_are_links_or_patterns(given: str, subject: Code | Pattern | str | None) -> None:
     assert subject_of(given, ORIGIN) == (Pattern(given) if subject == "as it is" else subject)
 
 
-def test_without_an_origin_an_address_is_no_link() -> None:
+def test_without_a_public_url_a_short_url_is_a_pattern() -> None:
     assert subject_of("atajo.example/k7Qm2_xB", "") == Pattern("atajo.example/k7Qm2_xB")
     assert subject_of("k7Qm2_xB", "") == Code("k7Qm2_xB")
 
 
-def test_no_character_reaches_a_terminal_that_it_obeys() -> None:
+def test_escaped_text_has_no_control_characters() -> None:
     shown = set(plain("".join(map(chr, range(0x110000)))))
     categories = {unicodedata.category(letter) for letter in shown}
     assert not categories & {"Cc", "Cf", "Cs", "Zl", "Zp"}
@@ -62,5 +62,5 @@ def test_no_character_reaches_a_terminal_that_it_obeys() -> None:
         (r"\x1b", r"\\x1b"),
     ],
 )
-def test_what_is_no_plain_character_is_shown_as_its_escape(text: str, shown: str) -> None:
+def test_other_characters_are_escaped(text: str, shown: str) -> None:
     assert plain(text) == shown

@@ -1,4 +1,4 @@
-"""What the gateway asks of links, and what it is answered, over gRPC."""
+"""The gateway's client against the links service, over gRPC."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def links(tmp_path: Path) -> AsyncIterator[LinksClient]:
         yield client
 
 
-async def test_a_link_is_found_as_it_was_stored_and_as_it_is_now(links: LinksClient) -> None:
+async def test_get_returns_the_created_link_and_its_changes(links: LinksClient) -> None:
     await links.check()
     stored = Resolution.active("http://xn--and-6ma2c.example/x?y=%C3%B1#z")
     made = await links.create("abcdefgh", " ñandú.example/x?y=%C3%B1#z", ONE)
@@ -43,7 +43,7 @@ async def test_a_link_is_found_as_it_was_stored_and_as_it_is_now(links: LinksCli
     assert await links.create("abcdefgh", stored.url, ONE) == now, "a creation that is repeated"
 
 
-async def test_of_links_made_at_once_each_ends_as_it_would_alone(links: LinksClient) -> None:
+async def test_batched_creations_have_independent_outcomes(links: LinksClient) -> None:
     await links.create("taken---", "b.example", ONE)
     creations: tuple[tuple[str, str, Owner | None], ...] = (
         ("abcdefgh", "a.example", ONE),
@@ -61,7 +61,9 @@ async def test_of_links_made_at_once_each_ends_as_it_would_alone(links: LinksCli
     assert (await links.get(ONE, "abcdefgh"))[0].url == "http://a.example"
 
 
-async def test_who_leaves_takes_no_link_from_those_beside_them(links: LinksClient) -> None:
+async def test_cancelling_a_creation_spares_others_of_its_batch(
+    links: LinksClient,
+) -> None:
     leaving, *staying = (
         asyncio.create_task(links.create(code, "a.example", ONE))
         for code in ("leaving-", "staying1", "staying2")
@@ -72,7 +74,7 @@ async def test_who_leaves_takes_no_link_from_those_beside_them(links: LinksClien
 
 
 @pytest.mark.parametrize("owner", OWNERS, ids=["account", "guest"])
-async def test_what_changes_is_what_was_named(links: LinksClient, owner: Owner) -> None:
+async def test_a_change_affects_only_the_named_fields(links: LinksClient, owner: Owner) -> None:
     await links.create("abcdefgh", "a.example", owner)
     expected, history = await links.get(owner, "abcdefgh")
     assert expected == Link(
@@ -113,7 +115,7 @@ async def test_what_changes_is_what_was_named(links: LinksClient, owner: Owner) 
     assert await links.get(owner, "abcdefgh") == (link, [former])
 
 
-async def test_the_years_at_the_rim_are_ends_like_others(links: LinksClient) -> None:
+async def test_expiry_accepts_the_first_and_last_year(links: LinksClient) -> None:
     await links.create("abcdefgh", "a.example", ONE)
     for year, state in ((1, LinkState.EXPIRED), (9999, LinkState.ACTIVE)):
         end = datetime(year, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -123,7 +125,7 @@ async def test_the_years_at_the_rim_are_ends_like_others(links: LinksClient) -> 
         assert (await links.resolve(["abcdefgh"]))["abcdefgh"].expires_at == end
 
 
-async def test_anybody_may_know_a_link_before_following_it(links: LinksClient) -> None:
+async def test_a_preview_is_available_to_everybody(links: LinksClient) -> None:
     await links.create("abcdefgh", "a.example", ONE)
     changes: LinkChanges = {"url": "b.example", "title": "A title", "tags": ["mine"]}
     changed, _ = await links.change(ONE, "abcdefgh", changes)
@@ -161,7 +163,7 @@ async def test_a_preview_is_sent_without_the_fields_of_the_owner(links: LinksCli
     assert sent == {one.name for one in fields(LinkPreview)} - {"reason"}, "it is not blocked"
 
 
-async def test_a_query_is_asked_in_all_its_parts(links: LinksClient) -> None:
+async def test_a_query_passes_text_state_order_and_cursor(links: LinksClient) -> None:
     codes = ("oldest--", "expired-", "removed-", "newest--")
     for code in codes:
         await links.create(code, "a.example", GUEST)
@@ -170,7 +172,7 @@ async def test_a_query_is_asked_in_all_its_parts(links: LinksClient) -> None:
     await links.remove(GUEST, ["removed-"])
 
     async def listed(query: Query) -> list[str]:
-        """The codes of all pages."""
+        """Return the codes of all pages."""
         page = await links.query(GUEST, query)
         rest = await listed(replace(query, cursor=page.cursor)) if page.cursor else []
         return [*(link.code for link in page.links), *rest]
@@ -225,9 +227,7 @@ Call = Callable[[LinksClient], Awaitable[object]]
         ),
     ],
 )
-async def test_what_can_never_be_right_has_a_reason(
-    links: LinksClient, reason: str, call: Call
-) -> None:
+async def test_invalid_calls_have_a_reason(links: LinksClient, reason: str, call: Call) -> None:
     await links.create("mine----", "a.example", ONE)
     before = await links.get(ONE, "mine----")
     with pytest.raises(InvalidArgument) as refused:
@@ -237,7 +237,7 @@ async def test_what_can_never_be_right_has_a_reason(
 
 
 @pytest.mark.parametrize("code", ["theirs--", "unknown-", "no code", "", "a\0b"])
-async def test_what_is_not_there_is_not_found(links: LinksClient, code: str) -> None:
+async def test_unknown_links_are_not_found(links: LinksClient, code: str) -> None:
     await links.create("theirs--", "a.example", TWO)
     calls: list[Call] = [
         lambda links: links.get(ONE, code),
@@ -258,7 +258,7 @@ async def test_what_is_not_there_is_not_found(links: LinksClient, code: str) -> 
         assert refused.value.reason == "NO_LINK"
 
 
-async def test_codes_of_many_links_come_all_together(
+async def test_owned_codes_are_streamed_completely(
     links: LinksClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.api.links._CODES_PER_MESSAGE", 4)
@@ -269,7 +269,7 @@ async def test_codes_of_many_links_come_all_together(
     assert await links.owned_codes(ONE) == []
 
 
-async def test_an_owner_of_too_many_links_is_told_so(
+async def test_an_owner_of_too_many_links_is_refused(
     links: LinksClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("domain.link", "application.queries"):
@@ -285,9 +285,7 @@ async def test_an_owner_of_too_many_links_is_told_so(
 
 
 @pytest.mark.parametrize("owner", OWNERS, ids=["account", "guest"])
-async def test_statistics_are_their_owners_unless_they_are_public(
-    links: LinksClient, owner: Owner
-) -> None:
+async def test_statistics_are_private_unless_public(links: LinksClient, owner: Owner) -> None:
     await links.create("abcdefgh", "a.example", owner)
     await links.create("nobodys-", "a.example", None)
     others = (None, TWO, Guest(bytes(32)))
@@ -316,7 +314,7 @@ async def test_statistics_are_their_owners_unless_they_are_public(
     assert not await may_see(None, "nobodys-")
 
 
-async def test_an_edit_returns_what_its_short_addresses_answer_now(links: LinksClient) -> None:
+async def test_an_edit_returns_the_current_resolutions(links: LinksClient) -> None:
     codes = ("abcdefgh", "zyxwvuts")
     first = await links.changes(None)
     for code in codes:
@@ -354,7 +352,7 @@ async def test_an_edit_returns_what_its_short_addresses_answer_now(links: LinksC
     assert now[scan_code] == now["abcdefgh"]._replace(link_code="abcdefgh")
 
 
-async def test_a_claim_says_how_many_links_moved_and_whether_there_are_more(
+async def test_a_claim_returns_its_count_and_whether_more_remain(
     links: LinksClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 3)

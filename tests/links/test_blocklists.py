@@ -1,4 +1,4 @@
-"""The blocklist of URLs over real files, read by the reader's own process."""
+"""The blocklist folder with real files and the reader process."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ TRICKS = [
 
 
 @pytest.mark.parametrize(("url", "case"), TRICKS)
-def test_no_spelling_of_what_is_listed_passes(
+def test_every_spelling_of_a_listed_url_is_refused(
     tricks: BlocklistFolder, url: str, case: dict[str, Any]
 ) -> None:
     reason = BlockReason(FILE["classes"][case["list"]])
@@ -88,11 +88,11 @@ def test_no_spelling_of_what_is_listed_passes(
 
 
 @pytest.mark.parametrize("url", FILE["taken"], ids=ascii)
-def test_what_only_looks_like_it_passes(tricks: BlocklistFolder, url: str) -> None:
+def test_similar_urls_are_accepted(tricks: BlocklistFolder, url: str) -> None:
     assert refused(tricks, url) is None
 
 
-async def test_nothing_is_taken_before_the_lists_are_read(folder: Path) -> None:
+async def test_no_url_is_accepted_before_the_lists_are_loaded(folder: Path) -> None:
     write(folder, "spam", "listed.example\n")
     blocklist = BlocklistFolder(folder)
     with pytest.raises(Unavailable) as unread:
@@ -106,7 +106,7 @@ async def test_nothing_is_taken_before_the_lists_are_read(folder: Path) -> None:
     assert refused(blocklist, "https://innocent.example/") is None
 
 
-async def test_lists_are_the_plain_files_that_are_not_hidden(folder: Path, tmp_path: Path) -> None:
+async def test_lists_are_regular_files_that_are_not_hidden(folder: Path, tmp_path: Path) -> None:
     (folder / ".hidden").write_text("hidden.example\n")
     (folder / "folder").mkdir()
     (folder / "folder" / "inner").write_text("inner.example\n")
@@ -120,7 +120,7 @@ async def test_lists_are_the_plain_files_that_are_not_hidden(folder: Path, tmp_p
     assert metric("atajo_blocklists") == 1
 
 
-async def test_a_name_may_be_no_text(folder: Path) -> None:
+async def test_a_file_name_may_be_invalid_utf8(folder: Path) -> None:
     (folder / os.fsdecode(b"spam-\xff")).write_text("one.example\n")
     blocklist = await opened(folder)
     assert refused(blocklist, "one.example") == (BlockReason.SPAM, "spam-?", 1)
@@ -131,7 +131,7 @@ async def test_a_name_may_be_no_text(folder: Path) -> None:
     assert refused(blocklist, "one.example") is None
 
 
-async def test_a_list_that_changes_comes_and_goes(folder: Path) -> None:
+async def test_added_changed_and_deleted_lists_take_effect(folder: Path) -> None:
     blocklist = await opened(folder)
     assert refused(blocklist, "one.example") is None
     write(folder, "spam", "one.example\n")
@@ -147,7 +147,7 @@ async def test_a_list_that_changes_comes_and_goes(folder: Path) -> None:
     assert metric("atajo_blocklist_entries", list="spam") is None
 
 
-async def test_a_file_that_stays_as_it_is_is_read_once(folder: Path) -> None:
+async def test_an_unchanged_file_is_read_once(folder: Path) -> None:
     write(folder, "spam", "one.example\n")
     blocklist = await opened(folder)
     with capture_logs() as told:
@@ -167,7 +167,7 @@ async def test_a_file_that_stays_as_it_is_is_read_once(folder: Path) -> None:
     ],
     ids=["UTF-16", "Latin-1", "a page", "another format", "no text", "endless lines"],
 )
-async def test_a_broken_file_keeps_the_last_good_one_and_is_said(
+async def test_a_broken_file_keeps_the_previous_version_and_is_logged(
     folder: Path, broken: bytes, reason: str
 ) -> None:
     write(folder, "phishing", "one.example\n")
@@ -190,7 +190,7 @@ async def test_a_broken_file_keeps_the_last_good_one_and_is_said(
     assert refused(blocklist, "two.example")
 
 
-async def test_what_tells_lists_from_others_is_known_once_each_was_read(folder: Path) -> None:
+async def test_the_fingerprint_is_known_once_every_list_is_loaded(folder: Path) -> None:
     write(folder, "spam", "one.example\ntwo.example\n")
     blocklist = await opened(folder)
     first = blocklist.fingerprint
@@ -204,7 +204,7 @@ async def test_what_tells_lists_from_others_is_known_once_each_was_read(folder: 
     write(folder, "other", "three.example\n")
     await blocklist.refresh()
     assert blocklist.fingerprint not in (None, first)
-    write(folder, "other", HTML)  # What it named is known.
+    write(folder, "other", HTML)  # Its previous version stays known.
     other = blocklist.fingerprint
     await blocklist.refresh()
     assert blocklist.fingerprint == other
@@ -216,20 +216,20 @@ async def test_half_of_the_lines_may_be_unreadable(folder: Path) -> None:
     assert refused(blocklist, "one.example")
 
 
-async def test_byte_order_mark_and_line_ends_of_other_systems_are_no_trouble(folder: Path) -> None:
+async def test_byte_order_marks_and_other_line_ends_are_accepted(folder: Path) -> None:
     write(folder, "spam", b"\xef\xbb\xbfone.example\r\ntwo.example\r\nthree.example")
     blocklist = await opened(folder)
     for line, name in enumerate(("one", "two", "three"), 1):
         assert refused(blocklist, f"{name}.example") == (BlockReason.SPAM, "spam", line)
 
 
-async def test_an_endless_line_is_one_line(folder: Path) -> None:
+async def test_an_overlong_line_counts_as_one_line(folder: Path) -> None:
     write(folder, "spam", b"one.example\n" + b"a" * 10_000 + b"\ntwo.example\n")
     blocklist = await opened(folder)
     assert refused(blocklist, "two.example") == (BlockReason.SPAM, "spam", 3)
 
 
-async def test_what_a_folder_that_is_away_had_goes_on_being_used(
+async def test_lists_stay_in_use_while_the_folder_is_unavailable(
     folder: Path, tmp_path: Path
 ) -> None:
     write(folder, "spam", "one.example\n")
@@ -247,14 +247,12 @@ async def test_what_a_folder_that_is_away_had_goes_on_being_used(
     assert metric("atajo_blocklists_look_timestamp_seconds") != looked
 
 
-async def test_without_its_folder_everything_is_taken(tmp_path: Path) -> None:
+async def test_every_url_is_accepted_if_the_folder_is_missing(tmp_path: Path) -> None:
     blocklist = await opened(tmp_path / "nowhere")
     assert refused(blocklist, "one.example") is None
 
 
-async def test_a_reader_that_is_killed_is_tried_again(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_killed_reader_is_retried(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(folder, "spam", "one.example\n")
     with monkeypatch.context() as patched, capture_logs() as told:
         patched.setattr(reader, "__name__", "no_such_module")
@@ -266,8 +264,8 @@ async def test_a_reader_that_is_killed_is_tried_again(
     assert refused(blocklist, "one.example")
 
 
-async def test_a_file_that_cannot_be_opened_is_tried_again(folder: Path) -> None:
-    (folder / "spam").symlink_to("/proc/self/mem")  # Plain, and not to be read from its start.
+async def test_an_unreadable_file_is_retried(folder: Path) -> None:
+    (folder / "spam").symlink_to("/proc/self/mem")  # Regular, but unreadable.
     with capture_logs() as told:
         blocklist = await opened(folder)
     assert [line["reason"] for line in told] == ["NOT_READ"]
@@ -276,14 +274,14 @@ async def test_a_file_that_cannot_be_opened_is_tried_again(folder: Path) -> None
     assert refused(blocklist, "one.example")
 
 
-async def test_a_list_is_read_while_others_go_on(folder: Path) -> None:
+async def test_a_list_loads_without_blocking_the_event_loop(folder: Path) -> None:
     write(folder, "spam", "one.example\n")
     blocklist = await opened(folder)
     write(folder, "spam", "".join(f"host{n}.example\n" for n in range(20_000)))
     looking = asyncio.create_task(blocklist.refresh())
     turns = 0
     while not looking.done():
-        # Whole: the list before or the list after.
+        # Atomically: either the previous list or the new one.
         assert bool(refused(blocklist, "one.example")) != bool(
             refused(blocklist, "host19999.example")
         )
@@ -295,7 +293,7 @@ async def test_a_list_is_read_while_others_go_on(folder: Path) -> None:
     assert refused(blocklist, "host19999.example") == (BlockReason.SPAM, "spam", 20_000)
 
 
-async def test_no_reader_is_left_behind(folder: Path) -> None:
+async def test_stopping_ends_the_reader_process(folder: Path) -> None:
     write(folder, "spam", "".join(f"host{n}.example\n" for n in range(200_000)))
     blocklist = BlocklistFolder(folder)
     async with blocklist.running():
@@ -304,7 +302,7 @@ async def test_no_reader_is_left_behind(folder: Path) -> None:
 
 
 def _readers() -> list[int]:
-    """The reader processes that this process has started and that still run."""
+    """Return the running reader processes that this process has started."""
     return [
         pid
         for pid in children_of(os.getpid())

@@ -1,4 +1,4 @@
-"""What every links store promises of its change feed."""
+"""The change feed of every links store."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Opened = Callable[[int], AbstractAsyncContextManager[list[LinkStore]]]
 
 @pytest.fixture
 def opened(new_store: NewStore) -> Opened:
-    """Opens a new store as several processes have it; an SQLite file has one process alone."""
+    """Return a function that opens a new store several times, as processes do; once for SQLite."""
 
     @asynccontextmanager
     async def replicas(count: int) -> AsyncIterator[list[LinkStore]]:
@@ -50,7 +50,7 @@ def opened(new_store: NewStore) -> Opened:
 
 
 async def make(store: LinkStore, count: int, prefix: str = "code") -> list[str]:
-    """Links to change."""
+    """Create links to change."""
     codes = [f"{prefix}{n:04}" for n in range(count)]
     await add_all(store, [Link(code, "http://a.example", ANONYMOUS, NOW) for code in codes])
     return codes
@@ -67,7 +67,7 @@ async def now_of(store: LinkStore) -> str:
 
 
 async def read_all(store: LinkStore, cursor: str) -> tuple[list[str], str]:
-    """Everything from a cursor on, and the cursor after it."""
+    """Return all changes after a cursor, and the next cursor."""
     codes: list[str] = []
     while True:
         page = await store.change_feed.read_since(cursor)
@@ -79,7 +79,7 @@ async def read_all(store: LinkStore, cursor: str) -> tuple[list[str], str]:
             return codes, cursor
 
 
-async def test_a_change_is_read_once_from_each_cursor_on(store: LinkStore) -> None:
+async def test_a_change_is_read_once_after_each_cursor(store: LinkStore) -> None:
     one, two, three = await make(store, 3)
     start = await now_of(store)
     assert (await read_all(store, start))[0] == []
@@ -95,7 +95,7 @@ async def test_a_change_is_read_once_from_each_cursor_on(store: LinkStore) -> No
     assert sorted((await read_all(store, start))[0]) == [one, two, three]
 
 
-async def test_what_changes_nothing_is_not_in_the_feed(store: LinkStore) -> None:
+async def test_an_edit_without_effect_is_not_in_the_feed(store: LinkStore) -> None:
     (code,) = await make(store, 1)
     await units.purge(store, [code], NOW)
     cursor = await now_of(store)
@@ -113,7 +113,7 @@ async def test_an_edit_is_in_the_feed_with_the_scan_code(store: LinkStore) -> No
     assert (await read_all(store, cursor))[0] == [], "it answers the same"
 
 
-async def test_what_changes_an_answer_is_in_the_feed_there_and_back(store: LinkStore) -> None:
+async def test_changes_of_a_resolution_and_their_reversal_are_in_the_feed(store: LinkStore) -> None:
     (code,) = await make(store, 1)
     cursor = await now_of(store)
     made = await store.links.find(code)
@@ -133,7 +133,9 @@ async def test_what_changes_an_answer_is_in_the_feed_there_and_back(store: LinkS
             assert codes == [code], name
 
 
-async def test_what_changes_no_answer_is_not_in_the_feed(store: LinkStore) -> None:
+async def test_changes_that_keep_the_resolution_are_not_in_the_feed(
+    store: LinkStore,
+) -> None:
     guest, account = Guest(bytes(32)), Account("one")
     made = Link("code0001", "http://a.example", guest, NOW)
     await store.links.add(made)
@@ -158,7 +160,7 @@ async def test_many_changes_are_read_in_pages(store: LinkStore) -> None:
     assert sorted((await read_all(store, cursor))[0]) == codes
 
 
-async def test_readers_miss_nothing_that_several_replicas_write_at_once(opened: Opened) -> None:
+async def test_readers_receive_every_change_of_concurrent_writers(opened: Opened) -> None:
     async with opened(3) as stores:
         todo = [await make(store, 20, f"of{n}-") for n, store in enumerate(stores * 3)]
         start = await now_of(stores[0])
@@ -194,7 +196,7 @@ async def test_readers_miss_nothing_that_several_replicas_write_at_once(opened: 
 
 
 @pytest.mark.parametrize("clock", [timedelta(days=-400), timedelta(days=400)])
-async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
+async def test_replicas_with_different_clocks_lose_no_changes(
     opened: Opened, clock: timedelta
 ) -> None:
     async with opened(2) as (one, other):
@@ -206,15 +208,15 @@ async def test_replicas_whose_clocks_are_apart_lose_nothing_of_each_other(
         assert (await read_all(one, cursor))[0] == codes
 
 
-async def test_a_cursor_that_the_store_never_gave_is_truncated(store: LinkStore) -> None:
-    """For example after the store was restored to an earlier state."""
+async def test_an_unknown_cursor_is_truncated(store: LinkStore) -> None:
+    """For example after the store was restored from a backup."""
     for cursor in ("", "-1", "99999999999999999999", "no cursor", "ff" * 500):
         page = await store.change_feed.read_since(cursor)
         assert page.truncated, cursor
         assert (await read_all(store, page.cursor))[0] == []
 
 
-async def test_the_use_case_says_what_changed_addresses_answer_now(store: LinkStore) -> None:
+async def test_the_use_case_returns_resolutions_of_changed_codes(store: LinkStore) -> None:
     service = Service(store, UrlPolicy("https://atajo.example"), lambda: NOW)
     stays = await service.commands.create("code0001", "a.example", Account("one"))
     (goes,) = await make(store, 1)
@@ -231,7 +233,7 @@ async def test_the_use_case_says_what_changed_addresses_answer_now(store: LinkSt
 
 
 async def fill(path: Path, codes: Sequence[str], at: datetime) -> None:
-    """Put rows into the feed of an SQLite file, as a process of another time did."""
+    """Insert rows into the feed of an SQLite file, dated at a given time."""
     with sqlite3.connect(path) as connection:
         connection.executemany(
             "INSERT INTO changes (codes, changed_at) VALUES (?, ?)",
@@ -245,12 +247,12 @@ async def fill(path: Path, codes: Sequence[str], at: datetime) -> None:
     [
         (timedelta(0), NOW - timedelta(days=1), True),
         (timedelta(0), NOW - timedelta(days=1) + timedelta(seconds=1), False),
-        # What a clock dated that ran ahead does not hold up the clearing.
+        # A row dated by a clock that ran ahead does not prevent deletion.
         (timedelta(minutes=2), NOW - timedelta(days=2), True),
         (timedelta(days=3650), NOW - timedelta(days=2), True),
     ],
 )
-async def test_on_sqlite_rows_are_cleared_after_a_day_but_for_the_last_thousand(
+async def test_sqlite_keeps_feed_rows_for_a_day_and_at_least_a_thousand(
     tmp_path: Path, ahead: timedelta, at: datetime, is_truncated: bool
 ) -> None:
     path = tmp_path / "links.sqlite3"

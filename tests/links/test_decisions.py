@@ -1,4 +1,4 @@
-"""What the operator decides on links and addresses holds, on every store."""
+"""The operator's decisions about links and patterns, on every store."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PHISHING, SPAM = BlockReason.PHISHING, BlockReason.SPAM
 
 
 class Replica:
-    """One of the processes over a store, with clocks that go on by a second with each look."""
+    """A process over a store. Each reading of its clock advances it by a second."""
 
     moment = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 
@@ -66,25 +66,25 @@ class Replica:
         """Rescan all links in a process that has just started."""
         await self.blocklist.refresh()
         Replica.moment += LEASE
-        # By this clock every other process knows all of it, too, and a step ends when all is done.
+        # By this clock every other process has loaded the lists, and a step ends when all is done.
         assert not await Rescanner(self.store, self.blocklist, self.now, lambda: 1e12).step()
-        sweep = await self.store.rescan_progress.get()
-        assert sweep is not None
-        assert sweep.fingerprint == self.blocklist.fingerprint
-        assert sweep.is_done
+        progress = await self.store.rescan_progress.get()
+        assert progress is not None
+        assert progress.fingerprint == self.blocklist.fingerprint
+        assert progress.is_done
 
     async def blocked(self) -> dict[str, str]:
-        """The codes that are blocked, each with the list that did it."""
+        """Return the blocked codes, each with the name of the blocklist."""
         links = await self.store.links.newest(ONE, 1000)
         return {one.code: one.blocklist for one in links if one.blocked}
 
 
-def told(decision: Decision) -> tuple[str, str, str, str]:
+def summary(decision: Decision) -> tuple[str, str, str, str]:
     reason = decision.reason.value if decision.reason else ""
     return decision.kind.value, decision.code or decision.pattern, reason, decision.comment
 
 
-async def test_a_blocked_address_names_its_links_from_the_answer_on(store: LinkStore) -> None:
+async def test_blocking_a_pattern_blocks_its_links_before_it_returns(store: LinkStore) -> None:
     one = Replica(store)
     for code, url in (
         ("thehost1", "http://evil.example/a"),
@@ -119,17 +119,17 @@ async def test_a_blocked_address_names_its_links_from_the_answer_on(store: LinkS
     await one.service.commands.create("newlink2", "http://evil.example", ONE)
     await one.rescan()
     assert await one.blocked() == page
-    assert [told(each) for each in await one.moderation.decisions(0)] == [
+    assert [summary(each) for each in await one.moderation.decisions(0)] == [
         ("unblock", "evil.example", "", "sorry"),
         ("block", "pages.example/shop", "spam", ""),
         ("block", "evil.example", "phishing", "reported"),
     ]
 
 
-async def test_a_block_reaches_what_is_below_a_host_at_once(
+async def test_blocking_a_host_blocks_links_to_its_subdomains(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever stands beside it in whichever order, in pages, with both addresses of a link."""
+    """Tests neighbors in the order of host keys, several pages, and both destinations of a link."""
     below = ["evil.example", "a.evil.example", "z.y.evil.example", "-.evil.example"]
     below += ["%65vil.example.", "www.evil.example:81", "_x.evil.example", "xn--tda.evil.example"]
     beside = ["example", "evil.example.com", "notevil.example", "evil-1.example", "1.evil-.example"]
@@ -155,7 +155,7 @@ async def test_a_block_reaches_what_is_below_a_host_at_once(
     assert (await one.blocked()).keys() == {"below001"}
 
 
-async def test_every_replica_knows_it_after_a_look(store: LinkStore) -> None:
+async def test_every_replica_knows_a_pattern_after_a_refresh(store: LinkStore) -> None:
     one, two = Replica(store), Replica(store)
     with pytest.raises(Unavailable):
         await two.service.commands.create("early001", "http://evil.example", ONE)
@@ -167,7 +167,7 @@ async def test_every_replica_knows_it_after_a_look(store: LinkStore) -> None:
     with pytest.raises(UrlRefused):
         await two.service.commands.create("late0001", "http://evil.example", ONE)
     assert two.blocklist.fingerprint == one.blocklist.fingerprint
-    # What was made by a process that did not know it yet is found by the sweep.
+    # The rescan finds links that a process accepted before it knew the pattern.
     await one.rescan()
     assert await one.blocked() == {"early001": "operator/evil.example"}
     await one.moderation.unblock_pattern("evil.example", "")
@@ -175,7 +175,7 @@ async def test_every_replica_knows_it_after_a_look(store: LinkStore) -> None:
     await two.service.commands.create("late0001", "http://evil.example", ONE)
 
 
-async def test_an_address_blocked_again_changes_its_reason(store: LinkStore) -> None:
+async def test_blocking_a_pattern_again_changes_its_reason(store: LinkStore) -> None:
     one = Replica(store)
     await one.make("thehost1", "http://evil.example/a")
     for reason in (PHISHING, SPAM):
@@ -185,7 +185,7 @@ async def test_an_address_blocked_again_changes_its_reason(store: LinkStore) -> 
     assert [each.reason for each in await store.decisions.blocked_patterns()] == [SPAM]
 
 
-async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
+async def test_the_operators_latest_decision_wins(store: LinkStore) -> None:
     one = Replica(store, "evil.example")
     one.files.lists["file"].clear()
     for code in ("blocked1", "spared01", "thehost1"):
@@ -196,7 +196,7 @@ async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
     await one.rescan()
     assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
 
-    # A later block of the address stands above the link's freedom, but not above its block.
+    # A pattern blocked later overrides the link's exemption, but not its block.
     by = "operator/evil.example"
     await one.moderation.block_pattern("evil.example", PHISHING, "")
     now = {"blocked1": "", "spared01": by, "thehost1": by}
@@ -212,7 +212,7 @@ async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
     await one.rescan()
     assert await one.blocked() == {"blocked1": "", "thehost1": "file"}
 
-    kinds = [told(each)[:2] for each in await one.moderation.decisions(0)]
+    kinds = [summary(each)[:2] for each in await one.moderation.decisions(0)]
     assert kinds == [
         ("unblock", "evil.example"),
         ("unblock", "spared01"),
@@ -222,7 +222,7 @@ async def test_the_last_word_of_the_operator_holds(store: LinkStore) -> None:
     ]
 
 
-async def test_nothing_is_freed_while_a_list_is_not_read(store: LinkStore) -> None:
+async def test_no_link_is_unblocked_while_a_list_is_not_loaded(store: LinkStore) -> None:
     one = Replica(store)
     await one.make("listed01", "http://evil.example/")
     one.files.lists["file"].add("evil.example")
@@ -236,7 +236,7 @@ async def test_nothing_is_freed_while_a_list_is_not_read(store: LinkStore) -> No
     assert await one.blocked() == {}
 
 
-async def test_a_spared_link_stays_blocked_by_a_later_word_when_it_is_led_elsewhere(
+async def test_changing_the_url_of_an_exempt_link_unblocks_it(
     store: LinkStore,
 ) -> None:
     one = Replica(store)
@@ -248,7 +248,7 @@ async def test_a_spared_link_stays_blocked_by_a_later_word_when_it_is_led_elsewh
     assert await one.blocked() == {}
 
 
-async def test_an_address_is_kept_in_its_one_form_and_never_one_of_ours(store: LinkStore) -> None:
+async def test_patterns_are_normalized_and_never_the_products_own(store: LinkStore) -> None:
     one = Replica(store)
     for given in ("co.uk", "atajo.example", "example", "https://atajo.example/k7Qm2_xB"):
         with pytest.raises(InvalidPattern):
@@ -263,7 +263,7 @@ async def test_an_address_is_kept_in_its_one_form_and_never_one_of_ours(store: L
     assert len(await one.moderation.decisions(0)) == 3
 
 
-async def test_what_is_not_there_leaves_no_decision(store: LinkStore) -> None:
+async def test_failed_calls_store_no_decision(store: LinkStore) -> None:
     one = Replica(store)
     for code in ("gone0001", "purged01"):
         await one.make(code, "http://evil.example/")
@@ -282,7 +282,7 @@ async def test_what_is_not_there_leaves_no_decision(store: LinkStore) -> None:
     assert await one.moderation.decisions(0) == []
 
 
-async def test_a_link_is_named_by_its_scan_code_too(store: LinkStore) -> None:
+async def test_decisions_accept_scan_codes(store: LinkStore) -> None:
     one = Replica(store)
     await one.make("abcdefgh", "http://evil.example/")
     scan_code = (await one.service.commands.create_scan_code(ONE, "abcdefgh")).scan_code
@@ -294,14 +294,14 @@ async def test_a_link_is_named_by_its_scan_code_too(store: LinkStore) -> None:
     assert await one.moderation.dismiss(scan_code, "third") == 1
     with pytest.raises(NoReport):
         await one.moderation.dismiss(scan_code, "")
-    assert [told(each) for each in await one.moderation.decisions(0)] == [
+    assert [summary(each) for each in await one.moderation.decisions(0)] == [
         ("dismiss", "abcdefgh", "", "third"),
         ("unblock", "abcdefgh", "", "second"),
         ("block", "abcdefgh", "spam", "first"),
     ]
 
 
-async def test_decisions_are_kept_for_good_and_told_by_the_page(
+async def test_decisions_outlive_their_link_and_are_paged(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.application.moderation.DECISIONS_PAGE_SIZE", 3)
@@ -312,7 +312,7 @@ async def test_decisions_are_kept_for_good_and_told_by_the_page(
     await units.purge(store, ["decided1"], one.now())
     first = await one.moderation.decisions(0)
     assert [each.comment for each in first] == [str(n) for n in (3, 2, 1)]
-    assert [told(each) for each in await one.moderation.decisions(len(first))] == [
+    assert [summary(each) for each in await one.moderation.decisions(len(first))] == [
         ("unblock", "decided1", "", "0")
     ]
 
@@ -328,7 +328,7 @@ async def test_decisions_are_found_by_code_pattern_class_and_comment(
     await one.moderation.unblock_pattern("evil.example", "")
 
     async def found(text: str) -> list[tuple[str, str]]:
-        return [told(each)[:2] for each in await one.moderation.decisions(0, text)]
+        return [summary(each)[:2] for each in await one.moderation.decisions(0, text)]
 
     link, host, path = ("block", "aBcdefgh"), ("block", "evil.example"), "pages.example/shop"
     assert await found("abCD") == [link]
@@ -381,11 +381,11 @@ async def test_an_explanation_names_list_line_key_and_decision(store: LinkStore)
     await one.moderation.block_link("blocked1", SPAM, "second")
     blocked = await one.explainer.explain_link("blocked1")
     assert blocked.decision is not None
-    assert told(blocked.decision) == ("block", "blocked1", "spam", "second")
+    assert summary(blocked.decision) == ("block", "blocked1", "spam", "second")
     (explained,) = blocked.matches
     assert (explained.match.list, explained.match.key) == ("operator/good.example", "good.example")
     assert explained.decision is not None
-    assert told(explained.decision) == ("block", "good.example", "spam", "sells pills")
+    assert summary(explained.decision) == ("block", "good.example", "spam", "sells pills")
     assert explained.decision.at == explained.match.decided_at
 
     await one.moderation.unblock_link("listed01", "innocent")
@@ -393,7 +393,7 @@ async def test_an_explanation_names_list_line_key_and_decision(store: LinkStore)
     assert exempt.link is not None
     assert exempt.link.is_exempt_from(exempt.matches[0].match)
     assert exempt.decision is not None
-    assert told(exempt.decision) == ("unblock", "listed01", "", "innocent")
+    assert summary(exempt.decision) == ("unblock", "listed01", "", "innocent")
 
     clean = await one.explainer.explain_link("clean001")
     assert (list(clean.matches), clean.decision) == ([], None)
@@ -417,14 +417,14 @@ async def test_an_explanation_of_a_url_lists_every_match(store: LinkStore) -> No
     explanation = await one.explainer.explain_url("EVIL.example")
     assert [each.match.list for each in explanation.matches] == ["file"]
     assert explanation.decision is not None
-    assert told(explanation.decision) == ("unblock", "evil.example", "", "not all")
+    assert summary(explanation.decision) == ("unblock", "evil.example", "", "not all")
     assert list((await one.explainer.explain_url("http://[2001:db8::1]/")).matches) == []
     for given in ("ftp://evil.example", "localhost", f"evil.example/{'x' * 999}"):
         with pytest.raises(InvalidPattern):
             await one.explainer.explain_url(given)
 
 
-async def test_too_many_addresses_are_a_list(
+async def test_too_many_patterns_are_refused(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.application.moderation.MAX_BLOCKED_PATTERNS", 2)
@@ -435,7 +435,7 @@ async def test_too_many_addresses_are_a_list(
         await one.moderation.block_pattern("c.example", SPAM, "")
 
 
-async def test_looks_at_once_agree_in_the_end(store: LinkStore) -> None:
+async def test_concurrent_refreshes_agree(store: LinkStore) -> None:
     one = Replica(store)
     await asyncio.gather(
         *(one.moderation.block_pattern(f"h{n}.example", SPAM, "") for n in range(8)),
@@ -448,7 +448,7 @@ async def test_looks_at_once_agree_in_the_end(store: LinkStore) -> None:
     assert {each.kind for each in await one.moderation.decisions(0)} == {DecisionKind.BLOCK}
 
 
-async def test_a_block_and_a_dismissal_decide_on_what_waits(store: LinkStore) -> None:
+async def test_a_block_and_a_dismissal_settle_pending_reports(store: LinkStore) -> None:
     one = Replica(store)
     for code in ("blocked1", "dismiss1", "spared01"):
         await one.make(code, "http://evil.example/")
@@ -462,14 +462,14 @@ async def test_a_block_and_a_dismissal_decide_on_what_waits(store: LinkStore) ->
         with pytest.raises(NoReport):
             await one.moderation.dismiss(code, "")
     assert {link.code for link, _ in (await one.moderation.reports(""))[0]} == {"spared01"}
-    assert [(*told(each), each.reports) for each in await one.moderation.decisions(0)] == [
+    assert [(*summary(each), each.reports) for each in await one.moderation.decisions(0)] == [
         ("dismiss", "dismiss1", "", "a joke", 2),
         ("block", "blocked1", "spam", "", 2),
         ("unblock", "spared01", "", "", 0),
     ]
 
 
-async def test_a_unit_of_work_that_fails_changes_nothing(store: LinkStore) -> None:
+async def test_a_failed_unit_of_work_changes_nothing(store: LinkStore) -> None:
     one = Replica(store)
     await one.make("thehost1", "http://evil.example/")
     await one.moderation.block_pattern("other.example", SPAM, "")

@@ -1,4 +1,4 @@
-"""The rules of a link, as far as they need no store."""
+"""The domain rules of links."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FILE = json.loads((ROOT / "tests/links/url_cases.json").read_text(encoding="utf-
 
 
 @pytest.mark.parametrize("case", [pytest.param(given, id=given["name"]) for given in FILE["cases"]])
-def test_a_url_is_stored_as_the_shared_cases_say(case: dict[str, Any]) -> None:
+def test_urls_are_normalized_as_in_the_shared_cases(case: dict[str, Any]) -> None:
     policy = UrlPolicy(case.get("public_url", FILE["public_url"]))
     try:
         stored = policy.normalize(case["input"])
@@ -77,7 +77,7 @@ def test_a_short_url_is_recognized_however_its_ip_address_is_spelled(
 
 
 @given(st.text(max_size=1100))
-def test_any_text_is_stored_or_refused_and_what_is_stored_stays_as_it_is(text: str) -> None:
+def test_normalizing_is_idempotent(text: str) -> None:
     policy = UrlPolicy(FILE["public_url"])
     try:
         stored = policy.normalize(text)
@@ -99,7 +99,7 @@ PASTED = st.builds(
 
 
 @given(PASTED)
-def test_cleaning_removes_at_the_ends_alone_and_nothing_the_second_time(text: str) -> None:
+def test_cleaning_only_trims_and_is_idempotent(text: str) -> None:
     cleaned = clean_url(text)
 
     assert cleaned in text
@@ -108,7 +108,7 @@ def test_cleaning_removes_at_the_ends_alone_and_nothing_the_second_time(text: st
 
 
 @given(AROUND, AROUND)
-def test_a_url_is_found_in_whatever_surrounds_it(before: str, after: str) -> None:
+def test_cleaning_finds_a_url_in_surrounding_characters(before: str, after: str) -> None:
     url = "https://ex.example/a(b)?c='d'#e"
     cleaned = clean_url(f"{before}{url}{after}")
 
@@ -118,7 +118,7 @@ def test_a_url_is_found_in_whatever_surrounds_it(before: str, after: str) -> Non
 
 
 @given(PASTED)
-def test_what_is_stored_leads_where_the_cleaned_text_leads(text: str) -> None:
+def test_a_normalized_url_leads_where_the_cleaned_text_leads(text: str) -> None:
     try:
         stored = UrlPolicy(FILE["public_url"]).normalize(text)
     except InvalidUrl:
@@ -134,22 +134,22 @@ def test_what_is_stored_leads_where_the_cleaned_text_leads(text: str) -> None:
 
 
 @pytest.mark.parametrize("sign", ["(", ")", "[", '"', "*", "\u2022", "\u200b", "([", "[:"])
-def test_cleaning_takes_time_in_proportion_to_the_text(sign: str) -> None:
-    """Quadratic time would be minutes."""
+def test_cleaning_takes_linear_time(sign: str) -> None:
+    """Quadratic time would take minutes."""
     text = sign * 30_000
     assert clean_url(text) in text
 
 
 @pytest.mark.parametrize("code", ["", "abcdefg\n", "abcdefgñ", "abcd/fgh", "abc", "a" * 33])
 @pytest.mark.parametrize("owner", [Account("one"), Guest(bytes(32)), ANONYMOUS])
-def test_other_shapes_of_a_code_are_refused(code: str, owner: Owner) -> None:
+def test_malformed_codes_are_refused(code: str, owner: Owner) -> None:
     with pytest.raises(InvalidCode) as refused:
         check_code(code, owner)
     assert refused.value.reason == "INVALID_CODE"
 
 
 @pytest.mark.parametrize("code", ["abcd", "abcdefg", "abcdefghi", "a" * 32])
-def test_an_account_alone_has_codes_of_other_lengths_than_eight(code: str) -> None:
+def test_only_accounts_may_choose_the_length_of_a_code(code: str) -> None:
     check_code(code, Account("one"))
     for other in (Guest(bytes(32)), ANONYMOUS):
         with pytest.raises(InvalidCode):
@@ -159,25 +159,25 @@ def test_an_account_alone_has_codes_of_other_lengths_than_eight(code: str) -> No
 
 @pytest.mark.parametrize("name", ["register", "Register", "accounts", "ACCOUNTS", "api", "www"])
 @pytest.mark.parametrize("owner", [Account("one"), Guest(bytes(32)), ANONYMOUS])
-def test_a_reserved_name_is_refused_like_a_taken_one_however_long(name: str, owner: Owner) -> None:
+def test_reserved_names_of_any_length_are_taken(name: str, owner: Owner) -> None:
     with pytest.raises(CodeTaken) as refused:
         check_code(name, owner)
     assert refused.value.reason == "CODE_TAKEN"
 
 
-def test_scan_codes_are_drawn_of_what_makes_a_small_symbol(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_scan_codes_use_the_alphanumeric_mode_of_qr(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = [code for _ in range(20) for code in random_scan_codes()]
     assert len(drawn) == len(set(drawn)) == 20 * MAX_SCAN_CODE_DRAWS
     assert all(re.fullmatch("[0-9A-Z][0-9A-Z-]{6}[0-9A-Z]", code) for code in drawn)
     assert set("".join(drawn)) == {*string.digits, *string.ascii_uppercase, "-"}
     assert all(may_be_scan_code(code) for code in drawn)
-    # Every other one is a page of the product, in capitals.
+    # Every second draw is a reserved name, in capitals.
     letters = iter("REGISTERABCDEFGH" * MAX_SCAN_CODE_DRAWS)
     monkeypatch.setattr(secrets, "choice", lambda _: next(letters))
     assert [*random_scan_codes()] == ["ABCDEFGH"] * (MAX_SCAN_CODE_DRAWS // 2)
 
 
-def test_a_creation_is_repeated_whenever_it_was_made() -> None:
+def test_a_repeated_creation_is_recognized_at_any_time() -> None:
     then, now = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
     link = Link("abcdefgh", "http://a.example", Account("one"), then)
 
@@ -194,13 +194,13 @@ def test_a_creation_is_repeated_whenever_it_was_made() -> None:
 
 
 @pytest.mark.parametrize("size", [0, 31, 33])
-def test_a_guest_is_the_hash_of_a_key_and_nothing_else(size: int) -> None:
+def test_a_guest_hash_of_another_size_is_refused(size: int) -> None:
     assert Guest(bytes(32)) == Guest(bytes(32)) != Guest(b"1" * 32)
     with pytest.raises(InvalidOwner):
         Guest(bytes(size))
 
 
-def test_an_account_without_an_id_is_none() -> None:
+def test_an_empty_account_id_is_refused() -> None:
     with pytest.raises(InvalidOwner):
         Account("")
 
@@ -221,12 +221,12 @@ URLS = UrlPolicy("https://atajo.example")
         (" ", ""),
     ],
 )
-def test_a_title_is_kept_without_the_blanks_around_it(given: str, kept: str) -> None:
+def test_titles_are_trimmed(given: str, kept: str) -> None:
     assert title_of(given) == kept
 
 
 @pytest.mark.parametrize("given", ["x" * 101, "a\nb", "a\x00b", "a\x7f", "a\x85b", "\ud800"])
-def test_a_title_that_is_too_long_or_has_control_characters_is_refused(given: str) -> None:
+def test_invalid_titles_are_refused(given: str) -> None:
     with pytest.raises(InvalidTitle) as refused:
         title_of(given)
     assert refused.value.reason == "INVALID_TITLE"
@@ -243,7 +243,7 @@ def test_a_title_that_is_too_long_or_has_control_characters_is_refused(given: st
         ([str(n) for n in range(10)], tuple(str(n) for n in range(10))),
     ],
 )
-def test_tags_are_kept_in_their_order_none_twice(given: list[str], kept: tuple[str, ...]) -> None:
+def test_tags_keep_their_order_without_duplicates(given: list[str], kept: tuple[str, ...]) -> None:
     assert tags_of(given) == kept
 
 
@@ -251,23 +251,23 @@ def test_tags_are_kept_in_their_order_none_twice(given: list[str], kept: tuple[s
     "given",
     [[""], ["a", " "], ["x" * 31], ["a\nb"], ["\x9f"], ["a"] * 11, [str(n) for n in range(11)]],
 )
-def test_tags_that_are_empty_too_long_or_too_many_are_refused(given: list[str]) -> None:
+def test_invalid_tags_are_refused(given: list[str]) -> None:
     with pytest.raises(InvalidTags) as refused:
         tags_of(given)
     assert refused.value.reason == "INVALID_TAGS"
 
 
 @pytest.mark.parametrize(("one", "other"), CASES["one_when_folded"])
-def test_a_folded_text_makes_no_difference_between_cases(one: str, other: str) -> None:
+def test_case_folding_ignores_case(one: str, other: str) -> None:
     assert fold_case(one) == fold_case(other)
 
 
 @given(st.text())
-def test_a_folded_text_stays_as_it_is(text: str) -> None:
+def test_case_folding_is_idempotent(text: str) -> None:
     assert fold_case(fold_case(text)) == fold_case(text)
 
 
-def test_a_text_to_look_for_has_bounds() -> None:
+def test_search_texts_are_limited() -> None:
     assert parse_search_text("É" * 999) == "é" * 999
     for text in ("x" * 1000, "a\nb", "\x00"):
         with pytest.raises(InvalidQuery):
@@ -278,7 +278,7 @@ def changed(changes: LinkChanges, link: Link = LINK, now: datetime = NOW) -> Lin
     return changes.edit(URLS, now).apply(link)
 
 
-def test_what_is_not_to_change_stays_as_it_is() -> None:
+def test_unnamed_fields_stay_unchanged() -> None:
     whole = replace(
         LINK, title="t", tags=("a",), changed_at=NOW, created_url="http://z.example",
         expires_at=NOW, ended_url="http://e.example", public_statistics=True,
@@ -300,7 +300,7 @@ def test_what_is_not_to_change_stays_as_it_is() -> None:
         changed(LinkChanges())
 
 
-def test_a_changed_url_is_of_its_moment_and_the_first_one_is_kept() -> None:
+def test_a_changed_url_is_dated_and_the_original_kept() -> None:
     later, last = NOW + timedelta(days=1), NOW + timedelta(days=2)
     one = changed(LinkChanges(url="b.example"), now=later)
     assert (one.url, one.created_url, one.changed_at) == (
@@ -312,7 +312,7 @@ def test_a_changed_url_is_of_its_moment_and_the_first_one_is_kept() -> None:
     assert LINK.repeats(back)
 
 
-def test_an_end_is_a_whole_second_in_the_past_too() -> None:
+def test_expiry_is_truncated_to_seconds() -> None:
     offset = timezone(timedelta(hours=5, minutes=30))
     for end in (NOW, datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC), NOW.astimezone(offset)):
         ends = changed(LinkChanges(expiry=Expiry(end))).expires_at
@@ -321,7 +321,7 @@ def test_an_end_is_a_whole_second_in_the_past_too() -> None:
 
 
 @pytest.mark.parametrize("given", [" ", "x", "javascript:a", "https://atajo.example/abcdefgh"])
-def test_where_an_ended_link_leads_obeys_the_rules_of_a_url(given: str) -> None:
+def test_ended_urls_follow_the_rules_of_urls(given: str) -> None:
     with pytest.raises(InvalidEndedUrl) as refused:
         changed(LinkChanges(ended_url=given))
     assert refused.value.reason == "INVALID_ENDED_URL"
@@ -329,7 +329,7 @@ def test_where_an_ended_link_leads_obeys_the_rules_of_a_url(given: str) -> None:
         changed(LinkChanges(url=given))
 
 
-def test_of_several_states_the_first_counts() -> None:
+def test_states_have_a_precedence() -> None:
     expired = replace(LINK, expires_at=NOW, ended_url="http://e.example")
     removed = removal(NOW).apply(expired)
     blocked = block(BlockReason.MALWARE).apply(removed)
@@ -359,7 +359,7 @@ QUERIES = [
 ]
 
 
-def test_a_cursor_is_read_for_its_own_listing_alone() -> None:
+def test_a_cursor_is_valid_only_for_its_query() -> None:
     for query in QUERIES:
         is_ranked = query.order is LinkOrder.MOST_VIEWED
         end: AgeCursor | RankCursor = (
@@ -375,14 +375,14 @@ def test_a_cursor_is_read_for_its_own_listing_alone() -> None:
 
 @pytest.mark.parametrize("order", LinkOrder)
 @given(st.text() | st.binary().map(lambda b: b.hex()))
-def test_any_other_text_is_no_cursor(order: LinkOrder, text: str) -> None:
+def test_arbitrary_text_is_not_a_cursor(order: LinkOrder, text: str) -> None:
     with pytest.raises(InvalidCursor):
         LinkQuery(Account("one"), LinkFilter(), order).decode(text)
 
 
 @given(st.integers() | st.integers(-3, 3), st.text(max_size=20))
-def test_a_cursor_that_somebody_made_up_is_read_or_refused(number: int, name: str) -> None:
-    """The digest is no secret: who knows the program can make one of anything."""
+def test_a_forged_cursor_is_decoded_or_refused(number: int, name: str) -> None:
+    """The digest is not a secret: anyone can compute it."""
     for order in LinkOrder:
         query = LinkQuery(Account("one"), LinkFilter(), order)
         payload = f"{number} {name}".encode()
@@ -410,7 +410,7 @@ def test_a_cursor_that_somebody_made_up_is_read_or_refused(number: int, name: st
         ("purge", "a", 3601),
     ],
 )
-def test_what_is_no_lease_is_refused(job: str, holder: str, seconds: int) -> None:
+def test_invalid_leases_are_refused(job: str, holder: str, seconds: int) -> None:
     check_lease("purge-links", "A-z_09", timedelta(hours=1))
     check_lease("purge", "a", timedelta(0))
     with pytest.raises(InvalidLease):
@@ -426,30 +426,28 @@ def test_what_is_no_lease_is_refused(job: str, holder: str, seconds: int) -> Non
         ("Two\r\nlines\tof it", " "),
     ],
 )
-def test_what_a_reporter_wrote_is_kept_without_the_blanks_around_it(
-    details: str, contact: str
-) -> None:
+def test_statements_are_trimmed(details: str, contact: str) -> None:
     assert statement_of(details, contact, NOW) == Statement(details.strip(), contact.strip(), NOW)
 
 
 @pytest.mark.parametrize("details", ["a" * 1001, "a\x1b[2Jb"])
-def test_details_of_a_report_are_refused(details: str) -> None:
+def test_invalid_details_are_refused(details: str) -> None:
     with pytest.raises(InvalidDetails):
         statement_of(details, "", NOW)
 
 
 @pytest.mark.parametrize("contact", ["nobody", "@b.example", "a" * 250 + "@b.example"])
-def test_contacts_of_a_report_are_refused(contact: str) -> None:
+def test_invalid_contacts_are_refused(contact: str) -> None:
     with pytest.raises(InvalidContact):
         statement_of("", contact, NOW)
 
 
 @pytest.mark.parametrize("given", [*CASES["no_addresses"], "a." * 500 + "example"])
-def test_what_is_no_address_is_refused(given: str) -> None:
+def test_invalid_patterns_are_refused(given: str) -> None:
     with pytest.raises(InvalidPattern):
         normalize_pattern(given)
 
 
 @pytest.mark.parametrize(("given", "address"), CASES["addresses"].items())
-def test_an_address_has_one_form(given: str, address: str) -> None:
+def test_patterns_have_a_canonical_form(given: str, address: str) -> None:
     assert normalize_pattern(given) == normalize_pattern(address) == address

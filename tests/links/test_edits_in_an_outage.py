@@ -1,4 +1,4 @@
-"""What an owner's edit leaves behind when links dies right after it acknowledged the edit."""
+"""Edits whose process is killed right after it acknowledged them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.support.product import Product
 
 
-def test_an_edit_holds_though_links_dies_right_after_it(tmp_path: Path) -> None:
+def test_an_edit_survives_the_death_of_links_right_after_it(tmp_path: Path) -> None:
     owner = {"guest": secrets.token_urlsafe(32)}
     old, new = "https://old.example/", "https://new.example/"
     with Product(tmp_path) as product:
@@ -29,7 +29,7 @@ def test_an_edit_holds_though_links_dies_right_after_it(tmp_path: Path) -> None:
         changed, removed, restored, ended, scanned = (make() for _ in range(5))
         twins = {code: scan_code_of(code) for code in (changed, removed, restored, ended)}
         product.data("removeLinks", {**owner, "codes": [restored]})
-        for code in (*twins, *twins.values()):  # Whatever memory had before.
+        for code in (*twins, *twins.values()):  # Regardless of what the gateway had cached.
             product.visit(code)
 
         for code, changes in (

@@ -1,4 +1,4 @@
-"""A page of links costs the same however many links an owner has, in every state."""
+"""The cost of a page of links does not depend on the number of an owner's links."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)
 FEW, MANY = 1_000, 6_000
 PER_STEP = 100
-"""Instructions of SQLite's machine that count as one step."""
+"""Instructions of SQLite's virtual machine that count as one step."""
 
 Case = tuple[timedelta | None, timedelta | None, str | None]
-"""How long before and after now a link was removed and expires, and why it is blocked."""
+"""By state: how long ago a link was removed, when it expires, and why it is blocked."""
 CASES: dict[str, Case] = {
     "active": (None, None, None),
     "expiring": (None, DAY, None),
@@ -45,7 +45,7 @@ STATE_OF = {
 
 
 def fill(path: Path, mostly: str) -> None:
-    """An owner with few and one with many links: a hundred in each case, and the rest in one."""
+    """Create owners with few and many links: a hundred in each state, and the rest in one."""
     rows = []
     for owner, count in (("few", FEW), ("many", MANY)):
         for n in range(count):
@@ -70,7 +70,7 @@ def fill(path: Path, mostly: str) -> None:
 
 
 class Steps:
-    """Counts what SQLite does on every connection that is made from now on."""
+    """Counts SQLite's steps on every connection opened from now on."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -89,7 +89,7 @@ class Steps:
 
 @pytest.mark.parametrize("order", [LinkOrder.NEWEST, LinkOrder.OLDEST])
 @pytest.mark.parametrize("mostly", CASES)
-async def test_a_page_of_a_state_costs_the_same_for_few_links_and_for_many(
+async def test_the_cost_of_a_page_does_not_depend_on_the_number_of_links(
     mostly: str, order: LinkOrder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await asyncio.to_thread(fill, tmp_path / "store", mostly)
@@ -110,7 +110,7 @@ async def test_a_page_of_a_state_costs_the_same_for_few_links_and_for_many(
 
 
 def check(page: Page, state: LinkState | None, mostly: str, count: int) -> None:
-    """What is shown is right, not only cheap."""
+    """Check that the page is correct."""
     cases = [*CASES, *[mostly] * (count - len(CASES))]
     states = [STATE_OF[case] for case in cases]
     total = sum(one is state or (state is None and one is not LinkState.REMOVED) for one in states)

@@ -1,4 +1,4 @@
-"""What links promise over their lives, over both stores: random histories against a plain model."""
+"""Random histories of links against a simple model, over both stores."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ONE, TWO = ACCOUNTS
 
 
 class Clock:
-    """Stands still until a test moves it."""
+    """A clock that stands still until a test advances it."""
 
     def __init__(self) -> None:
         self.now = NOW
@@ -69,7 +69,7 @@ async def listed(
     order: LinkOrder = LinkOrder.NEWEST,
     limit: int = 7,
 ) -> list[str]:
-    """The codes of a list, read page by page. Each page but the last is full."""
+    """Return the codes of a list, read page by page. Every page except the last is full."""
     codes: list[str] = []
     cursor = ""
     while True:
@@ -127,7 +127,7 @@ class Modelled:
 
 
 def answer(resolution: Resolution, now: datetime) -> tuple[int, str]:
-    """What a gateway answers for a resolution that it remembers."""
+    """Return what a gateway answers for a cached resolution."""
     if resolution.state is LinkState.BLOCKED:
         assert resolution.reason is not None
         return 451, resolution.reason.value
@@ -139,7 +139,7 @@ def answer(resolution: Resolution, now: datetime) -> tuple[int, str]:
 
 
 class History:
-    """A random history, made of a service and told of a model side by side."""
+    """A random history, applied to a service and to a model."""
 
     codes = tuple(f"code{n:04}" for n in range(6))
     urls = ("http://a.example", "http://b.example", "https://c.example/%C3%B1?q=a%20b#ñ\U0001f600")
@@ -152,15 +152,15 @@ class History:
         self.links: dict[str, Modelled] = {}
         self.purged: set[str] = set()
         self.scan_codes: list[str] = []
-        """All that were ever made."""
+        """Every link that was ever created."""
         self.told: list[str] = []
-        """What was done, for who reads of a failure."""
+        """The steps, for the message of a failure."""
         self.cursor = ""
         self.remembered: dict[str, Resolution] = {}
-        """What a gateway remembers that hears of changes."""
+        """The cache of a gateway that follows the change feed."""
 
     def some(self) -> tuple[str, Owner]:
-        """A code, more often than not with its owner."""
+        """Return a code, usually with its owner."""
         code = self.random.choice(self.codes)
         link = self.links.get(code)
         if link is not None and link.owner is not ANONYMOUS and self.random.random() < 0.8:
@@ -174,7 +174,7 @@ class History:
         return [code, *others], owner
 
     def of(self, owner: Owner, codes: list[str]) -> list[Modelled] | None:
-        """The links of an owner; None where one is not the owner's."""
+        """Return an owner's links; None if one is not the owner's."""
         found = [self.links.get(code) for code in codes]
         theirs = [
             one for one in found if one and one.owner == owner and not one.is_gone(self.clock.now)
@@ -313,7 +313,7 @@ class History:
             link.owner = account
 
     async def purge(self) -> None:
-        """As the reconciler does it, and now and then as the operator does."""
+        """Purge as the reconciler does, sometimes as the operator does."""
         codes = await self.service.maintenance.purgeable()
         late = self.clock.now - 30 * DAY - timedelta(hours=1)
         due = [c for c, one in self.links.items() if one.removed_at and one.removed_at <= late]
@@ -370,7 +370,7 @@ class History:
         await self.random.choice(does)()
 
     async def compare(self) -> None:
-        """All that anybody can see, with the model."""
+        """Compare everything that callers can see with the model."""
         now = self.clock.now
         resolved = await self.service.queries.resolve([*self.codes, *self.scan_codes])
         answers = {code: link.answer(now) for code, link in self.links.items()}
@@ -427,7 +427,7 @@ class History:
 
 
 @pytest.mark.parametrize("seed", range(12))
-async def test_a_random_history_is_what_the_model_says(
+async def test_random_histories_agree_with_the_model(
     store: LinkStore, seed: int, request: pytest.FixtureRequest
 ) -> None:
     history = History(served(store), seed)
@@ -441,11 +441,11 @@ async def test_a_random_history_is_what_the_model_says(
         raise
 
 
-# VersionedBlocklist.
+# Lists.
 
 
 async def make(served: Served, count: int, first: int = 0, owner: Owner = ONE) -> list[str]:
-    """Links, each a second older than the one after."""
+    """Create links, each a second older than the next."""
     codes = [f"code{n:04}" for n in range(first, first + count)]
     for n, code in enumerate(codes, first):
         await served.store.links.add(Link(code, "http://a.example", owner, NOW + n * SECOND))
@@ -453,7 +453,7 @@ async def make(served: Served, count: int, first: int = 0, owner: Owner = ONE) -
 
 
 @pytest.mark.parametrize("order", LinkOrder)
-async def test_paging_shows_once_what_is_there_throughout_whatever_goes_on(
+async def test_paging_returns_every_lasting_link_once_despite_changes(
     store: LinkStore, order: LinkOrder
 ) -> None:
     rnd = random.Random(order.value)
@@ -485,7 +485,7 @@ async def test_paging_shows_once_what_is_there_throughout_whatever_goes_on(
 
 
 @pytest.mark.parametrize("order", LinkOrder)
-async def test_the_last_page_says_that_it_is_the_last(store: LinkStore, order: LinkOrder) -> None:
+async def test_the_last_page_has_no_cursor(store: LinkStore, order: LinkOrder) -> None:
     one = served(store)
     assert await one.service.queries.query(ONE, "", None, order, 5, "") == Page([], 0, "")
     await make(one, 10)
@@ -497,7 +497,9 @@ async def test_the_last_page_says_that_it_is_the_last(store: LinkStore, order: L
     assert (len(page.links), page.total, page.cursor) == (10, 10, "")
 
 
-async def test_later_pages_of_a_ranking_are_full_though_most_links_left(store: LinkStore) -> None:
+async def test_later_pages_of_a_ranking_are_full_after_removals(
+    store: LinkStore,
+) -> None:
     one = served(store)
     codes = await make(one, 30)
     order = LinkOrder.MOST_VIEWED
@@ -514,7 +516,7 @@ async def test_later_pages_of_a_ranking_are_full_though_most_links_left(store: L
     assert page.cursor == ""
 
 
-async def test_a_ranking_that_is_not_kept_any_more_is_no_cursor(store: LinkStore) -> None:
+async def test_the_cursor_of_an_expired_ranking_is_refused(store: LinkStore) -> None:
     one = served(store)
     await make(one, 10)
     page = await one.service.queries.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, "")
@@ -523,13 +525,11 @@ async def test_a_ranking_that_is_not_kept_any_more_is_no_cursor(store: LinkStore
         await one.service.queries.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, page.cursor)
 
 
-# What is refused.
+# Invalid calls.
 
 
 @pytest.mark.parametrize("order", LinkOrder)
-async def test_a_query_that_can_never_be_right_is_refused(
-    sqlite_store: LinkStore, order: LinkOrder
-) -> None:
+async def test_invalid_queries_are_refused(sqlite_store: LinkStore, order: LinkOrder) -> None:
     queries = served(sqlite_store).service.queries
     wrong: list[tuple[str, Owner, str, int]] = [
         ("INVALID_QUERY", ONE, "x" * 1000, 50),
@@ -550,7 +550,7 @@ async def test_views_of_too_many_links_are_refused(sqlite_store: LinkStore) -> N
     assert await maintenance.rank_cursor() is None
 
 
-async def test_what_was_done_can_be_done_again(store: LinkStore) -> None:
+async def test_commands_are_idempotent(store: LinkStore) -> None:
     one = served(store)
     service, codes = one.service, await make(one, 3)
     for days in (0, 29):
@@ -570,7 +570,7 @@ async def test_what_was_done_can_be_done_again(store: LinkStore) -> None:
 async def test_the_links_of_an_account_are_withdrawn_in_batches(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that their owner removed are part of a batch."""
+    """Batches include links that their owner removed."""
     monkeypatch.setattr(maintenance, "MAX_BATCH", 4)
     one = served(store)
     codes = await make(one, 9)
@@ -581,8 +581,8 @@ async def test_the_links_of_an_account_are_withdrawn_in_batches(
     assert await listed(one.service, TWO) == ["code5000"]
 
 
-async def test_links_of_a_closed_account_are_shown_to_nobody(store: LinkStore) -> None:
-    """Whatever became of them before, and by clocks that differ."""
+async def test_withdrawn_links_are_shown_to_nobody(store: LinkStore) -> None:
+    """In every previous state, and with clocks that differ."""
     one = served(store)
     service, codes = one.service, await make(one, 5)
     active, removed, blocked, ended, both = codes
@@ -625,11 +625,11 @@ async def test_links_of_a_closed_account_are_shown_to_nobody(store: LinkStore) -
         assert len(await service.maintenance.account_codes(ONE)) == 5
 
 
-# Searches at once.
+# Concurrent searches.
 
 
 class Held:
-    """Makes searches of a store wait until a test lets them go."""
+    """Holds the searches of a store until a test releases them."""
 
     def __init__(self, store: LinkStore, monkeypatch: pytest.MonkeyPatch) -> None:
         self.running = 0
@@ -660,7 +660,7 @@ def searches(service: Service, count: int) -> Iterator[asyncio.Task[list[str]]]:
         yield asyncio.create_task(listed(service, text="code", limit=100))
 
 
-async def test_a_few_searches_run_a_few_wait_and_the_rest_is_refused(
+async def test_searches_beyond_the_limits_are_refused(
     sqlite_store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = served(sqlite_store)
@@ -685,7 +685,7 @@ async def test_a_few_searches_run_a_few_wait_and_the_rest_is_refused(
     assert await listed(one.service, text="code") == codes[::-1]
 
 
-async def test_a_search_whose_caller_left_ends_and_another_takes_its_place(
+async def test_a_cancelled_search_frees_its_slot(
     sqlite_store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = served(sqlite_store)

@@ -1,4 +1,4 @@
-"""The messages of links as the gateway reads them, those of a later version included."""
+"""How the gateway reads messages of links, including those of a later version."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ENDS = datetime(2026, 3, 1, 12, 30, 15, tzinfo=UTC)
 
 
 @asynccontextmanager
-async def told(method: str, answer: bytes) -> AsyncIterator[LinksClient]:
-    """A client of a service that gives this answer to a call, and knows no other."""
+async def answering(method: str, answer: bytes) -> AsyncIterator[LinksClient]:
+    """Yield a client of a service that answers one method with fixed bytes."""
 
     async def handle(request: bytes, context: Any) -> bytes:
         return answer
@@ -43,7 +43,7 @@ async def told(method: str, answer: bytes) -> AsyncIterator[LinksClient]:
         await server.stop(None)
 
 
-async def test_every_state_reaches_the_gateway_as_it_was() -> None:
+async def test_the_gateway_receives_every_state() -> None:
     resolutions = [
         Resolution.active("active00", "http://a.example"),
         Resolution("ending00", LinkState.ACTIVE, "http://a.example", ENDS, "http://b.example"),
@@ -68,39 +68,41 @@ async def test_every_state_reaches_the_gateway_as_it_was() -> None:
     for one in resolutions:
         write_resolution(response.resolutions.add(), one)
 
-    async with told("ResolveLinks", response.SerializeToString()) as client:
+    async with answering("ResolveLinks", response.SerializeToString()) as client:
         assert await client.resolve(list(expected)) == expected
 
     changed = pb.ListChangesResponse(
         cursor="7", resolutions=response.resolutions, gone=["gone0000"], more=True, truncated=True
     )
-    async with told("ListChanges", changed.SerializeToString()) as client:
+    async with answering("ListChanges", changed.SerializeToString()) as client:
         assert await client.changes("3") == gateway.Changes(
             "7", expected, frozenset({"gone0000"}), more=True, truncated=True
         )
 
 
-async def test_a_state_of_a_later_version_is_not_followed() -> None:
+async def test_an_unknown_state_is_not_followed() -> None:
     message = pb.Resolution(code="abcdefgh", state=99)  # type: ignore[arg-type]
     answer = pb.ResolveLinksResponse(resolutions=[message])
-    async with told("ResolveLinks", answer.SerializeToString()) as client:
+    async with answering("ResolveLinks", answer.SerializeToString()) as client:
         found = await client.resolve(["abcdefgh"])
     assert found["abcdefgh"].state is gateway.LinkState.EXPIRED
 
 
-async def test_who_is_told_of_too_few_links_waits_for_none() -> None:
-    async with told("CreateLinks", b"") as client:
+async def test_too_few_outcomes_fail_every_creation() -> None:
+    async with answering("CreateLinks", b"") as client:
         made = (client.create(code, "a.example", None) for code in ("abcdefgh", "ABCDEFGH"))
         ends = await asyncio.wait_for(asyncio.gather(*made, return_exceptions=True), 20)
     assert [type(end) for end in ends] == [ValueError] * 2
 
 
-async def test_only_so_many_links_may_be_in_the_making(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_creations_are_limited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("gateway.backends.links.MAX_PENDING_CREATIONS", 3)
     answer = pb.CreateLinkResponse()
     write_resolution(answer.resolution, Resolution.active("abcdefgh", "http://a.example"))
-    async with told("CreateLink", answer.SerializeToString()) as client:
-        for _ in range(2):  # Those that are made make room.
+    async with answering("CreateLink", answer.SerializeToString()) as client:
+        for _ in range(2):  # Finished creations make room.
             made = (client.create("abcdefgh", "a.example", None) for _ in range(5))
             ends = await asyncio.gather(*made, return_exceptions=True)
             refused = [end.reason for end in ends if isinstance(end, Unavailable)]

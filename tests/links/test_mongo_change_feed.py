@@ -1,4 +1,4 @@
-"""What the change feed of MongoDB promises over failovers, and when its history is lost."""
+"""The change feed of MongoDB across failovers and lost history."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Client = pymongo.MongoClient[dict[str, Any]]
 
 @asynccontextmanager
 async def replicas(url: str, count: int) -> AsyncIterator[list[LinkStore]]:
-    """Stores over one database, as several processes have them, and links in it."""
+    """Open several stores over one database with some links."""
     async with AsyncExitStack() as stack:
         stores = [
             await stack.enter_async_context(opened_at(url, "links", ADAPTERS)) for _ in range(count)
@@ -46,7 +46,7 @@ async def cursor_of(store: LinkStore) -> str:
 
 
 async def change(store: LinkStore, code: str) -> None:
-    """Have a link lead elsewhere, however often that must be repeated."""
+    """Change the URL of a link, and retry until that succeeds."""
 
     def work(unit: Any) -> None:
         link = unit.links.get([code])[code]
@@ -81,7 +81,7 @@ def three_nodes() -> Iterator[ReplicaSet]:
 
 
 @pytest.mark.timeout(180)
-async def test_a_cursor_holds_on_every_replica_and_every_primary(three_nodes: ReplicaSet) -> None:
+async def test_a_cursor_is_valid_on_every_replica_and_primary(three_nodes: ReplicaSet) -> None:
     async with replicas(three_nodes.url, 2) as (one, other):
         cursor = await cursor_of(one)
         first_term = term(three_nodes.url)
@@ -93,7 +93,7 @@ async def test_a_cursor_holds_on_every_replica_and_every_primary(three_nodes: Re
                 await change(one, code)
             page = await read(other, cursor)
             assert not page.truncated
-            # A change whose answer was lost is repeated, and changes nothing the second time.
+            # A change whose answer was lost is repeated without effect.
             assert sorted(page.keys) == codes
             cursor = page.cursor
         assert term(three_nodes.url) >= first_term + 2, "two primaries were elected meanwhile"
@@ -104,13 +104,13 @@ async def test_a_cursor_holds_on_every_replica_and_every_primary(three_nodes: Re
 
 
 def term(url: str) -> int:
-    """The number of the last election."""
+    """Return the term of the last election."""
     with Client(url) as client:
         return int(client.admin.command("replSetGetStatus")["term"])
 
 
 @pytest.mark.timeout(120)
-async def test_a_cursor_that_the_oplog_does_not_reach_is_truncated() -> None:
+async def test_a_cursor_older_than_the_oplog_is_truncated() -> None:
     with server.single("--oplogSize", "1", "--syncdelay", "1") as url, Client(url) as client:
         async with replicas(url, 1) as (store,):
             cursor = await cursor_of(store)
@@ -119,15 +119,15 @@ async def test_a_cursor_that_the_oplog_does_not_reach_is_truncated() -> None:
             assert first
             while client.local["oplog.rs"].find_one({"ts": first["ts"]}):
                 client.other.things.insert_many([{"a": "x" * 100_000} for _ in range(20)])
-                client.admin.command("fsync")  # It keeps what a crash would need.
+                client.admin.command("fsync")  # MongoDB keeps the oplog that crash recovery needs.
             page = await store.change_feed.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             await change(store, CODES[1])
             assert (await store.change_feed.read_since(page.cursor)).keys == (CODES[1],)
 
 
-async def test_a_feed_whose_collection_was_dropped_is_truncated(mongo_url: str) -> None:
-    """As `mongorestore --drop` does."""
+async def test_the_feed_of_a_dropped_collection_is_truncated(mongo_url: str) -> None:
+    """`mongorestore --drop` does this."""
     async with replicas(mongo_url, 1) as (store,):
         cursor = await cursor_of(store)
         await change(store, CODES[0])
@@ -140,10 +140,10 @@ async def test_a_feed_whose_collection_was_dropped_is_truncated(mongo_url: str) 
         assert (await store.change_feed.read_since(page.cursor)).keys == (CODES[1],)
 
 
-async def test_a_slow_read_is_tried_again_from_a_young_cursor_and_truncated_from_an_old_one(
+async def test_a_slow_read_is_retried_for_a_young_cursor_and_truncated_for_an_old_one(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when the oplog has millions of other entries since the cursor."""
+    """This happens if the oplog has millions of other entries since the cursor."""
     with new_mongodb() as url:
         async with replicas(url, 1) as (store,):
             cursor = await cursor_of(store)

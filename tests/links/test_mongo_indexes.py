@@ -1,4 +1,4 @@
-"""Which indexes MongoDB uses for a query, and what its TTL index deletes."""
+"""The indexes that MongoDB uses for queries, and its TTL index."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def opened(url: str, schema: mongo.Schema) -> AsyncIterator[mongo.Database
 
 @asynccontextmanager
 async def profiled(database: mongo.Database, names: str) -> AsyncIterator[list[dict[str, Any]]]:
-    """Yield a list that has the block's operations on these collections afterwards."""
+    """Yield a list that receives the operations on these collections when the block ends."""
     chosen = {"ns": {"$regex": rf"\.({names})$"}}
     seen: list[dict[str, Any]] = []
     await database.write("", lambda db: db.command("profile", 2))
@@ -49,7 +49,7 @@ async def profiled(database: mongo.Database, names: str) -> AsyncIterator[list[d
     seen += await database.read("", lambda db: db["system.profile"].find(chosen).to_list(None))
 
 
-async def test_attempts_whose_window_is_long_over_are_cleared_away() -> None:
+async def test_old_attempts_are_deleted() -> None:
     with server.single(*server.SMALL, "--setParameter", "ttlMonitorSleepSecs=1") as url:
         async with opened(f"{url}atajo", auth.SCHEMA) as database:
             attempts = auth.MongoAttemptStore(database)
@@ -62,7 +62,7 @@ async def test_attempts_whose_window_is_long_over_are_cleared_away() -> None:
             assert await database.read("", lambda db: db.attempts.find_one({"_id": "live"}))
 
 
-async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) -> None:
+async def test_a_page_of_an_account_reads_only_its_links(mongo_url: str) -> None:
     async with opened(mongo_url, links.SCHEMA) as database:
         store = links.open_store(database)
         made = []
@@ -79,8 +79,8 @@ async def test_a_page_of_an_account_reads_its_own_links_alone(mongo_url: str) ->
         assert query["docsExamined"] <= 21
 
 
-async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None:
-    """Of 300 links of an owner every third is removed, every fifth expired."""
+async def test_lists_are_read_in_index_order(mongo_url: str) -> None:
+    """The owner has 300 links, of which every third is removed and every fifth expired."""
     owner, nobody = owners.Account("one"), owners.ANONYMOUS
     async with opened(mongo_url, links.SCHEMA) as database:
         store = links.open_store(database)
@@ -120,12 +120,12 @@ async def test_a_list_is_read_from_an_index_in_its_order(mongo_url: str) -> None
         for query in seen:
             assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")
-            # What it passes over is not read, and for codes or a number no document is.
+            # Skipped entries are not fetched; codes and counts need no document.
             of_links = "title" in query["command"].get("projection", {})
             assert query["docsExamined"] <= (query["nreturned"] + 1 if of_links else 0)
 
 
-async def test_links_of_a_host_are_found_by_it_however_many_it_has(mongo_url: str) -> None:
+async def test_links_of_a_host_are_found_by_index(mongo_url: str) -> None:
     async with opened(mongo_url, links.SCHEMA) as database:
         store = links.open_store(database)
         for name, url in (("code", "http://a.example"), ("free", "http://b.example")):
@@ -146,7 +146,7 @@ async def test_links_of_a_host_are_found_by_it_however_many_it_has(mongo_url: st
             assert query["docsExamined"] <= query["nreturned"]
 
 
-async def test_days_of_links_are_found_by_their_ids(mongo_url: str) -> None:
+async def test_days_of_links_are_found_by_id(mongo_url: str) -> None:
     codes = [f"code{n:04}" for n in range(60)]
     day = 20_512
     visits = [
@@ -173,14 +173,14 @@ async def test_days_of_links_are_found_by_their_ids(mongo_url: str) -> None:
         for query in seen:
             plan = query.get("planSummary", "IDHACK")
             for part in plan.split(", "):
-                # EOF is that of a collection without documents.
+                # EOF is the plan for an empty collection.
                 assert re.match(r"IXSCAN \{ _id: 1|IDHACK|EOF", part), plan
             assert not query.get("hasSortStage")
             if query["op"] == "query":
                 assert query["docsExamined"] <= query["nreturned"]
 
 
-async def test_a_withdrawal_reads_the_links_of_its_account_alone(mongo_url: str) -> None:
+async def test_a_withdrawal_reads_only_the_links_of_its_account(mongo_url: str) -> None:
     async with opened(mongo_url, links.SCHEMA) as database:
         store = links.open_store(database)
         one, two = owners.Account("one"), owners.Account("two")
@@ -199,7 +199,7 @@ async def test_a_withdrawal_reads_the_links_of_its_account_alone(mongo_url: str)
             assert query["docsExamined"] <= 100
 
 
-async def test_closed_accounts_are_found_by_their_index(mongo_url: str) -> None:
+async def test_closed_accounts_are_found_by_index(mongo_url: str) -> None:
     async with opened(mongo_url, auth.SCHEMA) as database:
         store = auth.MongoAccountStore(database)
         for n in range(20):

@@ -1,4 +1,4 @@
-"""What the links store of MongoDB promises when a process ends or others are faster."""
+"""The MongoDB store of links when processes die or run concurrently."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Work = Callable[[UnitOfWork], Any]
 
 @asynccontextmanager
 async def opened(new_mongodb: NewStore, count: int) -> AsyncIterator[tuple[str, list[LinkStore]]]:
-    """A new database and stores over it, as several processes have them."""
+    """Open a new database with several stores over it."""
     async with AsyncExitStack() as stack:
         url = stack.enter_context(new_mongodb())
         yield (
@@ -65,7 +65,7 @@ async def make(store: LinkStore, owner: Owner, codes: Sequence[str] = CODES) -> 
 
 
 def documents(url: str) -> dict[str, list[dict[str, Any]]]:
-    """All documents of a database, by collection."""
+    """Return all documents of a database, by collection."""
     with pymongo.MongoClient[dict[str, Any]](url) as client:
         db = client.get_default_database()
         found = {name: list(db[name].find()) for name in db.list_collection_names()}
@@ -96,7 +96,7 @@ def remove_all(unit: UnitOfWork) -> None:
 
 
 def scan(unit: UnitOfWork) -> str | None:
-    """Give a link the first of two scan codes that is free."""
+    """Give a link the first free one of two scan codes."""
     free = next(code for code in (SCAN_CODE, "SC4N-C0E") if not unit.links.is_taken(code))
     return free if change(unit, CODES[0], scan_code=free) else None
 
@@ -108,7 +108,7 @@ def report(unit: UnitOfWork) -> str | None:
 
 
 def block(unit: UnitOfWork) -> int:
-    """Block a link and its address, and decide on its reports."""
+    """Block a link and its host, and settle its reports."""
     change(unit, CODES[0], blocked=SPAM)
     decided = unit.reports.decide(CODES[0], NOW)
     unit.decisions.add(Decision(DecisionKind.BLOCK, NOW, CODES[0], reason=SPAM, reports=decided))
@@ -149,7 +149,7 @@ WRITES = (
 
 @contextmanager
 def broken_off(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
-    """Break off after the write number `at`, from 0 on; yield the writes that were made."""
+    """Fail after write number `at`, from 0; yield the writes that were made."""
     seen: list[str] = []
 
     def patched(name: str) -> Callable[..., Any]:
@@ -171,7 +171,7 @@ def broken_off(monkeypatch: pytest.MonkeyPatch, at: int) -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("name", UNITS)
-async def test_a_unit_of_work_that_breaks_off_at_any_write_changes_nothing(
+async def test_a_unit_of_work_interrupted_at_any_write_changes_nothing(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(rankings, "CODES_PER_PART", 5)
@@ -197,7 +197,7 @@ async def test_a_unit_of_work_that_breaks_off_at_any_write_changes_nothing(
 
 
 async def overtaken(store: LinkStore, work: Callable[[UnitOfWork], T], other: Awaitable[Any]) -> T:
-    """Run a unit of work that another call overtakes after its first read. It runs twice."""
+    """Run a unit of work while another call commits after its first read. It runs twice."""
     loop = asyncio.get_running_loop()
     runs = 0
 
@@ -207,7 +207,7 @@ async def overtaken(store: LinkStore, work: Callable[[UnitOfWork], T], other: Aw
     def run(unit: UnitOfWork) -> T:
         nonlocal runs
         runs += 1
-        unit.links.get(CODES)  # The snapshot is of this moment.
+        unit.links.get(CODES)  # Takes the snapshot.
         if runs == 1:
             asyncio.run_coroutine_threadsafe(call(), loop).result()
         return work(unit)
@@ -217,7 +217,7 @@ async def overtaken(store: LinkStore, work: Callable[[UnitOfWork], T], other: Aw
     return result
 
 
-async def test_an_edit_or_a_purge_finds_the_scan_code_that_was_given_meanwhile(
+async def test_edits_and_purges_see_a_concurrent_scan_code(
     new_mongodb: NewStore,
 ) -> None:
     for work, left in ((lead_elsewhere, {CODES[0], SCAN_CODE}), (purge, set())):
@@ -232,7 +232,7 @@ async def test_an_edit_or_a_purge_finds_the_scan_code_that_was_given_meanwhile(
             assert await other.links.add(Link(SCAN_CODE, "http://a.example", ONE, NOW)) is None
 
 
-async def test_a_scan_code_that_is_taken_meanwhile_is_passed_over(new_mongodb: NewStore) -> None:
+async def test_a_scan_code_taken_concurrently_is_skipped(new_mongodb: NewStore) -> None:
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, GUEST)
         taken = Link(SCAN_CODE, "http://a.example", ONE, NOW)
@@ -240,7 +240,7 @@ async def test_a_scan_code_that_is_taken_meanwhile_is_passed_over(new_mongodb: N
         assert await store.links.find(SCAN_CODE) == taken
 
 
-async def test_a_link_that_is_purged_meanwhile_stays_gone(new_mongodb: NewStore) -> None:
+async def test_a_link_purged_concurrently_stays_purged(new_mongodb: NewStore) -> None:
     for work in (lead_elsewhere, report, scan):
         async with opened(new_mongodb, 2) as (url, (store, other)):
             await make(store, ANONYMOUS)
@@ -249,7 +249,7 @@ async def test_a_link_that_is_purged_meanwhile_stays_gone(new_mongodb: NewStore)
             assert left == [{"_id": code, "removed": True} for code in CODES]
 
 
-async def test_who_claims_while_others_do_finds_what_they_left(new_mongodb: NewStore) -> None:
+async def test_concurrent_claims_share_the_links(new_mongodb: NewStore) -> None:
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, GUEST)
         by_other = other.transactions.run("test", claim(TWO, 5))
@@ -261,7 +261,7 @@ async def test_who_claims_while_others_do_finds_what_they_left(new_mongodb: NewS
         assert owned[ONE] | owned[TWO] == set(CODES)
 
 
-async def test_an_edit_sees_who_owns_the_link_by_then(new_mongodb: NewStore) -> None:
+async def test_an_edit_sees_a_concurrent_change_of_owner(new_mongodb: NewStore) -> None:
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, GUEST)
         by_other = other.transactions.run("test", claim(ONE, 100))
@@ -270,7 +270,7 @@ async def test_an_edit_sees_who_owns_the_link_by_then(new_mongodb: NewStore) -> 
         assert link.owner == ONE
 
 
-async def test_a_withdrawn_link_is_not_restored_by_who_read_it_before(
+async def test_a_concurrent_restore_does_not_undo_a_withdrawal(
     new_mongodb: NewStore,
 ) -> None:
     async with opened(new_mongodb, 2) as (_, (store, other)):
@@ -286,7 +286,7 @@ async def test_a_withdrawn_link_is_not_restored_by_who_read_it_before(
         assert not await overtaken(store, restore, units.withdraw(other, ONE, 99, NOW))
 
 
-async def test_a_report_and_a_decision_see_each_other(new_mongodb: NewStore) -> None:
+async def test_concurrent_reports_and_decisions_see_each_other(new_mongodb: NewStore) -> None:
     async with opened(new_mongodb, 2) as (_, (store, other)):
         await make(store, ONE)
         assert await overtaken(store, block, other.transactions.run("test", report)) == 1
@@ -299,7 +299,7 @@ async def test_a_report_and_a_decision_see_each_other(new_mongodb: NewStore) -> 
         assert (waiting.id, waiting.count) == ("new", 1)
 
 
-async def test_nothing_of_a_purged_link_is_left_but_its_code(new_mongodb: NewStore) -> None:
+async def test_a_purge_leaves_only_the_code(new_mongodb: NewStore) -> None:
     async with opened(new_mongodb, 1) as (url, (store,)):
         await make(store, ONE, CODES[:1])
         for work in (lead_elsewhere, scan, report):
@@ -316,7 +316,7 @@ async def test_nothing_of_a_purged_link_is_left_but_its_code(new_mongodb: NewSto
         assert left["rankings"] == left["ranked_codes"] == []
 
 
-async def test_rankings_that_replicas_keep_at_once_are_as_many_as_are_kept(
+async def test_concurrently_stored_rankings_respect_the_limit(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rankings, "CODES_PER_PART", 5)
@@ -336,10 +336,10 @@ async def test_rankings_that_replicas_keep_at_once_are_as_many_as_are_kept(
         assert len(documents(url)["ranked_codes"]) == parts, "what is not kept is deleted"
 
 
-async def test_links_that_are_too_many_to_be_counted_each_time_are_counted_right(
+async def test_cached_counts_are_correct(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whichever replica counts and whichever changes something."""
+    """Whichever replica counts and whichever changes links."""
     monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
     async with opened(new_mongodb, 2) as (url, stores):
         one, other = stores
@@ -376,10 +376,10 @@ async def test_links_that_are_too_many_to_be_counted_each_time_are_counted_right
             assert all(isinstance(date, datetime) for date in dates)
 
 
-async def test_a_count_that_a_removal_overtakes_does_not_hold(
+async def test_a_removal_during_a_count_invalidates_it(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A link is removed after it was counted and before the count is stored, the first or later."""
+    """A link is removed between counting and caching, for the first or a later count."""
     monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
     write = mongo.Database.write
     async with opened(new_mongodb, 2) as (_, (store, other)):
@@ -403,7 +403,7 @@ async def test_a_count_that_a_removal_overtakes_does_not_hold(
                 await other.transactions.run("test", set_removed(CODES[11:], removed_at))
 
 
-async def test_a_count_does_not_hold_once_a_removal_under_way_is_committed(
+async def test_a_removal_that_commits_after_a_count_invalidates_it(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
@@ -420,7 +420,7 @@ async def test_a_count_does_not_hold_once_a_removal_under_way_is_committed(
         assert await other.lists.count(ONE, LinkFilter(), LATER) == 7
 
 
-async def test_a_count_is_made_once_an_hour_while_only_other_things_change(
+async def test_a_count_is_cached_for_an_hour(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counts, "MAX_UNCACHED", 3)
@@ -437,10 +437,10 @@ async def test_a_count_is_made_once_an_hour_while_only_other_things_change(
         assert await counted_until(LATER + timedelta(minutes=61)) > first
 
 
-async def test_a_read_of_links_leaves_their_history_alone(
+async def test_reads_of_links_exclude_their_history(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may have two megabytes, of each of a page's links."""
+    """It may take two megabytes per link of a page."""
     fields_read: list[Any] = []
     find = Collection.find
 

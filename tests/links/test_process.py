@@ -1,4 +1,4 @@
-"""The links service as a process of its own, called over gRPC.
+"""The links process, called over gRPC.
 
 What the gateway calls is tested in tests/links/test_api.py. Here are the operator's
 calls, requests that only the wire can express, the size of messages, and a kill.
@@ -26,7 +26,7 @@ MAINTENANCE = pb.DESCRIPTOR.services_by_name["MaintenanceService"]
 
 
 class Links:
-    """The calls of one links process, as the gateway, the reconciler and the operator make them."""
+    """A client of a links process with the calls of gateway, reconciler and operator."""
 
     def __init__(
         self,
@@ -41,19 +41,19 @@ class Links:
         self._operator = client.Caller(MAINTENANCE)
 
     async def call(self, request: Any) -> Any:
-        """The answer to a request of the gateway's."""
+        """Call a method of the gateway's service."""
         method = type(request).__name__.removesuffix("Request")
         return await self._caller.unary(method, getattr(self._stub, method), request, 20)
 
     async def admin(self, request: Any) -> Any:
-        """The answer to a request of the operator's."""
+        """Call a method of the operator's services."""
         method = type(request).__name__.removesuffix("Request")
         of_maintenance = method in MAINTENANCE.methods_by_name
         stub = self._maintenance if of_maintenance else self._moderation
         return await self._operator.unary(method, getattr(stub, method), request, 20)
 
     async def all_of(self, account: str) -> list[pb.Link]:
-        """An account's links in every state, newest first."""
+        """Return an account's links in every state, newest first."""
         codes = (await self.admin(pb.ListAccountCodesRequest(account_id=account))).codes
         owner = pb.Owner(account_id=account)
         return [(await self.call(pb.GetLinkRequest(owner=owner, code=code))).link for code in codes]
@@ -92,7 +92,7 @@ def start(folder: Path) -> Process:
 
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    """One process, shared by the tests of this file that do not stop it."""
+    """A process shared by the tests of this module that do not stop it."""
     with start(tmp_path_factory.mktemp("links")) as process:
         yield process
         assert process.stop() == 0
@@ -112,7 +112,7 @@ def moment(seconds: int) -> Timestamp:
     return Timestamp(seconds=seconds)
 
 
-async def test_the_operator_and_the_reconciler_take_links_through_their_states(
+async def test_links_pass_through_all_states(
     links: Links,
 ) -> None:
     account, owner, codes = "states", owned_by("states"), ["state000", "state001"]
@@ -142,7 +142,7 @@ async def test_the_operator_and_the_reconciler_take_links_through_their_states(
     assert await links.all_of(account) == []
 
 
-async def test_views_are_noted_with_a_cursor(links: Links) -> None:
+async def test_views_are_stored_with_a_cursor(links: Links) -> None:
     for n in range(5):
         await links.create(f"order{n:03}", "a.example", "orders")
     await links.admin(pb.RankLinksRequest(people={"order001": 5, "order003": 2}, cursor="7"))
@@ -207,13 +207,16 @@ def ending(moment: Timestamp) -> pb.LinkChanges:
         (pb.BlockAddressRequest(address="co.uk", reason=SPAM), "INVALID_ADDRESS"),
         (pb.BlockAddressRequest(address="atajo.example", reason=SPAM), "INVALID_ADDRESS"),
         (pb.UnblockAddressRequest(address="nothing"), "INVALID_ADDRESS"),
+        (pb.ExplainBlockRequest(address="nothing"), "INVALID_ADDRESS"),
+        (pb.ExplainBlockRequest(), "INVALID_ADDRESS"),
+        (pb.ListDecisionsRequest(text="a\nb"), "INVALID_QUERY"),
         (pb.RemoveAccountLinksRequest(), "INVALID_OWNER"),
         (pb.ListReportsRequest(after="2"), "INVALID_CURSOR"),
         (pb.TakeLeaseRequest(job="Purge", holder="one", seconds=1), "INVALID_LEASE"),
         (pb.TakeLeaseRequest(job="purge", holder="one", seconds=-1), "INVALID_LEASE"),
     ],
 )
-async def test_a_call_that_can_never_be_right_has_a_reason(
+async def test_invalid_calls_of_the_process_have_a_reason(
     links: Links, request_: Any, reason: str
 ) -> None:
     is_admins = type(request_).__name__.removesuffix("Request") not in SERVICE.methods_by_name
@@ -222,7 +225,7 @@ async def test_a_call_that_can_never_be_right_has_a_reason(
     assert refused.value.reason == reason
 
 
-async def test_an_address_is_blocked_and_its_decisions_are_told(links: Links) -> None:
+async def test_an_address_is_blocked_explained_and_unblocked(links: Links) -> None:
     await links.create("evilcode", "evil.example/a", "evil")
     malware = pb.BLOCK_REASON_MALWARE
     block = pb.BlockAddressRequest(address="https://EVIL.example/", reason=malware, cause="a")
@@ -232,8 +235,27 @@ async def test_an_address_is_blocked_and_its_decisions_are_told(links: Links) ->
     with pytest.raises(InvalidArgument) as refused:
         await links.create("evilmore", "http://www.evil.example", "evil")
     assert refused.value.reason == "URL_REFUSED"
+    explained = await links.admin(pb.ExplainBlockRequest(code="evilcode"))
+    assert (explained.link.code, explained.blocklist) == ("evilcode", "operator/evil.example")
+    assert not explained.gone
+    assert not explained.exempt
+    assert not explained.HasField("decision")
+    [match] = explained.matches
+    assert (match.url, match.list, match.line, match.key, match.reason, match.exempt) == (
+        "http://evil.example/a",
+        "operator/evil.example",
+        1,
+        "evil.example",
+        malware,
+        False,
+    )
+    assert (match.decision.address, match.decision.cause) == ("evil.example", "a")
+    explained = await links.admin(pb.ExplainBlockRequest(address="www.evil.example"))
+    assert not explained.HasField("link")
+    assert [one.url for one in explained.matches] == ["http://www.evil.example/"]
+
     await links.admin(pb.UnblockAddressRequest(address="evil.example", cause="b"))
-    told = (await links.admin(pb.ListDecisionsRequest())).decisions[:2]
+    told = (await links.admin(pb.ListDecisionsRequest(text="EVIL.example"))).decisions
     assert [(one.kind, one.address, one.reason, one.cause) for one in told] == [
         (pb.DECISION_KIND_UNBLOCK, "evil.example", pb.BLOCK_REASON_UNSPECIFIED, "b"),
         (pb.DECISION_KIND_BLOCK, "evil.example", malware, "a"),
@@ -270,7 +292,7 @@ async def test_the_longest_links_fit_a_message(links: Links) -> None:
     assert refused.value.reason == "TOO_MANY_URLS"
 
 
-async def test_a_report_waits_until_the_operator_dismisses_it(links: Links) -> None:
+async def test_a_report_is_pending_until_it_is_dismissed(links: Links) -> None:
     await links.create("reported", "a.example", "require_owner")
     said = pb.ReportLinkRequest(
         code="reported",
@@ -339,7 +361,7 @@ async def test_a_cursor_of_the_change_feed_outlives_the_process(tmp_path: Path) 
             assert (await links.resolve(*codes)).keys() == {codes[2]}
 
 
-async def test_a_kill_amid_two_hundred_creators_loses_nothing(tmp_path: Path) -> None:
+async def test_a_kill_during_two_hundred_creations_loses_nothing(tmp_path: Path) -> None:
     acknowledged: dict[str, pb.Link] = {}
     under_way: dict[str, str] = {}
     enough = asyncio.Event()
@@ -368,7 +390,7 @@ async def test_a_kill_amid_two_hundred_creators_loses_nothing(tmp_path: Path) ->
             for start_at in range(0, len(codes), 1000):
                 some = codes[start_at : start_at + 1000]
                 assert await links.resolve(*some) == {code: acknowledged[code].url for code in some}
-            # What was under way can be sent again, whether or not it had reached the disk.
+            # Unacknowledged creations can be repeated, whether or not they are stored.
             for creator, code in under_way.items():
                 await links.create(code, f"{code}.example", creator)
             for code in codes[:50]:

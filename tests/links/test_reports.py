@@ -1,4 +1,4 @@
-"""What every links store promises of reports."""
+"""Reports on every links store."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ dismiss = units.decide_reports
 
 
 async def pending(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
-    """How often each report that waits was made, in their order."""
+    """Return the counts of pending reports, in order."""
     found, after = await store.reports.pending(None, 100)
     assert after is None
     assert all(link.code == report.code for link, report in found)
@@ -67,7 +67,7 @@ async def test_reports_of_a_link_for_one_reason_are_one(store: LinkStore) -> Non
     assert await store.reports.count_pending() == 2
 
 
-async def test_a_clock_that_goes_back_takes_no_time_from_a_report(store: LinkStore) -> None:
+async def test_a_clock_that_goes_back_does_not_shorten_a_report(store: LinkStore) -> None:
     await store.links.add(link())
     for minute in (2, 1, 3, 0):
         await units.report(store, "abcdefgh", SPAM, said(minute=minute), "one")
@@ -75,7 +75,7 @@ async def test_a_clock_that_goes_back_takes_no_time_from_a_report(store: LinkSto
     assert (report.first_at, report.last_at) == (said(minute=0).at, said(minute=3).at)
 
 
-async def test_a_link_in_whatever_state_is_reported(store: LinkStore) -> None:
+async def test_links_in_every_state_can_be_reported(store: LinkStore) -> None:
     ended = LinkChanges(ended_url="https://b.example").edit(URLS, NOW)
     for number, edit in enumerate((block(SPAM), removal(NOW), ended)):
         code = f"code000{number}"
@@ -86,7 +86,7 @@ async def test_a_link_in_whatever_state_is_reported(store: LinkStore) -> None:
     assert set(await pending(store)) == {(f"code000{number}", OTHER) for number in range(3)}
 
 
-async def test_a_purged_link_takes_its_reports_along(store: LinkStore) -> None:
+async def test_a_purge_deletes_reports(store: LinkStore) -> None:
     for code in ("abcdefgh", "other---", "decided-"):
         await store.links.add(link(code))
         await units.report(store, code, SPAM, said("Spam.", "ana@b.example"), code)
@@ -128,12 +128,12 @@ async def test_the_most_often_reported_links_come_first(store: LinkStore) -> Non
                 break
         assert [report for page in pages for report in page] == ordered, most
         ends = [len(page) for page in pages if page]
-        # A page ends where a link does.
+        # A page never splits the reports of a link.
         assert ends == {3: [3, 3], 4: [4, 2], 5: [5, 1], 100: [6]}[most]
 
 
-async def test_pages_repeat_nothing_and_skip_nothing_while_people_report(store: LinkStore) -> None:
-    """But what is reported more often meanwhile: it stands in front of where one is."""
+async def test_paging_is_stable_while_reports_arrive(store: LinkStore) -> None:
+    """Links that are reported more often meanwhile move to the front."""
     codes = [f"code{n:04}" for n in range(30)]
     for n, code in enumerate(codes):
         await store.links.add(link(code))
@@ -149,7 +149,7 @@ async def test_pages_repeat_nothing_and_skip_nothing_while_people_report(store: 
         seen += [report.code for _, report in found]
         if after is None:
             break
-        # Of what was seen some is decided on, and some is reported again and for more.
+        # Some links of earlier pages are decided on, some are reported again.
         await dismiss(store, seen[-1], NOW)
         await units.report(store, seen[-2], SPAM, said(), "again")
         await units.report(store, seen[-3], PHISHING, said(), f"more {turn}")
@@ -164,7 +164,7 @@ async def test_pages_repeat_nothing_and_skip_nothing_while_people_report(store: 
     assert [report.code for _, report in found][:2] == ["raised--", "new-----"]
 
 
-async def test_statements_are_kept_while_there_is_room(store: LinkStore) -> None:
+async def test_statements_are_stored_while_there_is_room(store: LinkStore) -> None:
     every = [said(f"Statement {number}", minute=number) for number in range(2 * MAX_STATEMENTS)]
     await store.links.add(link())
     for statement in every:
@@ -175,7 +175,7 @@ async def test_statements_are_kept_while_there_is_room(store: LinkStore) -> None
     assert report.count == 4 * MAX_STATEMENTS
 
 
-async def test_what_is_decided_on_waits_no_more_and_then_anew(store: LinkStore) -> None:
+async def test_a_decided_report_becomes_pending_again_when_repeated(store: LinkStore) -> None:
     for code in ("abcdefgh", "other---"):
         await store.links.add(link(code))
         for reason in (SPAM, PHISHING):
@@ -196,14 +196,14 @@ async def test_what_is_decided_on_waits_no_more_and_then_anew(store: LinkStore) 
     assert await dismiss(store, "abcdefgh", NOW) == 1
 
 
-async def test_what_was_decided_on_is_forgotten_in_time(store: LinkStore) -> None:
+async def test_decided_reports_are_deleted_after_their_retention(store: LinkStore) -> None:
     for number in range(4):
         await store.links.add(link(f"code000{number}"))
         await units.report(store, f"code000{number}", SPAM, said("a", "b@c"), f"id{number}")
     for number in range(3):
         await dismiss(store, f"code000{number}", NOW + number * MINUTE)
     await units.report(store, "code0000", OTHER, said("b", "c@d"), "other")
-    # The first of them waits anew, and so what was decided on is there no more.
+    # The first report is pending again, so it is no longer a decided one.
     await units.report(store, "code0001", SPAM, said("Anew."), "new")
     until = NOW + MINUTE
     rounds = 0
@@ -218,7 +218,7 @@ async def test_what_was_decided_on_is_forgotten_in_time(store: LinkStore) -> Non
     assert ids == {"code0000": "new", "code0001": "id1", "code0002": "id2", "code0003": "id3"}
 
 
-async def test_all_who_report_at_once_are_counted_and_told_one_id(store: LinkStore) -> None:
+async def test_concurrent_reports_are_counted_under_one_id(store: LinkStore) -> None:
     await store.links.add(link())
     calls = [
         units.report(store, "abcdefgh", reason, said("At once."), f"{reason.value} {number}")
@@ -231,8 +231,8 @@ async def test_all_who_report_at_once_are_counted_and_told_one_id(store: LinkSto
     assert await pending(store) == {("abcdefgh", PHISHING): 10, ("abcdefgh", SPAM): 10}
 
 
-async def test_no_report_is_lost_to_decisions_meanwhile(store: LinkStore) -> None:
-    """What was decided on and what waits are all that was reported."""
+async def test_concurrent_decisions_lose_no_report(store: LinkStore) -> None:
+    """Decided and pending reports add up to all reports."""
     await store.links.add(link())
     told = decided = 0
 

@@ -1,4 +1,4 @@
-"""Links that are there already are blocked and freed as blocklists change, on every store."""
+"""Rescans of existing links when blocklists change, on every store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Clock:
-    """Seconds and moments that go on by themselves a little with each look."""
+    """A clock that advances a little with each reading."""
 
     def __init__(self, each: float = 0.0) -> None:
         self.seconds = 0.0
@@ -45,15 +45,15 @@ class Clock:
 CLOCK = Clock()
 
 
-async def swept(store: LinkStore, lists: FakeBlocklist, clock: Clock = CLOCK) -> None:
-    """Look all links through, each step by another process, as if each one were killed."""
+async def rescan_all(store: LinkStore, blocklist: FakeBlocklist, clock: Clock = CLOCK) -> None:
+    """Rescan all links, each step in another process, as if each one were killed."""
     more = True
     while more:
-        more = await Rescanner(store, lists, clock.now, clock).step()
+        more = await Rescanner(store, blocklist, clock.now, clock).step()
         clock.seconds += rescan.LEASE.total_seconds()
-    sweep = await store.rescan_progress.get()
-    assert sweep is not None
-    assert sweep.fingerprint == lists.fingerprint
+    progress = await store.rescan_progress.get()
+    assert progress is not None
+    assert progress.fingerprint == blocklist.fingerprint
 
 
 def link(code: str, url: str, **more: object) -> Link:
@@ -61,19 +61,19 @@ def link(code: str, url: str, **more: object) -> Link:
 
 
 async def blocked(store: LinkStore) -> dict[str, str]:
-    """The codes that are blocked, each with the list that did it."""
+    """Return the blocked codes, each with the name of the blocklist."""
     links = await store.links.newest(ONE, 100)
     return {one.code: one.blocklist for one in links if one.blocked}
 
 
-async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: LinkStore) -> None:
+async def test_listed_links_are_blocked_and_unblocked_with_the_list(store: LinkStore) -> None:
     await store.links.add(link("badhost1", "http://bad.example/a"))
     await store.links.add(link("badhost2", "https://bad.example:8443/b"))
     await store.links.add(link("badpage1", "http://pages.example/bad"))
     await store.links.add(link("goodpage", "http://pages.example/good"))
     await store.links.add(link("goodhost", "http://good.example/"))
     cursor = (await store.change_feed.read_since(None)).cursor
-    await swept(store, FakeBlocklist(one={"bad.example", "http://pages.example/bad"}))
+    await rescan_all(store, FakeBlocklist(one={"bad.example", "http://pages.example/bad"}))
     assert await blocked(store) == {"badhost1": "one", "badhost2": "one", "badpage1": "one"}
     assert set((await store.change_feed.read_since(cursor)).keys) == {
         "badhost1",
@@ -85,13 +85,13 @@ async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: Link
     } == {"badhost1": BlockReason.PHISHING, "goodhost": None}
 
     both = FakeBlocklist(one={"bad.example"}, two={"bad.example"})
-    await swept(store, both)
+    await rescan_all(store, both)
     assert await blocked(store) == {"badhost1": "one", "badhost2": "one"}
     cursor = (await store.change_feed.read_since(None)).cursor
     del both.lists["one"]
-    await swept(store, both)
+    await rescan_all(store, both)
     assert await blocked(store) == {"badhost1": "two", "badhost2": "two"}
-    await swept(store, FakeBlocklist())
+    await rescan_all(store, FakeBlocklist())
     assert await blocked(store) == {}
     assert set((await store.change_feed.read_since(cursor)).keys) == {"badhost1", "badhost2"}
     assert await store.links.resolve(["badpage1"]) == [
@@ -99,11 +99,11 @@ async def test_what_a_list_names_is_blocked_and_freed_with_its_cause(store: Link
     ]
 
 
-async def test_a_link_that_leads_elsewhere_now_is_free(store: LinkStore) -> None:
-    lists = FakeBlocklist(one={"bad.example"})
-    policy = UrlPolicy("https://atajo.example", lists)
+async def test_changing_the_url_of_a_listed_link_unblocks_it(store: LinkStore) -> None:
+    blocklist = FakeBlocklist(one={"bad.example"})
+    policy = UrlPolicy("https://atajo.example", blocklist)
     await store.links.add(link("changed1", "http://bad.example/", ended_url="http://bad.example/e"))
-    await swept(store, lists)
+    await rescan_all(store, blocklist)
     for changes, listed in (
         (LinkChanges(title="other"), "one"),
         (LinkChanges(url="http://good.example/"), "one"),
@@ -111,17 +111,17 @@ async def test_a_link_that_leads_elsewhere_now_is_free(store: LinkStore) -> None
     ):
         assert await units.edit(store, ["changed1"], changes.edit(policy, NOW), NOW)
         assert (await blocked(store)).get("changed1") == listed
-    await swept(store, FakeBlocklist(one={"good.example"}))
+    await rescan_all(store, FakeBlocklist(one={"good.example"}))
     assert await blocked(store) == {"changed1": "one"}
 
 
-async def test_removed_and_purged_links_stand_in_nobodys_way(store: LinkStore) -> None:
+async def test_rescans_skip_removed_and_purged_links(store: LinkStore) -> None:
     for code in ("gone0001", "removed1", "purged01", "stays001"):
         await store.links.add(link(code, "http://bad.example/"))
     await units.edit(store, ["gone0001"], removal(NOW - RESTORABLE_FOR), NOW)
     await units.edit(store, ["removed1"], removal(NOW), NOW)
     await units.purge(store, ["purged01"], NOW)
-    await swept(store, FakeBlocklist(one={"bad.example"}))
+    await rescan_all(store, FakeBlocklist(one={"bad.example"}))
     assert await units.edit(store, ["removed1"], restoration(), NOW)
     assert (await blocked(store)).keys() == {"removed1", "stays001"}
     assert await units.purge(store, ["stays001"], NOW) == ["stays001"]
@@ -131,10 +131,10 @@ async def test_removed_and_purged_links_stand_in_nobodys_way(store: LinkStore) -
 
 
 @pytest.mark.parametrize("each", [0.0, 0.4])
-async def test_all_are_found_in_whatever_steps(
+async def test_every_link_is_found_with_any_step_size(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch, each: float
 ) -> None:
-    """Each step by another process; with a clock that leaves a step the time for little."""
+    """Each step runs in another process, with a clock that leaves little time for it."""
     monkeypatch.setattr(rescan, "_HOSTS_PER_READ", 7)
     monkeypatch.setattr(enforcement, "BATCH_SIZE", 3)
     clock = Clock(each)
@@ -144,22 +144,22 @@ async def test_all_are_found_in_whatever_steps(
             link(f"code{n:04}", f"http://h{n % 20:02}.example/{n}", ended_url=ended)
         )
     await store.links.add(Link("nobody00", "http://h03.example/", ANONYMOUS, NOW))
-    await swept(store, FakeBlocklist(one={"h03.example", "h11.example"}), clock)
+    await rescan_all(store, FakeBlocklist(one={"h03.example", "h11.example"}), clock)
     listed_codes = {
         f"code{n:04}" for n in range(60) if n % 20 in (3, 11) or (n % 3 and (7 * n) % 20 in (3, 11))
     }
     assert (await blocked(store)).keys() == listed_codes
     (nobodys,) = await store.links.resolve(["nobody00"])
     assert nobodys.reason is BlockReason.PHISHING
-    await swept(store, FakeBlocklist(), clock)
+    await rescan_all(store, FakeBlocklist(), clock)
     assert await blocked(store) == {}
 
 
-async def test_one_process_at_a_time_and_another_goes_on(store: LinkStore) -> None:
-    clock, lists = Clock(0.6), FakeBlocklist(one={"bad.example"})
+async def test_one_process_rescans_and_another_continues(store: LinkStore) -> None:
+    clock, blocklist = Clock(0.6), FakeBlocklist(one={"bad.example"})
     await store.links.add(link("badhost1", "http://bad.example/"))
-    first = Rescanner(store, lists, clock.now, clock)
-    second = Rescanner(store, lists, clock.now, clock)
+    first = Rescanner(store, blocklist, clock.now, clock)
+    second = Rescanner(store, blocklist, clock.now, clock)
     assert await first.step()
     noted = await store.rescan_progress.get()
     assert not await second.step()
@@ -189,16 +189,16 @@ class Dying:
 
 
 @pytest.mark.parametrize("transactions", range(5))
-async def test_a_rescan_that_a_kill_breaks_off_is_finished_by_another(
+async def test_a_rescan_interrupted_by_a_kill_is_finished_by_another(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch, transactions: int
 ) -> None:
-    lists, others = FakeBlocklist(one={"bad.example"}), FakeBlocklist(one={"worse.example"})
+    blocklist, others = FakeBlocklist(one={"bad.example"}), FakeBlocklist(one={"worse.example"})
     monkeypatch.setattr(enforcement, "BATCH_SIZE", 2)
     for n in range(3):
         await store.links.add(link(f"badhost{n}", f"http://bad.example/{n}"))
         await store.links.add(link(f"worse00{n}", f"http://worse.example/{n}"))
     await units.give_scan_code(store, "worse000", "SCAN0001", NOW)
-    await swept(store, lists, Clock())
+    await rescan_all(store, blocklist, Clock())
     cursor = (await store.change_feed.read_since(None)).cursor
     killed = replace(store, transactions=Dying(store.transactions, transactions))
     clock = Clock()
@@ -207,7 +207,7 @@ async def test_a_rescan_that_a_kill_breaks_off_is_finished_by_another(
         while await Rescanner(killed, others, clock.now, clock).step():
             pass
     clock.seconds += rescan.LEASE.total_seconds()
-    await swept(store, others, clock)
+    await rescan_all(store, others, clock)
     assert (await blocked(store)).keys() == {"worse000", "worse001", "worse002"}
     changed = set((await store.change_feed.read_since(cursor)).keys)
     assert changed == {f"{host}{n}" for host in ("badhost", "worse00") for n in range(3)} | {
@@ -215,10 +215,10 @@ async def test_a_rescan_that_a_kill_breaks_off_is_finished_by_another(
     }
 
 
-async def test_what_another_process_made_meanwhile_is_found(store: LinkStore) -> None:
-    clock, lists = Clock(), FakeBlocklist(one={"bad.example"})
-    lists.settled_at = 60.0
-    rescanner = Rescanner(store, lists, clock.now, clock)
+async def test_links_created_during_a_rescan_are_found(store: LinkStore) -> None:
+    clock, blocklist = Clock(), FakeBlocklist(one={"bad.example"})
+    blocklist.settled_at = 60.0
+    rescanner = Rescanner(store, blocklist, clock.now, clock)
     while await rescanner.step():
         pass
     await store.links.add(link("late0001", "http://bad.example/"))

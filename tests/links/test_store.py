@@ -1,4 +1,4 @@
-"""What every links store promises."""
+"""The contract of every links store."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def link(
 
 
 async def urls(store: LinkStore, codes: Sequence[str]) -> dict[str, str]:
-    """Where those of the codes lead that answer, each of which must be active."""
+    """Return the URLs of those of the codes that exist, which must be active."""
     found = await store.links.resolve(codes)
     assert found == [Resolution.active(one.code, one.url) for one in found]
     return {one.code: one.url for one in found}
 
 
 async def test_a_link_is_found_with_its_owner(store: LinkStore) -> None:
-    # The last is an account whose id is written like the hash of the guest's key.
+    # The last is an account whose id looks like the hash of the guest's key.
     owners: list[Owner] = [ANONYMOUS, ONE, GUEST, Account(GUEST.key_hash.decode())]
     links = [link(f"code{n:04}", owner=owner) for n, owner in enumerate(owners)]
     for one in links:
@@ -56,7 +56,7 @@ async def test_a_link_is_found_with_its_owner(store: LinkStore) -> None:
     assert await store.links.find("code0001") is None
 
 
-async def test_a_scan_code_is_the_first_of_those_drawn_that_is_free(
+async def test_a_scan_code_is_the_first_free_draw(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn = ["ABCDEFGH", "PURGED-1", "SCAN0001", "SCAN0002"]
@@ -84,7 +84,7 @@ async def test_a_scan_code_is_the_first_of_those_drawn_that_is_free(
     assert await given(GUEST, "code0003") == "SCAN0003"
 
 
-async def test_a_scan_code_given_at_once_is_one(store: LinkStore) -> None:
+async def test_concurrent_calls_create_one_scan_code(store: LinkStore) -> None:
     service = units.Service(store, URLS, lambda: NOW)
     await store.links.add(link(owner=ONE))
     given = await asyncio.gather(
@@ -95,7 +95,7 @@ async def test_a_scan_code_given_at_once_is_one(store: LinkStore) -> None:
     assert found.link_code == "abcdefgh"
 
 
-async def test_a_scan_code_finds_its_link_and_stays_taken_when_that_is_purged(
+async def test_a_scan_code_finds_its_link_and_stays_taken_after_a_purge(
     store: LinkStore,
 ) -> None:
     await store.links.add(link(owner=ONE))
@@ -119,7 +119,7 @@ async def test_a_scan_code_finds_its_link_and_stays_taken_when_that_is_purged(
     assert await store.links.add(link("SCAN0001", owner=ONE)) is None
 
 
-async def test_the_codes_of_an_owner_leave_out_what_was_removed(store: LinkStore) -> None:
+async def test_owned_codes_exclude_removed_links(store: LinkStore) -> None:
     for owner in (ONE, GUEST):
         assert await store.links.owned_codes(owner, 10) == []
     for n in range(4):
@@ -138,7 +138,7 @@ async def test_the_codes_of_an_owner_leave_out_what_was_removed(store: LinkStore
     assert await store.links.owned_codes(GUEST, 10) == []
 
 
-async def test_a_thousand_codes_are_looked_up_at_once_and_unknown_ones_left_out(
+async def test_a_lookup_of_a_thousand_codes_omits_unknown_ones(
     store: LinkStore,
 ) -> None:
     codes = [f"code{n:04}" for n in range(1000)]
@@ -148,7 +148,7 @@ async def test_a_thousand_codes_are_looked_up_at_once_and_unknown_ones_left_out(
     assert await urls(store, ["unknown-", "CODE0000"]) == {}
 
 
-async def test_of_fifty_links_for_one_code_at_once_one_wins(store: LinkStore) -> None:
+async def test_one_of_fifty_concurrent_creations_wins_a_code(store: LinkStore) -> None:
     service = units.Service(store, URLS, lambda: NOW)
     results = await asyncio.gather(
         *(service.commands.create("abcdefgh", f"http://{n}.example", ANONYMOUS) for n in range(50)),
@@ -161,7 +161,7 @@ async def test_of_fifty_links_for_one_code_at_once_one_wins(store: LinkStore) ->
     assert await urls(store, ["abcdefgh"]) == {"abcdefgh": won[0].url}
 
 
-async def test_one_link_fifty_times_at_once_is_fifty_successes(store: LinkStore) -> None:
+async def test_fifty_concurrent_repetitions_of_a_creation_succeed(store: LinkStore) -> None:
     service = units.Service(store, URLS, lambda: NOW)
     results = await asyncio.gather(
         *(service.commands.create("abcdefgh", "a.example", ONE) for _ in range(50))
@@ -171,7 +171,7 @@ async def test_one_link_fifty_times_at_once_is_fifty_successes(store: LinkStore)
     assert await store.links.newest(ONE, 5) == [link(owner=ONE)]
 
 
-async def test_a_link_made_and_purged_at_once_is_there_or_was_purged(store: LinkStore) -> None:
+async def test_a_link_created_and_purged_concurrently_exists_or_is_purged(store: LinkStore) -> None:
     one = link()
     for _ in range(20):
         await asyncio.gather(store.links.add(one), units.purge(store, ["abcdefgh"], NOW))
@@ -211,7 +211,7 @@ async def edited(store: LinkStore, code: str, edit: Edit, now: datetime = NOW) -
     return (await units.edit(store, [code], edit, now))[0]
 
 
-async def test_a_full_history_takes_no_more_and_loses_nothing(
+async def test_a_full_history_refuses_another_url(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for store_kind in ("mongo", "sqlite"):
@@ -232,7 +232,7 @@ async def test_a_full_history_takes_no_more_and_loses_nothing(
     assert (await edited(store, "abcdefgh", titled)).title == "b"
 
 
-async def test_links_are_edited_in_the_order_given_each_once(store: LinkStore) -> None:
+async def test_edited_links_are_returned_in_the_given_order(store: LinkStore) -> None:
     codes = [f"code{n:04}" for n in range(10)]
     for code in codes:
         await store.links.add(link(code, owner=ONE))
@@ -245,7 +245,9 @@ async def test_links_are_edited_in_the_order_given_each_once(store: LinkStore) -
     assert await store.links.history(codes[3]) == [FormerUrl("http://a.example", NOW)]
 
 
-async def test_every_state_has_a_list_and_the_removed_are_in_no_other(store: LinkStore) -> None:
+async def test_every_state_has_a_list_of_its_own(
+    store: LinkStore,
+) -> None:
     ends = NOW.replace(microsecond=0)
     links = {
         "active": link("active--", owner=ONE, age=1),
@@ -314,10 +316,10 @@ FOUND_BY = {
     "\N{KELVIN SIGN}elvin": "3",
     "\U0001f600": "3",
 }
-"""The last digits of the codes that each text is found in."""
+"""By search text: the last digits of the codes that match."""
 
 
-async def test_a_text_is_found_anywhere_whatever_the_case(store: LinkStore) -> None:
+async def test_a_search_ignores_case_and_finds_any_part(store: LinkStore) -> None:
     links = [
         link("code0000", "http://a.example/Abc", ONE, 1),
         replace(link("code0001", "http://b.exmple/#ÜNÏQUE", ONE, 2), title="Meine Straße"),
@@ -358,7 +360,7 @@ async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore
     await store.views.record({}, "")
     assert await store.views.cursor() == ""
 
-    # Visits stay with a link through all that is done to it.
+    # Numbers of visits survive every edit of a link.
     for edit in (EVERYTHING.edit(URLS, NOW), removal(NOW), restoration()):
         await edited(store, "code0004", edit)
     await store.views.record({"code0001": 4}, "18")
@@ -368,7 +370,7 @@ async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore
     assert (await ranking())[-1] == "unknown-"
 
 
-async def test_a_ranking_is_kept_with_all_its_codes(store: LinkStore) -> None:
+async def test_a_stored_ranking_has_all_codes(store: LinkStore) -> None:
     codes = [f"code{n:04}" for n in range(2345)]
     assert await store.lists.stored_ranking(ONE, "key", 0, 10, NOW) is None
     for _ in range(2):
@@ -385,9 +387,9 @@ async def test_a_ranking_is_kept_with_all_its_codes(store: LinkStore) -> None:
     assert await store.lists.stored_ranking(ONE, "key", 0, 10, NOW) == codes[:3]
 
 
-async def test_the_last_rankings_of_an_owner_are_kept_for_an_hour(store: LinkStore) -> None:
+async def test_the_latest_rankings_of_an_owner_are_stored_for_an_hour(store: LinkStore) -> None:
     async def kept(owner: Account | Guest, now: datetime) -> list[int]:
-        """Those that are there of four more than an owner can have."""
+        """Return which rankings are stored after four more than the limit."""
         rankings = [
             await store.lists.stored_ranking(owner, f"key{n}", 0, 10, now)
             for n in range(MAX_STORED_RANKINGS + 4)
@@ -409,7 +411,7 @@ async def test_the_last_rankings_of_an_owner_are_kept_for_an_hour(store: LinkSto
     assert await kept(ONE, later + timedelta(seconds=3)) == list(range(4, MAX_STORED_RANKINGS + 2))
 
 
-async def test_a_guests_links_become_an_accounts_in_batches(store: LinkStore) -> None:
+async def test_a_guests_links_are_claimed_in_batches(store: LinkStore) -> None:
     links = [link(f"code{n:04}", f"http://{n}.example", GUEST, n) for n in range(7)]
     links[2] = replace(links[2], removed_at=NOW)
     links[3] = replace(links[3], blocked=BlockReason.OTHER)
@@ -431,7 +433,7 @@ async def test_a_guests_links_become_an_accounts_in_batches(store: LinkStore) ->
     assert await codes_of(store, owner=Guest(bytes(32))) == ["other---"]
 
 
-async def test_edits_of_one_link_at_once_all_hold(store: LinkStore) -> None:
+async def test_concurrent_edits_of_one_link_all_take_effect(store: LinkStore) -> None:
     await store.links.add(link(owner=ONE))
     urls = [f"http://{n}.example" for n in range(8)]
     await asyncio.gather(
@@ -449,7 +451,7 @@ async def test_edits_of_one_link_at_once_all_hold(store: LinkStore) -> None:
     assert history[-1] == "http://a.example"
 
 
-async def test_what_was_removed_before_a_moment_is_told_the_first_removed_first(
+async def test_links_removed_before_a_time_are_listed_in_order_of_removal(
     store: LinkStore,
 ) -> None:
     for n in (3, 1, 4, 0, 2):
@@ -465,7 +467,7 @@ async def test_what_was_removed_before_a_moment_is_told_the_first_removed_first(
     assert await store.links.removed_before(NOW + 9 * DAY, 10) == codes[2:]
 
 
-async def test_codes_of_somebody_are_listed_in_their_order(store: LinkStore) -> None:
+async def test_codes_of_links_with_an_owner_are_listed_in_order(store: LinkStore) -> None:
     codes = ["-aaaaaaa", "0aaaaaaa", "Aaaaaaaa", "_aaaaaaa", "aaaa", "aaaaaaaa", "zaaaaaaa"]
     for n, code in enumerate(reversed(codes)):
         await store.links.add(link(code, owner=ONE if n % 2 else GUEST))
@@ -479,12 +481,12 @@ async def test_codes_of_somebody_are_listed_in_their_order(store: LinkStore) -> 
     assert "aaaa" not in await store.links.codes_after("", 10)
 
 
-async def test_one_holder_has_a_lease_until_it_ends_or_is_given_back(store: LinkStore) -> None:
+async def test_a_lease_has_one_holder_until_it_ends_or_is_released(store: LinkStore) -> None:
     minute, none = timedelta(minutes=1), timedelta(0)
     assert await store.leases.take("purge", "one", minute, NOW)
     assert not await store.leases.take("purge", "two", minute, NOW)
     assert await store.leases.take("rank", "two", minute, NOW)
-    # Renewed, it ends later; and who has it not cannot give it back.
+    # A renewal extends it; only the holder can release it.
     assert await store.leases.take("purge", "one", minute, NOW + minute / 2)
     assert not await store.leases.take("purge", "two", none, NOW + minute)
     assert not await store.leases.take("purge", "two", minute, NOW + minute)
@@ -495,19 +497,19 @@ async def test_one_holder_has_a_lease_until_it_ends_or_is_given_back(store: Link
 
 
 @pytest.mark.parametrize("ahead", [timedelta(minutes=62), timedelta(days=3650)])
-async def test_a_lease_that_a_clock_gave_that_ran_ahead_has_ended(
+async def test_a_lease_set_by_a_clock_that_ran_ahead_has_ended(
     store: LinkStore, ahead: timedelta
 ) -> None:
     hour = timedelta(hours=1)
     assert await store.leases.take("purge", "one", hour, NOW + ahead)
     assert await store.leases.take("purge", "two", hour, NOW)
     assert not await store.leases.take("purge", "one", hour, NOW)
-    # A lease taken by a replica whose clock is a minute ahead holds.
+    # A lease taken by a replica whose clock is a minute ahead is valid.
     assert await store.leases.take("rank", "one", hour, NOW + timedelta(minutes=1))
     assert not await store.leases.take("rank", "two", hour, NOW)
 
 
-async def test_of_twenty_who_want_a_lease_at_once_one_has_it(store: LinkStore) -> None:
+async def test_one_of_twenty_concurrent_holders_gets_a_lease(store: LinkStore) -> None:
     minute = timedelta(minutes=1)
     for at in (NOW, NOW + minute):
         held = await asyncio.gather(
@@ -516,7 +518,7 @@ async def test_of_twenty_who_want_a_lease_at_once_one_has_it(store: LinkStore) -
         assert sum(held) == 1
 
 
-async def test_a_purged_link_leaves_nothing_but_its_code(store: LinkStore) -> None:
+async def test_a_purged_link_leaves_only_its_code(store: LinkStore) -> None:
     await store.links.add(link(owner=ONE))
     await store.links.add(link("stays---", owner=ONE))
     await edited(store, "abcdefgh", EVERYTHING.edit(URLS, NOW))

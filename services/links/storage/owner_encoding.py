@@ -5,8 +5,8 @@ from __future__ import annotations
 from services.links.domain.owner import ANONYMOUS, Account, Anonymous, Guest, Owner
 
 OwnerValue = str | bytes | None
-"""An owner in the field `creator`: an account is its id, a guest the hash of its key, nobody is
-absent. Text and bytes are told apart by either store, so that one index lists the links of both."""
+"""The value of the field `creator`: an account's id, the hash of a guest's key, or nothing for an
+anonymous owner. Both stores distinguish text from bytes, so one index covers all owners."""
 
 
 def value_of(owner: Owner) -> OwnerValue:
