@@ -20,11 +20,11 @@ from gateway.backends.links import LinksClient
 from gateway.bootstrap import Gateway, bootstrap
 from gateway.http.fast_path import protocol_class
 from gateway.settings import GatewaySettings
-from services.shared import background, supervision
+from services.shared import background, supervisor
 from services.shared.observability import logs, tracing
 from services.shared.observability.health import Health
-from services.shared.observability.monitoring_server import ObservationServer
-from services.shared.settings import split_address
+from services.shared.observability.monitoring_server import MonitoringServer
+from services.shared.settings import split_endpoint
 
 log = logs.get(__name__)
 
@@ -44,8 +44,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         await self._health.start()
-        await self._health.serve()
-        supervision.announce(self._addresses)
+        await self._health.set_serving()
+        supervisor.report_ready(self._addresses)
         log.info("serving", **self._addresses)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -77,7 +77,7 @@ def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config
 
 
 async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
-    stop = supervision.stop_requested()
+    stop = supervisor.stop_event()
     background.stop_on_failure(stop)
     async with AsyncExitStack() as ending:  # Callbacks run in reverse order.
         ending.push_async_callback(asyncio.to_thread, tracing.stop)
@@ -87,7 +87,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         gateway = bootstrap(settings, auth, links, analytics)
         for collector in gateway.collectors:
             REGISTRY.register(collector)
-        observation = ObservationServer("gateway", settings, gateway.health)
+        observation = MonitoringServer("gateway", settings, gateway.health)
         ending.push_async_callback(asyncio.to_thread, observation.close)
         ending.callback(gateway.health.close)
         for client in (auth, links, analytics):
@@ -104,14 +104,14 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
             await gateway.health.stop()
             server.should_exit = True
 
-        stopping = background.run(stop_server(), "stop")
+        stopping = background.start_task(stop_server(), "stop")
         ending.callback(stopping.cancel)
         await server.serve([listening])
     log.info("stopped")
 
 
 def _listen(address: str) -> socket.socket:
-    host, port = split_address(address)
+    host, port = split_endpoint(address)
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from gateway.functions.rate_limits import Rate
 from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS
-from services.shared.settings import Address, ProcessSettings, PublicUrl
+from services.shared.settings import Endpoint, ProcessSettings, PublicUrl
 
 # Limits per client address, in each gateway. A local run, with its load tests, has one address.
 _CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
@@ -32,7 +32,7 @@ OptionalRate = Annotated[Rate | None, BeforeValidator(_rate)]
 class GatewaySettings(ProcessSettings):
     """Settings of the gateway, in addition to those of every process."""
 
-    listen: Address = "127.0.0.1:8080"
+    listen: Endpoint = "127.0.0.1:8080"
     """Host and port of the public server."""
     public_url: PublicUrl
     """URL of the product. Its origin is always one of the CORS origins."""

@@ -36,7 +36,7 @@ _SHARED = (
     "services.shared.background",
     "services.shared.rpc.interceptors",
     "services.shared.observability.monitoring_server",
-    "services.shared.supervision",
+    "services.shared.supervisor",
     "services.shared.observability.tracing",
 )
 """Modules that every process imports, or that create no metrics in processes that do not."""

@@ -25,7 +25,7 @@ from deploy.monitoring import grafana_server
 from deploy.monitoring.grafana_server import Grafana
 from deploy.monitoring.page import Page
 from deploy.monitoring.prometheus import Prometheus, rules
-from services.shared import supervision
+from services.shared import supervisor
 
 _EVERY = 1.0
 
@@ -70,7 +70,7 @@ def _tell(page: str, prometheus: str, grafana: str | None) -> None:
 
 async def _follow(data: Path, prometheus: Prometheus) -> None:
     """Scrape the processes that run on the data folder, until a signal."""
-    stop = supervision.stop_requested()
+    stop = supervisor.stop_event()
     following = asyncio.create_task(caller.follow())
     known: dict[str, str] | None = {}
     while not stop.is_set():

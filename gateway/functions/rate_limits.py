@@ -18,12 +18,12 @@ from typing import Self
 from gateway.functions.metrics import LIMITED
 from services.shared import ip_addresses
 from services.shared.errors import ResourceExhausted
-from services.shared.ip_addresses import Address
+from services.shared.ip_addresses import IpAddress
 
 _RATE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,5})?(second|minute|hour|day)s?")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 
-_IPV6_BYTES = (ip_addresses.HOUSEHOLD_BITS // 8, ip_addresses.NETWORK_BITS // 8)
+_IPV6_BYTES = (ip_addresses.SUBNET_BITS // 8, ip_addresses.SITE_BITS // 8)
 _NETWORK_FACTOR = 16
 """The limit of an IPv6 /48 as a multiple of that of one address."""
 MAX_WINDOWS = 65_536
@@ -37,7 +37,7 @@ Networks = tuple[bytes, ...]
 """What a call is counted under: its IPv4 address, or the /64 and the /48 of its IPv6 address."""
 
 
-def networks_of(client: Address | None) -> Networks:
+def networks_of(client: IpAddress | None) -> Networks:
     """Return what calls of a client are counted under. Unknown clients share one limit."""
     if client is None:
         return (b"",)

@@ -16,7 +16,7 @@ from gateway.functions.protocol import Payload, Text
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
 from gateway.visits.pipeline import VisitPipeline
-from services.shared import codes
+from services.shared import link_codes
 
 
 class CreateShortLink(Owned):
@@ -68,7 +68,7 @@ class ShortUrls:
 
     async def access_link(self, payload: AccessLink, request: Request) -> Reply:
         code = payload.code
-        resolution = await self.resolver.lookup(code) if codes.is_code(code) else None
+        resolution = await self.resolver.lookup(code) if link_codes.is_code(code) else None
         if resolution is not None and resolution.state is LinkState.ACTIVE:
             # The Referer is the calling page of this product: the real referrer is unknown.
             headers = [header for header in request.headers.raw if header[0] != b"referer"]

@@ -18,10 +18,10 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
 from gateway.http.hardening import HardenedProtocol
 from gateway.support.request_headers import Headers
-from services.shared import codes
+from services.shared import link_codes
 
-_MIN_PATH_BYTES = 1 + codes.MIN_LENGTH
-_MAX_PATH_BYTES = 1 + codes.MAX_LENGTH
+_MIN_PATH_BYTES = 1 + link_codes.MIN_LENGTH
+_MAX_PATH_BYTES = 1 + link_codes.MAX_LENGTH
 LOOKUP = "lookup"
 """Key of a scope's state for the look-up that the response waits for."""
 ERROR = "error"

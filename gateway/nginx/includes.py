@@ -16,7 +16,7 @@ from gateway.functions.protocol import failure, too_large
 from gateway.pages.files import TYPES
 from gateway.pages.html import DOCUMENTS, document_path
 from gateway.support.edge import Edge, RawHeaders
-from services.shared import codes
+from services.shared import link_codes
 from services.shared.errors import AppError, DeadlineExceeded, Unavailable
 
 _HEADER = "# Made by `make nginx`: change deploy/edge.toml or gateway/nginx/includes.py.\n\n"
@@ -83,11 +83,11 @@ def _routes(edge: Edge) -> list[str]:
         "",
         *(_rewritten(path, "/.gateway") for path in edge.gateway),
         "",
-        *_block(f'location ~ "^/{codes.PATTERN}\\z"', ["include short_address.conf;"]),
+        *_block(f'location ~ "^/{link_codes.PATTERN}\\z"', ["include short_address.conf;"]),
         "",
         # The gateway receives the path as matched: decoded, normalized and encoded again.
         *_block(
-            f'location ~ "^/{codes.PATTERN}{_trailing()}++\\z"',
+            f'location ~ "^/{link_codes.PATTERN}{_trailing()}++\\z"',
             ["rewrite ^ $uri break;", "include short_address.conf;"],
         ),
         "",
@@ -103,7 +103,7 @@ def _trailing() -> str:
 
     nginx matches bytes. In PCRE's UTF mode it would answer 500 to a path that is not valid UTF-8.
     """
-    encoded = sorted(character.encode() for character in codes.TRAILING)
+    encoded = sorted(character.encode() for character in link_codes.TRAILING)
     groups = (
         f"{_bytes(start)}[{''.join(_bytes(each[-1:]) for each in group)}]"
         for start, group in groupby(encoded, key=lambda each: each[:-1])

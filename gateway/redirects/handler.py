@@ -19,8 +19,8 @@ from gateway.support.edge import Edge
 from gateway.support.request_headers import Headers
 from gateway.support.request_id import sending_request_id, set_request_id
 from gateway.visits.pipeline import VisitPipeline
-from services.shared.codes import ROUTES, addressed_code, is_code
 from services.shared.errors import AppError
+from services.shared.link_codes import ROUTES, code_in_path, is_code
 from services.shared.observability import logs, tracing
 
 _BODY = b"Redirecting..."
@@ -134,7 +134,7 @@ class Redirects:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if is_read and (code := addressed_code(scope["path"][1:])):
+        if is_read and (code := code_in_path(scope["path"][1:])):
             with tracing.span("redirect", serves=True):
                 await self._follow(scope, receive, send, code)
         else:

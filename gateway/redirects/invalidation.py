@@ -62,8 +62,8 @@ class ChangeFollower:
     async def start(self) -> None:
         """Start to follow. Waits up to `START_SECONDS` for the first cursor."""
         self._tasks = [
-            background.run(self._follow(), "changes"),
-            background.run(self._watch_clock(), "changes_clock"),
+            background.start_task(self._follow(), "changes"),
+            background.start_task(self._watch_clock(), "changes_clock"),
         ]
         try:
             async with asyncio.timeout(START_SECONDS):

@@ -10,8 +10,8 @@ from starlette.types import Receive, Scope, Send
 from gateway.pages.files import Site
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
-from services.shared.codes import is_route
 from services.shared.errors import AppError
+from services.shared.link_codes import is_route
 from services.shared.observability import logs
 
 

@@ -9,7 +9,7 @@ from ipaddress import IPv4Network, IPv6Network
 from starlette.requests import Request
 
 from services.shared import ip_addresses
-from services.shared.ip_addresses import Address
+from services.shared.ip_addresses import IpAddress
 
 _MAX_FORWARDED_BYTES = 512
 """Bytes that are read at the end of an X-Forwarded-For header."""
@@ -38,7 +38,7 @@ class ClientIpFinder:
         self._trusted = trusted
         self._hops = hops
 
-    def of(self, request: Request) -> Address | None:
+    def of(self, request: Request) -> IpAddress | None:
         """Return the client's address, None if the connection has none."""
         forwarded = b",".join(
             value for name, value in request.headers.raw if name == b"x-forwarded-for"
@@ -50,7 +50,7 @@ class ClientIpFinder:
         client = self.of(request)
         return "" if client is None else str(client)
 
-    def find(self, host: str, forwarded: bytes) -> Address | None:
+    def find(self, host: str, forwarded: bytes) -> IpAddress | None:
         """Return the client's address by the host of the connection and X-Forwarded-For.
 
         Reads only the end of the header, and at most `_MAX_HOPS` hops.
@@ -78,7 +78,7 @@ class ClientIpFinder:
         return client
 
 
-def _address(entry: str) -> Address | None:
+def _address(entry: str) -> IpAddress | None:
     """Return the address of an X-Forwarded-For entry, None if it has none."""
     entry = entry.strip()
     if match := _WITH_PORT.fullmatch(entry):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from services.shared import codes, edge_table
+from services.shared import edge_table, link_codes
 
 RawHeaders = tuple[tuple[bytes, bytes], ...]
 
@@ -87,7 +87,7 @@ class Edge:
         if edge_table.CODE not in page:
             return None
         before, _, after = page.partition(edge_table.CODE)
-        return f"{re.escape(before)}({codes.PATTERN}){re.escape(after)}"
+        return f"{re.escape(before)}({link_codes.PATTERN}){re.escape(after)}"
 
     def code_in(self, page: str, path: str) -> str:
         """Return the code in a path of a page. Raises ValueError for paths of other pages."""

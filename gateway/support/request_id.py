@@ -20,7 +20,7 @@ def set_request_id(scope: Scope) -> str:
     returns the same id.
     """
     given = dict(scope["headers"]).get(_HEADER, b"").decode("latin-1")
-    current = request_id.take(given)
+    current = request_id.bind(given)
     if current != given:
         scope["headers"] = [*scope["headers"], (_HEADER, current.encode())]
     return current

@@ -206,9 +206,9 @@ class VisitPipeline:
     def start(self) -> None:
         """Start to send. Call once, in the running event loop."""
         self._tasks = [
-            background.run(self._journal.count_restored(), "journal_count"),
-            background.run(self._close_batches(), "visits_close"),
-            background.run(self._sender.run(), "visits_send"),
+            background.start_task(self._journal.count_restored(), "journal_count"),
+            background.start_task(self._close_batches(), "visits_close"),
+            background.start_task(self._sender.run(), "visits_send"),
         ]
 
     async def stop(self, seconds: float) -> None:
@@ -230,7 +230,7 @@ class VisitPipeline:
                 error=type(error).__name__,
             )
         except Exception as error:  # The rest of the shutdown must still run.
-            background.failed("visits_send", error)
+            background.report_failure("visits_send", error)
         await journal.close()
 
     def _begin_hour(self, now: float) -> None:

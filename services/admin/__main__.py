@@ -46,7 +46,7 @@ def main() -> None:
     if action is None:
         _end(INVALID_ARGUMENTS, USAGE)
     endpoints = settings.endpoints()
-    request_id.take(None)  # Marks this command in the services' logs.
+    request_id.bind(None)  # Marks this command in the services' logs.
     try:
         outcome = asyncio.run(_run(action, endpoints))
     except NotFound as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import ada_url
 
-from services.shared.codes import is_code
+from services.shared.link_codes import is_code
 
 
 @dataclass(frozen=True, slots=True)

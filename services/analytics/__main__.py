@@ -31,7 +31,7 @@ def _mongo() -> tuple[Callable[[mongo.Database], AnalyticsStore], mongo.Schema]:
     return mongo_store.open_store, mongo_store.SCHEMA
 
 
-ADAPTERS = stores.Adapters[AnalyticsStore](sqlite_store.open_store, MIGRATIONS, _mongo)
+STORE_FACTORIES = stores.StoreFactories[AnalyticsStore](sqlite_store.open_store, MIGRATIONS, _mongo)
 
 
 def _now() -> datetime:
@@ -43,12 +43,15 @@ async def opened(
     settings: AnalyticsSettings,
 ) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the service and its store. Close both on exit."""
-    async with stores.opened(settings.store, "analytics", ADAPTERS) as (store, database):
+    async with stores.open_stores(settings.store, "analytics", STORE_FACTORIES) as (
+        store,
+        database,
+    ):
         retention_days = settings.statistics_days
         keys = VisitorKeys(store, _now)
         queries = Queries(store, _now, retention_days)
         work = maintenance.run(keys, Maintenance(store, _now, retention_days), _now)
-        task = background.run(work, "maintenance")
+        task = background.start_task(work, "maintenance")
         try:
             yield servicers(Ingest(store, _now), queries, keys), database
         finally:
@@ -58,7 +61,7 @@ async def opened(
 
 def main() -> None:
     settings = AnalyticsSettings.load()
-    server.run("analytics", settings, opened(settings), gives_way=True)
+    server.run("analytics", settings, opened(settings), low_priority=True)
 
 
 if __name__ == "__main__":

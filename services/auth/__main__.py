@@ -36,7 +36,7 @@ def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
     )
 
 
-ADAPTERS = stores.Adapters[_Stores](
+STORE_FACTORIES = stores.StoreFactories[_Stores](
     lambda database: (sqlite.SqliteAccountStore(database), sqlite.SqliteAttemptStore(database)),
     sqlite.MIGRATIONS,
     _mongo,
@@ -72,7 +72,7 @@ def export_load(passwords: PasswordVerifier) -> None:
 async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the service and its store. Close both on exit."""
     secret = settings.token_secret.get_secret_value()
-    async with stores.opened(settings.store, "auth", ADAPTERS) as (
+    async with stores.open_stores(settings.store, "auth", STORE_FACTORIES) as (
         (accounts, attempt_store),
         database,
     ):

@@ -7,7 +7,9 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator
 
-from services.shared.settings import ServiceSettings, refuse_placeholder
+from services.shared.settings import ServiceSettings
+
+_PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
 
 
 class AuthSettings(ServiceSettings):
@@ -48,5 +50,8 @@ class AuthSettings(ServiceSettings):
     @field_validator("token_secret")
     @classmethod
     def _is_random(cls, secret: SecretStr, info: ValidationInfo) -> SecretStr:
-        refuse_placeholder(secret.get_secret_value(), info.data.get("environment", "production"))
+        text = secret.get_secret_value()
+        is_local = info.data.get("environment", "production") == "local"
+        if not is_local and (len(text.encode()) < 32 or text.strip().lower() in _PLACEHOLDERS):
+            raise ValueError("a random secret of at least 32 bytes is needed outside local runs")
         return secret

@@ -34,7 +34,7 @@ def _mongo() -> tuple[Callable[[mongo_runtime.Database], LinkStore], mongo_runti
     return mongo.open_store, mongo.SCHEMA
 
 
-ADAPTERS = stores.Adapters[LinkStore](sqlite.open_store, sqlite.MIGRATIONS, _mongo)
+STORE_FACTORIES = stores.StoreFactories[LinkStore](sqlite.open_store, sqlite.MIGRATIONS, _mongo)
 
 
 def _now() -> datetime:
@@ -48,7 +48,7 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         files = BlocklistFolder(settings.blocklist_dir) if settings.blocklist_dir else None
         if files:
             await ending.enter_async_context(files.running())
-        opening = stores.opened(settings.store, "links", ADAPTERS)
+        opening = stores.open_stores(settings.store, "links", STORE_FACTORIES)
         store, database = await ending.enter_async_context(opening)
         blocklist = CompositeBlocklist(files, store.decisions)
         await ending.enter_async_context(blocklist.running())

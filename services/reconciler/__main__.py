@@ -15,16 +15,16 @@ from services.reconciler.purge import Purge
 from services.reconciler.runner import Runner
 from services.reconciler.settings import ReconcilerSettings
 from services.reconciler.views import Views
-from services.shared import background, supervision
+from services.shared import background, process_tuning, supervisor
 from services.shared.observability import logs, tracing
 from services.shared.observability.health import Health
-from services.shared.observability.monitoring_server import ObservationServer
+from services.shared.observability.monitoring_server import MonitoringServer
 
 log = logs.get(__name__)
 
 
 async def _serve(settings: ReconcilerSettings) -> None:
-    stop = supervision.stop_requested()
+    stop = supervisor.stop_event()
     background.stop_on_failure(stop)
     async with AsyncExitStack() as ending:  # What comes last here ends first.
         ending.push_async_callback(asyncio.to_thread, tracing.stop)
@@ -36,7 +36,7 @@ async def _serve(settings: ReconcilerSettings) -> None:
         checks = {"auth": auth.check, "links": links.check, "analytics": analytics.check}
         # Ready whatever is away: it goes on as soon as it is back.
         health = Health(checks, needed=())
-        observation = ObservationServer("reconciler", settings, health)
+        observation = MonitoringServer("reconciler", settings, health)
         ending.push_async_callback(asyncio.to_thread, observation.close)
         ending.callback(health.close)
         await health.start()
@@ -47,8 +47,9 @@ async def _serve(settings: ReconcilerSettings) -> None:
         runners = [Runner(job, links, holder) for job in jobs]
         for runner in runners:
             runner.start()
-        await health.serve()
-        supervision.announce({"metrics": observation.address})
+        await health.set_serving()
+        process_tuning.tune_garbage_collector()
+        supervisor.report_ready({"metrics": observation.address})
         log.info("serving", metrics=observation.address)
         await stop.wait()
         await health.stop()
@@ -59,7 +60,7 @@ async def _serve(settings: ReconcilerSettings) -> None:
 def main() -> None:
     settings = ReconcilerSettings.load()
     logs.configure("reconciler", settings.log_level)
-    background.give_way()
+    process_tuning.lower_priority()
     tracing.start("reconciler", settings.version)
     uvloop.run(_serve(settings))
     background.exit_if_failed()

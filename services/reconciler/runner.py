@@ -60,7 +60,7 @@ class Runner:
 
     def start(self) -> None:
         """Begin in the background."""
-        self._working = background.run(self._work(), f"job_{self._job.name}")
+        self._working = background.start_task(self._work(), f"job_{self._job.name}")
 
     async def stop(self, seconds: float) -> None:
         """Finish the run under way within so many seconds, else break it off; give the lease back.
@@ -133,7 +133,7 @@ class Runner:
     async def _run(self) -> bool | None:
         """Do some of the job; returns whether there is more, None where that failed."""
         name = self._job.name
-        request_id.take(None)  # The services' logs tell what belongs to this run.
+        request_id.bind(None)  # The services' logs tell what belongs to this run.
         try:
             with tracing.span(f"job_{name}"):
                 async with asyncio.timeout(RUN_SECONDS):

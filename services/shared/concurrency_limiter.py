@@ -19,8 +19,8 @@ T = TypeVar("T")
 
 READS_REJECTED = Counter(
     "atajo_reads_rejected",
-    "Expensive reads, such as searches and statistics, that were rejected with 429: owner_limit, "
-    "their owner has too many waiting; overloaded, all owners together have.",
+    "Expensive reads, such as searches and statistics, that were rejected with 429, by reason: "
+    "owner_limit, the owner has too many waiting; overloaded, all owners together do.",
     ["kind", "reason"],
 )
 

@@ -1,6 +1,6 @@
-"""The one table of the product's paths, `deploy/edge.toml`, for all that must know them.
+"""Reads `deploy/edge.toml`, the table of all paths of the product.
 
-Nothing but the standard library is needed to read it.
+Depends on the standard library only, so that build scripts can import it.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from typing import Any
 
 FILE = Path(__file__).parents[2] / "deploy" / "edge.toml"
 CODE = ":code"
-"""In the path of a page, what stands for the code of any link."""
+"""Placeholder for a link's code in the path of a page."""
 
 
 def read() -> dict[str, Any]:
-    """The file's content, as TOML has it. Raises OSError or tomllib.TOMLDecodeError."""
+    """Parse the file. Raises OSError or tomllib.TOMLDecodeError."""
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
 def functions(table: dict[str, Any]) -> tuple[str, ...]:
-    """The paths of the functions, as `/createShortLink`."""
+    """Return the paths of the functions, such as `/createShortLink`."""
     return tuple(f"/{name}" for name in table["functions"]["names"])
 
 
 def pages(table: dict[str, Any]) -> tuple[str, ...]:
-    """The paths of the pages, as `/login`; some of them have `CODE` in them."""
+    """Return the paths of the pages, such as `/login`. Some contain `CODE`."""
     return tuple(page["path"] for page in table["pages"].values())
 
 
 def gateway(table: dict[str, Any]) -> tuple[str, ...]:
-    """The paths that the gateway answers itself, as `/status`."""
+    """Return the other paths that the gateway answers, such as `/status`."""
     return tuple(table["gateway"].values())
 
 
 def routes(table: dict[str, Any]) -> tuple[str, ...]:
-    """All paths that are functions, pages or the gateway's own."""
+    """Return the paths of all functions, pages and other routes of the gateway."""
     return functions(table) + pages(table) + gateway(table)
 
 
 def folders(table: dict[str, Any]) -> tuple[str, ...]:
-    """The names of the folders of files, as `assets`. They answer nothing themselves."""
+    """Return the names of the folders of static files, such as `assets`."""
     return (table["cache"]["hashed_prefix"].strip("/"),)

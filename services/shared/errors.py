@@ -1,18 +1,18 @@
-"""The errors a use case may raise, and nothing about how they travel.
+"""The errors that use cases raise, independent of the protocol.
 
     AppError
-    ├── InvalidArgument      the caller sent something that can never be right
-    ├── Unauthenticated      a secret the caller sent does not verify
-    ├── NotFound             what the call is about does not exist
-    ├── AlreadyExists        something else holds the place
-    ├── ResourceExhausted    a limit was reached; may carry the seconds to wait
-    ├── Unavailable          a part is away; the same call may succeed later
-    ├── DeadlineExceeded     a part did not answer in time
-    ├── Unimplemented        no such function
-    └── Internal             everything else; its text is fixed, the log has the rest
+    ├── InvalidArgument      the request is invalid and must not be repeated
+    ├── Unauthenticated      a password or token in the request is wrong
+    ├── NotFound             the subject of the call does not exist
+    ├── AlreadyExists        a conflict with something that exists
+    ├── ResourceExhausted    a limit was reached; may contain the seconds to wait
+    ├── Unavailable          a dependency is away; the same call may succeed later
+    ├── DeadlineExceeded     a dependency did not answer in time
+    ├── Unimplemented        the function does not exist
+    └── Internal             anything else; the message is fixed, the log has the details
 
-Each carries a `reason`: a stable UPPER_SNAKE code that callers branch on. They never branch
-on the message, which is for people.
+Each has a `reason`: a stable code in UPPER_SNAKE_CASE on which callers may branch. The message is
+for people.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from typing import ClassVar
 
 
 class AppError(Exception):
-    """An outcome other than success that a caller may be told."""
+    """An error that may be reported to the caller."""
 
     default_reason: ClassVar[str] = "INTERNAL"
     call: str = ""
-    """The gRPC call that ended with it, for the log; empty where it is this process's own."""
+    """The gRPC call that returned the error, for the log; empty if this process raised it."""
 
     def __init__(self, message: str, reason: str | None = None) -> None:
         super().__init__(message)
@@ -74,7 +74,7 @@ class Unimplemented(AppError):
 
 
 class Internal(AppError):
-    """A fault of ours. Nothing of its cause is told to the caller."""
+    """A bug of ours. The caller learns nothing about its cause."""
 
     def __init__(self) -> None:
         super().__init__("Something went wrong on our side.")

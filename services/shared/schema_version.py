@@ -1,10 +1,10 @@
-"""The version of a store's schema, which is kept in the store itself."""
+"""The error for a store whose schema is newer than the program."""
 
 from __future__ import annotations
 
 
-class SchemaTooNew(Exception):
-    """A later version of the program was here; its text is one clear line."""
+class UnsupportedSchemaVersion(Exception):
+    """A newer version of the program has used this store. The text is one line."""
 
     def __init__(self, store: str, version: int, known: int) -> None:
         super().__init__(f"{store} has schema version {version}; this program knows up to {known}.")

@@ -1,4 +1,4 @@
-"""Which store a service runs on: its setting decides, here and nowhere else."""
+"""Opens the database that `ATAJO_STORE` names, SQLite or MongoDB, for any service."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ class Store(Protocol):
     """An open database, as the process that serves over it sees it."""
 
     async def check(self) -> None:
-        """Raises Unavailable where it cannot be read and written."""
+        """Raise Unavailable if the database cannot be read and written."""
 
-    async def prepared(self) -> None:
+    async def wait_for_schema(self) -> None:
         """Wait until the schema is up to date, however long that takes.
 
         If the server is away, this returns at once.
         """
 
     async def size(self) -> StoreSize:
-        """Return how much room the store takes. Raises Unavailable."""
+        """Return the size of the database. Raises Unavailable."""
 
 
 @dataclass(frozen=True)
-class Adapters(Generic[Stores]):
-    """A service's stores over either database, and what each must be prepared with.
+class StoreFactories(Generic[Stores]):
+    """Builds a service's stores over either database, and prepares the schema of each.
 
-    `mongo` imports those of MongoDB: its driver takes 15 MB and as long to load as half of a
-    service, which nobody over SQLite waits for.
+    `load_mongo` imports the MongoDB stores and returns their factory and schema. The driver takes
+    15 MB and as long to import as half of a service, which a process over SQLite does not need.
     """
 
     on_sqlite: Callable[[sqlite.Database], Stores]
     migrations: Sequence[sqlite.Migration]
-    mongo: Callable[[], tuple[Callable[[mongo.Database], Stores], mongo.Schema]]
+    load_mongo: Callable[[], tuple[Callable[[mongo.Database], Stores], mongo.Schema]]
 
 
 @asynccontextmanager
-async def opened(
-    setting: str, service: str, adapters: Adapters[Stores]
+async def open_stores(
+    setting: str, service: str, factories: StoreFactories[Stores]
 ) -> AsyncIterator[tuple[Stores, Store]]:
-    """The stores over the database that `ATAJO_STORE` names, and the database, closed at the end.
+    """Open the database that `ATAJO_STORE` names; yield a service's stores and the database.
 
-    Raises SystemExit with one line for a setting of another form or a store that refuses.
+    Raises SystemExit with one line if the setting or the database cannot be used.
     """
     if setting.startswith(_MONGO_SCHEMES):
         from services.shared import mongo
 
-        on_mongo, schema = adapters.mongo()
-        async with mongo.opened(setting, f"atajo_{service}", schema) as documents:
+        on_mongo, schema = factories.load_mongo()
+        async with mongo.open_database(setting, f"atajo_{service}", schema) as documents:
             yield on_mongo(documents), documents
     elif setting.startswith(sqlite.SCHEME):
-        async with sqlite.opened(setting, adapters.migrations) as file:
-            yield adapters.on_sqlite(file), file
+        async with sqlite.open_database(setting, factories.migrations) as file:
+            yield factories.on_sqlite(file), file
     else:
         raise SystemExit(
             "ATAJO_STORE must have the form mongodb://…, mongodb+srv://… or sqlite:///path/to/file"

@@ -1,6 +1,6 @@
-"""Moments as stores keep them: whole microseconds since the Unix epoch.
+"""Timestamps as stores keep them: whole microseconds since the Unix epoch.
 
-An integer is exact and sorts as the moments do; a date of MongoDB has milliseconds.
+An integer is exact and sorts chronologically. MongoDB's own date type has milliseconds only.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from datetime import UTC, datetime, timedelta
 
 EPOCH = datetime.fromtimestamp(0, UTC)
 CLOCK_LEEWAY = timedelta(seconds=60)
-"""How much the clocks of replicas may differ. What is dated further ahead was dated by a wrong
-clock."""
+"""Maximum difference between the clocks of replicas. A timestamp further in the future comes from
+a wrong clock."""
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def micros_of(moment: datetime) -> int:
-    """Microseconds since the Unix epoch. `moment` has a time zone."""
-    return (moment - EPOCH) // _MICROSECOND
+def to_micros(time: datetime) -> int:
+    """Convert a time, which has a time zone, to microseconds since the Unix epoch."""
+    return (time - EPOCH) // _MICROSECOND
 
 
-def moment_of(micros: int) -> datetime:
-    """The moment, in UTC, so many microseconds since the Unix epoch."""
+def from_micros(micros: int) -> datetime:
+    """Convert microseconds since the Unix epoch to a time in UTC."""
     return EPOCH + micros * _MICROSECOND

@@ -16,9 +16,10 @@ import pytest
 
 from services.admin.__main__ import main
 from tests.conftest import STORES, store_of_product
+from tests.support.gateway_client import new_code
 from tests.support.processes import PYTHON_PATH, ROOT
-from tests.support.product import SERVICES, Product, new_code
-from tests.support.waiting import CHANGED, SETTLED, await_that
+from tests.support.product import SERVICES, Product
+from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_until
 
 _MOMENT = re.compile(r"[0-9-]{10} [0-9:]{8} UTC")
 
@@ -90,7 +91,7 @@ def test_a_removed_link_is_unknown_and_its_code_stays_taken(product: Product) ->
         assert admin(addresses(product), "remove-link", code) == (0, line)
     assert product.views(token) == {other: 0}
 
-    await_that(partial(is_unknown, product, code), CHANGED)
+    wait_until(partial(is_unknown, product, code), PROPAGATION_SECONDS)
     assert product.data("accessLink", {"code": code}) == {"success": True, "longUrl": []}
     for again in (token, None):
         payload = {"code": code, "url": "https://example.com/", "token": again}
@@ -127,11 +128,11 @@ def test_a_blocked_link_shows_its_class_until_it_is_unblocked(product: Product) 
     for reason in ("phishing", "malware"):
         blocked = admin(addresses(product), "block", code, reason, f"It is {reason}.")
         assert blocked == (0, "The link is blocked.")
-        await_that(partial(is_blocked, product, code, reason), CHANGED)
+        wait_until(partial(is_blocked, product, code, reason), PROPAGATION_SECONDS)
     env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
     for name in (code, f"https://ATAJO.example/{code}", f"atajo.example/{code}+"):
         assert admin(env, "unblock", name) == (0, "The link is unblocked.")
-    await_that(partial(leads_on, product, code), CHANGED)
+    wait_until(partial(leads_on, product, code), PROPAGATION_SECONDS)
     assert decided(product, 5) == [
         *[["unblock", code]] * 3,
         ["block", code, "malware", "It is malware."],
@@ -147,11 +148,11 @@ def test_blocking_a_host_blocks_its_links(product: Product) -> None:
     below = product.shorten(f"http://a.b.{host}/")
     blocked = admin(addresses(product), "block", f"{host}/shop", "spam")
     assert blocked == (0, "The host or path is blocked, and so are the links that lead there.")
-    await_that(partial(is_blocked, product, page, "spam"), CHANGED)
+    wait_until(partial(is_blocked, product, page, "spam"), PROPAGATION_SECONDS)
     assert product.visit(one).status_code == 302
     assert admin(addresses(product), "block", f"http://{host}:8080/#x", "phishing", "all")[0] == 0
     for code in (one, page, below):
-        await_that(partial(is_blocked, product, code, "phishing"), CHANGED)
+        wait_until(partial(is_blocked, product, code, "phishing"), PROPAGATION_SECONDS)
     payload = {"code": new_code(), "url": f"https://new.{host}/"}
     refused = product.call("createShortLink", payload)
     assert refused.json()["error"]["details"]["reason"] == "URL_REFUSED"
@@ -160,7 +161,7 @@ def test_blocking_a_host_blocks_its_links(product: Product) -> None:
         assert admin(addresses(product), "unblock", address) == (0, line)
         assert admin(addresses(product), "unblock", address)[0] == 3
     for code in (one, page, below):
-        await_that(partial(leads_on, product, code), CHANGED)
+        wait_until(partial(leads_on, product, code), PROPAGATION_SECONDS)
     assert decided(product, 4) == [
         ["unblock", f"{host}/shop"],
         ["unblock", host],
@@ -261,17 +262,17 @@ def test_reports_are_listed_and_decided_on(product: Product) -> None:
 def test_visits_that_arrive_after_a_removal_are_not_shown(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
-    await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+    wait_until(lambda: product.metric("atajo_visits_pending") == 0, RECOVERY_SECONDS)
     product.kill("analytics")
     assert product.visit(code).status_code == 302
-    with product.asleep("gateway"):  # It sends the visit afterwards.
+    with product.suspended("gateway"):  # It sends the visit afterwards.
         product.start("analytics")
         assert admin(addresses(product), "remove-link", code)[0] == 0
 
-    await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+    wait_until(lambda: product.metric("atajo_visits_pending") == 0, RECOVERY_SECONDS)
     assert product.metric('atajo_visits_counted_total{kind="person"}', "analytics") == 1
     assert product.views(token) == {}
-    await_that(partial(is_unknown, product, code), CHANGED)
+    wait_until(partial(is_unknown, product, code), PROPAGATION_SECONDS)
 
 
 def test_removing_an_account_removes_its_links_and_frees_its_email(product: Product) -> None:
@@ -297,7 +298,7 @@ def test_removing_an_account_removes_its_links_and_frees_its_email(product: Prod
         "There is no account with this e-mail address.",
     )
     for code in codes:
-        await_that(partial(is_unknown, product, code), CHANGED)
+        wait_until(partial(is_unknown, product, code), PROPAGATION_SECONDS)
     assert product.visit(kept).status_code == 302
 
     product.register(email)

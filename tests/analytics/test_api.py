@@ -23,7 +23,7 @@ from gateway.backends.view_counts import Totals
 from gateway.visits.journal.batch import Batch
 from gateway.visits.journal.lines import Facts, Visit, text_of
 from services.shared.errors import InvalidArgument
-from tests.support import services
+from tests.support import in_process_services
 
 HOUR = 490_000
 """2025-11-24, 16:00 UTC."""
@@ -33,7 +33,7 @@ NOTHING = Figures(0, 0, 0)
 
 @pytest.fixture
 async def analytics(tmp_path: Path) -> AsyncIterator[AnalyticsClient]:
-    async with services.analytics(tmp_path) as client:
+    async with in_process_services.analytics(tmp_path) as client:
         yield client
 
 

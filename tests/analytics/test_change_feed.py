@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application.ports import MAX_CHANGES, AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals
 from services.analytics.storage.mongo import store as mongo_store
 from services.shared.feed import FeedPage
 from services.shared.mongo import feed
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 from tests.analytics.cases import BOT, CODE, NOW, changed_codes, current_cursor, visit
-from tests.support.stores import NewStore, opened_at
+from tests.support.store_fixtures import NewStore, open_stores_at
 
 Opened = Callable[[int], AbstractAsyncContextManager[list[AnalyticsStore]]]
 
@@ -33,7 +33,9 @@ def opener(new_store: NewStore) -> Opened:
         async with AsyncExitStack() as stack:
             setting = stack.enter_context(new_store())
             stores = [
-                await stack.enter_async_context(opened_at(setting, "analytics", ADAPTERS))
+                await stack.enter_async_context(
+                    open_stores_at(setting, "analytics", STORE_FACTORIES)
+                )
                 for _ in range(1 if setting.startswith("sqlite") else count)
             ]
             yield [stores[n % len(stores)] for n in range(count)]
@@ -155,11 +157,11 @@ async def test_sqlite_retains_minutes_of_changes_and_at_least_a_thousand(
 ) -> None:
     path = tmp_path / "store.sqlite3"
     retention = timedelta(minutes=5)
-    async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{path}", "analytics", STORE_FACTORIES) as store:
         with sqlite3.connect(path) as connection:
             connection.executemany(
                 "INSERT INTO changes (codes, changed_at) VALUES (?, ?)",
-                [(f"code{n:04}", micros_of(NOW - retention)) for n in range(1005)],
+                [(f"code{n:04}", to_micros(NOW - retention)) for n in range(1005)],
             )
         connection.close()
         assert len(await changed_codes(store, "0")) == 1005
@@ -173,7 +175,7 @@ async def test_sqlite_retains_minutes_of_changes_and_at_least_a_thousand(
 
 async def test_sqlite_commits_a_batch_with_its_changes(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
-    async with opened_at(f"sqlite:///{path}", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{path}", "analytics", STORE_FACTORIES) as store:
         with sqlite3.connect(path) as connection:
             connection.execute(
                 "CREATE TRIGGER full BEFORE INSERT ON changes "

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application import group_reader
 from services.analytics.application.ports import AnalyticsStore, NameDetail, OnDay
 from services.analytics.application.query import Queries
@@ -23,8 +23,8 @@ from services.analytics.domain.periods import DateRange, Period, RecentPeriod, r
 from services.analytics.domain.statistics import Statistics, StatisticsBuilder
 from services.analytics.domain.visits import Day, Dimension, VisitCount, VisitKind
 from tests.analytics.cases import get_database, maintain_all, with_database
-from tests.support.faulty import Crash, Faulty
-from tests.support.stores import NewStore, opened_anew, opened_at
+from tests.support.crashing_database import Crash, CrashingDatabase
+from tests.support.store_fixtures import NewStore, open_new_stores, open_stores_at
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
 FIRST = 20_600
@@ -127,7 +127,9 @@ def test_statistics_of_a_group_are_the_sums_of_its_links(
         async with AsyncExitStack() as stack:
             setting = stack.enter_context(new_store())
             opened = [
-                await stack.enter_async_context(opened_at(setting, "analytics", ADAPTERS))
+                await stack.enter_async_context(
+                    open_stores_at(setting, "analytics", STORE_FACTORIES)
+                )
                 for _ in range(2)
             ]
             replicas = [Queries(store, lambda: moment(today)) for store in opened]
@@ -198,7 +200,7 @@ async def crash_while_applying(
     store: AnalyticsStore, batch: Batch, writes: int, now: datetime
 ) -> None:
     """Apply a batch in a process that crashes after a number of writes."""
-    faulty = Faulty(get_database(store))
+    faulty = CrashingDatabase(get_database(store))
     faulty.arm(writes, done=False)
     with suppress(Crash):
         await with_database(store, faulty).apply(batch, now)
@@ -243,7 +245,7 @@ def thirty_days() -> Batch:
 async def test_past_days_are_read_once(new_store: NewStore, thirty_days: Batch) -> None:
     now = moment(FIRST + 29)
     recent = {(code, FIRST + day) for code in CODES[:2] for day in (28, 29)}
-    async with opened_anew(new_store, "analytics", ADAPTERS) as store:
+    async with open_new_stores(new_store, "analytics", STORE_FACTORIES) as store:
         recorder = Recorder(store)
         queries = Queries(cast("AnalyticsStore", recorder), lambda: now)
 
@@ -273,7 +275,7 @@ async def test_the_cache_evicts_the_least_recently_used_entries(
 ) -> None:
     now = moment(FIRST + 40)
     monkeypatch.setattr(group_reader, "MAX_CACHE_BYTES", 2_500)  # Enough for ten days.
-    async with opened_anew(new_sqlite, "analytics", ADAPTERS) as store:
+    async with open_new_stores(new_sqlite, "analytics", STORE_FACTORIES) as store:
         recorder = Recorder(store)
         queries = Queries(cast("AnalyticsStore", recorder), lambda: now)
 
@@ -294,7 +296,7 @@ async def test_days_read_while_a_late_batch_is_written_are_read_again(
 ) -> None:
     now = moment(FIRST + 29)
     late = (VisitCount(CODES[0], (FIRST + 5) * 24, PERSON, {}, 1),)
-    async with opened_anew(new_store, "analytics", ADAPTERS) as store:
+    async with open_new_stores(new_store, "analytics", STORE_FACTORIES) as store:
         queries = Queries(store, lambda: now)
 
         async def people() -> int:
@@ -319,7 +321,7 @@ async def test_a_late_visit_may_create_a_day_during_a_read(
     gap = (FIRST + 10) * 24
     visits = tuple(visit for visit in thirty_days.visits if visit.hour != gap)
     late = Batch("one", 2, (VisitCount(CODES[0], gap, PERSON, {}, 1),))
-    async with opened_anew(new_store, "analytics", ADAPTERS) as store:
+    async with open_new_stores(new_store, "analytics", STORE_FACTORIES) as store:
 
         class Late(Recorder):
             async def read_days(self, *args: Any, **kwargs: Any) -> None:
@@ -342,7 +344,7 @@ async def test_a_period_within_cached_days_has_only_its_own_names(new_store: New
     )
     now = moment(FIRST + 830)
     model = Model(list(visits))
-    async with opened_anew(new_store, "analytics", ADAPTERS) as store:
+    async with open_new_stores(new_store, "analytics", STORE_FACTORIES) as store:
         await store.apply(Batch("one", 1, visits), now)
         await maintain_all(store, FIRST + 830)
         queries = Queries(store, lambda: now)

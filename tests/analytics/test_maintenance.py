@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application.maintenance import Maintenance, run
 from services.analytics.application.ports import AnalyticsStore, NameDetail
 from services.analytics.application.visitor_keys import VisitorKeys
@@ -21,7 +21,7 @@ from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals, VisitCount, VisitKind
 from services.analytics.metrics import DAYS_DELETED, KEYS_DELETED, KEYS_MADE
 from services.shared.errors import Unavailable
-from tests.support.stores import opened_at
+from tests.support.store_fixtures import open_stores_at
 
 TODAY = 20_513
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -63,7 +63,7 @@ async def until(condition: Callable[[], bool]) -> None:
 async def test_an_expired_key_is_in_no_file(tmp_path: Path) -> None:
     now = Clock(MIDNIGHT - timedelta(seconds=0.5))
     made, deleted = KEYS_MADE._value.get(), KEYS_DELETED._value.get()
-    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{tmp_path}/store", "analytics", STORE_FACTORIES) as store:
         keys = VisitorKeys(store, now)
         day, key = await keys.current()
         assert (day, len(key)) == (TODAY - 1, 32)
@@ -85,7 +85,7 @@ async def test_an_expired_key_is_in_no_file(tmp_path: Path) -> None:
 
 async def test_an_expired_key_is_deleted_before_the_next_is_returned(tmp_path: Path) -> None:
     moments = [MIDNIGHT - timedelta(seconds=1)]
-    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{tmp_path}/store", "analytics", STORE_FACTORIES) as store:
         keys = VisitorKeys(store, lambda: moments[-1])
         _, key = await keys.current()
         moments.append(MIDNIGHT)
@@ -105,7 +105,7 @@ async def test_an_expired_key_is_deleted_before_the_next_is_returned(tmp_path: P
 
 async def test_an_interrupted_deletion_of_a_key_is_completed(tmp_path: Path) -> None:
     """The process ended after overwriting the row and before emptying the log."""
-    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{tmp_path}/store", "analytics", STORE_FACTORIES) as store:
         keys = VisitorKeys(store, lambda: MIDNIGHT)
         _, key = await keys.current()
         with closing(sqlite3.connect(tmp_path / "store", isolation_level=None)) as other:
@@ -121,7 +121,7 @@ async def test_days_are_deleted_after_the_retention_period(tmp_path: Path) -> No
     )
     found: set[int] = set()
     deleted = DAYS_DELETED._value.get()
-    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{tmp_path}/store", "analytics", STORE_FACTORIES) as store:
         await store.apply(Batch("one", 1, visits), MIDNIGHT)
         for retention_days in (None, 7):
             task = asyncio.create_task(run_maintenance(store, lambda: MIDNIGHT, retention_days))

@@ -28,7 +28,7 @@ from tests.analytics.cases import (
     maintain_all,
     visit,
 )
-from tests.support.faulty import Crash, Faulty
+from tests.support.crashing_database import Crash, CrashingDatabase
 from tests.support.mongo import server
 
 CODES = ("abcdefgh", "ABCDEFGH", "--------")
@@ -41,9 +41,9 @@ async def replicas(server_url: str, count: int) -> AsyncIterator[list[mongo.Data
         url = stack.enter_context(server.database(server_url))
         opened = []
         for _ in range(count):
-            database = mongo.opened(url, "", mongo_store.SCHEMA)
+            database = mongo.open_database(url, "", mongo_store.SCHEMA)
             opened.append(await stack.enter_async_context(database))
-            await opened[-1].prepared()
+            await opened[-1].wait_for_schema()
         yield opened
 
 
@@ -82,7 +82,7 @@ async def test_replicas_that_crash_at_any_write_count_every_visit_once(
             batch = random_batch(chance, name, number)
             model.apply(batch)
             for attempt in range(10):
-                faulty = Faulty(chance.choice(databases))
+                faulty = CrashingDatabase(chance.choice(databases))
                 store = mongo_store.open_store(cast("mongo.Database", faulty))
                 if attempt < 9 and chance.random() < 0.7:
                     faulty.arm(chance.randint(0, 4), done=chance.random() < 0.5)
@@ -108,7 +108,7 @@ async def test_maintenance_continues_after_a_crash(
         store = mongo_store.open_store(database)
         await store.apply(Batch("one", 1, visits), NOW)
         remaining = await add_up(store, [CODE], DAY + 40, DAY + 200)
-        faulty = Faulty(database)
+        faulty = CrashingDatabase(database)
         faulty.arm(writes, done=done)
         crashing = mongo_store.open_store(cast("mongo.Database", faulty))
         with pytest.raises(Crash):

@@ -17,7 +17,7 @@ import pytest
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.shared.errors import InvalidArgument, Unavailable
-from services.shared.rpc import client
+from services.shared.rpc import channels, client
 from tests.support.processes import Process
 
 ADMIN = pb.DESCRIPTOR.services_by_name["AdminService"]
@@ -66,7 +66,7 @@ def date_range(first: str, last: str) -> pb.Dates:
 
 @asynccontextmanager
 async def connect(process: Process) -> AsyncIterator[Analytics]:
-    async with client.open_channel(process.grpc, SERVICE) as channel:
+    async with channels.open_channel(process.grpc, SERVICE) as channel:
         yield Analytics(pb_grpc.AnalyticsServiceStub(channel))
 
 
@@ -227,7 +227,7 @@ async def test_changed_totals_are_listed_after_a_cursor(
     process: Process, analytics: Analytics
 ) -> None:
     calls = client.Caller(ADMIN)
-    async with client.open_channel(process.addresses["admin"], ADMIN) as channel:
+    async with channels.open_channel(process.addresses["admin"], ADMIN) as channel:
         stub = pb_grpc.AdminServiceStub(channel)
 
         async def changed_totals(cursor: str | None) -> pb.ListVisitedResponse:

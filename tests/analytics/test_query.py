@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application.ports import (
     AnalyticsStore,
     NameDetail,
@@ -29,7 +29,7 @@ from services.analytics.domain.errors import TooManyReads
 from services.analytics.domain.periods import RecentPeriod
 from services.analytics.domain.statistics import Statistics
 from services.analytics.domain.visits import VisitCount, VisitKind
-from tests.support.stores import opened_at
+from tests.support.store_fixtures import open_stores_at
 
 TODAY = 20_513
 MIDNIGHT = datetime(2026, 3, 1, tzinfo=UTC)
@@ -42,7 +42,7 @@ async def test_periods_before_the_retention_period_are_marked(
 ) -> None:
     retained_from = (MIDNIGHT - timedelta(days=30)).date()
     visits = tuple(VisitCount(code, TODAY * 24, VisitKind.PERSON, {}, 1) for code in codes)
-    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{tmp_path}/store", "analytics", STORE_FACTORIES) as store:
         await store.apply(Batch("one", 1, visits), MIDNIGHT)
         queries = Queries(store, lambda: MIDNIGHT, 30)
 

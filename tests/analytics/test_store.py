@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application.ports import AnalyticsStore, NameDetail
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.name_admission import MAX_NAMES
@@ -43,8 +43,8 @@ from tests.analytics.cases import (
     visit,
     with_database,
 )
-from tests.support.faulty import Crash, Faulty
-from tests.support.stores import NewStore, opened_anew, opened_at
+from tests.support.crashing_database import Crash, CrashingDatabase
+from tests.support.store_fixtures import NewStore, open_new_stores, open_stores_at
 
 Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
 
@@ -52,7 +52,7 @@ Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
 @pytest.fixture
 def opened(new_store: NewStore) -> Opened:
     """Opens a new, empty store each time."""
-    return lambda: opened_anew(new_store, "analytics", ADAPTERS)
+    return lambda: open_new_stores(new_store, "analytics", STORE_FACTORIES)
 
 
 async def test_concurrent_resends_count_once(opened: Opened) -> None:
@@ -442,7 +442,7 @@ def test_resends_after_a_crash_at_any_write_count_once(
         async with opened() as store:
             begin = await current_cursor(store)
             for step in script:
-                faulty = Faulty(get_database(store))
+                faulty = CrashingDatabase(get_database(store))
                 process = with_database(store, faulty)
                 if step.replay and step.replay <= acknowledged[step.gateway]:
                     old = acknowledged[step.gateway] + 1 - step.replay
@@ -499,7 +499,7 @@ async def test_sqlite_reads_block_neither_writers_nor_other_readers(
         reached.set()
         proceed.wait(20)
 
-    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{tmp_path}/store", "analytics", STORE_FACTORIES) as store:
         await store.apply(Batch("one", 1, (visit(),)), NOW)
         reading = asyncio.create_task(store.read_days([CODE], DAY, DAY, on_day, NameDetail.NONE))
         await asyncio.to_thread(reached.wait, 20)
@@ -513,7 +513,7 @@ async def test_sqlite_reads_block_neither_writers_nor_other_readers(
 async def test_sqlite_reads_many_days_in_steps(tmp_path: Path) -> None:
     codes = [f"code{n:04}" for n in range(600)]
     visits = [visit(code, HOUR + 24 * day) for code in codes for day in range(3)]
-    async with opened_at(f"sqlite:///{tmp_path}/store", "analytics", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{tmp_path}/store", "analytics", STORE_FACTORIES) as store:
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
         database = get_database(store)
         days_per_read = [0]

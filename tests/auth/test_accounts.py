@@ -74,7 +74,7 @@ def passwords(monkeypatch: pytest.MonkeyPatch) -> Passwords:
 @pytest.fixture
 async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthService]:
     """A service with Ana's account. Her password is `first`."""
-    async with sqlite.opened(f"sqlite:///{tmp_path}/auth.db", MIGRATIONS) as database:
+    async with sqlite.open_database(f"sqlite:///{tmp_path}/auth.db", MIGRATIONS) as database:
         limits = [
             FailureLimit(2, "address"),
             FailureLimit(4, "account"),

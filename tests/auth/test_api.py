@@ -17,7 +17,7 @@ from services.shared.errors import (
     NotFound,
     Unauthenticated,
 )
-from tests.support import services
+from tests.support import in_process_services
 
 PASSWORD, NEW = "Camino-42", "Camino-43"
 SALT, NEW_SALT = (bcrypt.gensalt(10) for _ in range(2))
@@ -30,7 +30,7 @@ EMAIL = "a@example.com"
 @pytest.fixture
 async def auth(tmp_path: Path) -> AsyncIterator[AuthClient]:
     """A client of a service with one account."""
-    async with services.auth(tmp_path) as client:
+    async with in_process_services.auth(tmp_path) as client:
         await register(client)
         yield client
 

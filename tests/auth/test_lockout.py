@@ -9,8 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.gateway_client import registration
 from tests.support.processes import NO_TLS
-from tests.support.product import Product, registration
+from tests.support.product import Product
 
 WRONG = "\u00f1" * 37
 """A password that is too long for bcrypt, so that it is rejected without 50 ms of hashing."""

@@ -31,8 +31,8 @@ async def test_a_registration_that_a_failover_could_undo_is_not_acknowledged(
 ) -> None:
     url = server.initiate([node.port for node in three_nodes])
     with pymongo.MongoClient[dict[str, Any]](url) as client:
-        async with mongo.opened(url, "atajo_test", SCHEMA) as database:
-            await database.prepared()
+        async with mongo.open_database(url, "atajo_test", SCHEMA) as database:
+            await database.wait_for_schema()
             store = MongoAccountStore(database)
             assert await store.add(ANA) == ANA
             assert client.address

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from services.auth.__main__ import ADAPTERS
+from services.auth.__main__ import STORE_FACTORIES
 from services.auth.application.ports import AccountStore, AttemptStore
 from services.auth.domain.account import Account
 from services.shared.sqlite.connection import connect
-from tests.support.stores import NewStore, opened_at
+from tests.support.store_fixtures import NewStore, open_stores_at
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 WINDOW = timedelta(minutes=15)
@@ -48,7 +48,7 @@ def opening(new_store: NewStore) -> Iterator[Opening]:
 
         @asynccontextmanager
         async def opened() -> AsyncIterator[Stores]:
-            async with opened_at(setting, "auth", ADAPTERS) as (accounts, attempts):
+            async with open_stores_at(setting, "auth", STORE_FACTORIES) as (accounts, attempts):
                 yield Stores(accounts, attempts)
 
         yield opened
@@ -311,7 +311,10 @@ async def test_sqlite_lists_closed_accounts_without_reading_open_ones(
         return connection
 
     monkeypatch.setattr("services.shared.sqlite.readers.connect", connect_counted)
-    async with opened_at(f"sqlite:///{tmp_path}/auth.db", "auth", ADAPTERS) as (accounts, _):
+    async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as (
+        accounts,
+        _,
+    ):
         for number in range(300):
             await accounts.add(replace(ANA, id=f"{number:024x}", email_key=f"{number}@b"))
         await accounts.close("7@b")
@@ -322,7 +325,10 @@ async def test_sqlite_lists_closed_accounts_without_reading_open_ones(
 
 
 async def test_sqlite_deletes_expired_rows(tmp_path: Path) -> None:
-    async with opened_at(f"sqlite:///{tmp_path}/auth.db", "auth", ADAPTERS) as (_, attempts):
+    async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as (
+        _,
+        attempts,
+    ):
         for number in range(150):
             await attempts.acquire(f"old {number}", 1, WINDOW, NOW)
         await attempts.acquire("live", 1, WINDOW, NOW + timedelta(minutes=1))

@@ -12,22 +12,22 @@ import pytest
 from gateway.backends.view_counts import Totals
 from gateway.bootstrap import Gateway, bootstrap
 from gateway.settings import GatewaySettings
-from tests.support import services
-from tests.support.product import BROWSER
+from tests.support import in_process_services
+from tests.support.gateway_client import BROWSER
 
 URL = "https://atajo.example"
 
 
 @pytest.fixture
-async def called(tmp_path: Path) -> AsyncIterator[services.Services]:
+async def called(tmp_path: Path) -> AsyncIterator[in_process_services.Services]:
     """What a gateway calls."""
-    async with services.services(tmp_path, URL) as opened:
+    async with in_process_services.services(tmp_path, URL) as opened:
         yield opened
 
 
 def bootstrapped(
     folder: Path,
-    called: services.Services | None = None,
+    called: in_process_services.Services | None = None,
     web_dir: Path | None = None,
     countries_file: Path | None = None,
 ) -> Gateway:
@@ -52,7 +52,7 @@ def visitor(gateway: Gateway) -> httpx.AsyncClient:
 
 
 async def test_visits_of_the_last_moment_are_counted_before_it_ends(
-    tmp_path: Path, called: services.Services
+    tmp_path: Path, called: in_process_services.Services
 ) -> None:
     gateway = bootstrapped(tmp_path, called)
     async with visitor(gateway) as http, gateway.running():
@@ -68,7 +68,7 @@ async def test_visits_of_the_last_moment_are_counted_before_it_ends(
 
 
 async def test_a_journal_that_another_one_has_is_refused_in_one_line(
-    tmp_path: Path, called: services.Services
+    tmp_path: Path, called: in_process_services.Services
 ) -> None:
     async with bootstrapped(tmp_path, called).running():
         with pytest.raises(SystemExit) as refused:

@@ -16,7 +16,7 @@ from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkOrder, LinkPreview, Page, Query
 from gateway.redirects.resolution import BlockReason, Changes, LinkState, Resolution
 from services.shared.errors import AlreadyExists, AppError, InvalidArgument, NotFound
-from tests.support import services
+from tests.support import in_process_services
 
 ONE, TWO = Account("one"), Account("two")
 GUEST = Guest(bytes(range(32)))
@@ -27,7 +27,7 @@ LATER = datetime(2086, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 @pytest.fixture
 async def links(tmp_path: Path) -> AsyncIterator[LinksClient]:
-    async with services.links(tmp_path, "https://atajo.example") as client:
+    async with in_process_services.links(tmp_path, "https://atajo.example") as client:
         yield client
 
 

@@ -18,7 +18,7 @@ from services.links.domain.url import UrlPolicy, UrlRefused
 from services.links.storage.blocklists import reader
 from services.links.storage.blocklists.folder import BlocklistFolder
 from services.shared.errors import Unavailable
-from tests.support.processes import PATIENCE, ROOT
+from tests.support.processes import ROOT, TIMEOUT_SECONDS
 from tests.support.procfs import children_of, read
 
 FILE = json.loads((ROOT / "tests/links/blocklist_tricks.json").read_text(encoding="utf-8"))
@@ -53,7 +53,7 @@ def metric(name: str, **labels: str) -> float | None:
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait until a condition holds."""
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not condition():  # noqa: ASYNC110 - No event tells.
             await asyncio.sleep(0)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from services.links.__main__ import ADAPTERS
+from services.links.__main__ import STORE_FACTORIES
 from services.links.application.ports import MAX_CHANGES, LinkStore
 from services.links.domain.block import BlockReason
 from services.links.domain.edit import block
@@ -23,10 +23,10 @@ from services.links.domain.report import Statement
 from services.links.domain.resolution import Resolution
 from services.links.domain.url import UrlPolicy
 from services.shared.feed import FeedPage
-from services.shared.timestamps import micros_of
-from tests.support import units
-from tests.support.stores import NewStore, add_all, opened_at
-from tests.support.units import Service
+from services.shared.timestamps import to_micros
+from tests.support import link_operations
+from tests.support.link_operations import Service
+from tests.support.store_fixtures import NewStore, add_all, open_stores_at
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 Opened = Callable[[int], AbstractAsyncContextManager[list[LinkStore]]]
@@ -41,7 +41,7 @@ def opened(new_store: NewStore) -> Opened:
         async with AsyncExitStack() as stack:
             setting = stack.enter_context(new_store())
             some = [
-                await stack.enter_async_context(opened_at(setting, "links", ADAPTERS))
+                await stack.enter_async_context(open_stores_at(setting, "links", STORE_FACTORIES))
                 for _ in range(1 if setting.startswith("sqlite") else count)
             ]
             yield [some[n % len(some)] for n in range(count)]
@@ -84,10 +84,10 @@ async def test_a_change_is_read_once_after_each_cursor(store: LinkStore) -> None
     start = await now_of(store)
     assert (await read_all(store, start))[0] == []
 
-    await units.purge(store, [one], NOW)
+    await link_operations.purge(store, [one], NOW)
     codes, after_one = await read_all(store, start)
     assert codes == [one]
-    await units.purge(store, [two, three], NOW)
+    await link_operations.purge(store, [two, three], NOW)
 
     codes, end = await read_all(store, after_one)
     assert sorted(codes) == [two, three]
@@ -97,19 +97,19 @@ async def test_a_change_is_read_once_after_each_cursor(store: LinkStore) -> None
 
 async def test_an_edit_without_effect_is_not_in_the_feed(store: LinkStore) -> None:
     (code,) = await make(store, 1)
-    await units.purge(store, [code], NOW)
+    await link_operations.purge(store, [code], NOW)
     cursor = await now_of(store)
-    assert await units.purge(store, [code, "unknown-"], NOW) == [code]
+    assert await link_operations.purge(store, [code, "unknown-"], NOW) == [code]
     assert (await read_all(store, cursor))[0] == []
 
 
 async def test_an_edit_is_in_the_feed_with_the_scan_code(store: LinkStore) -> None:
     (code,) = await make(store, 1)
     cursor = await now_of(store)
-    await units.give_scan_code(store, code, "SCAN0001", NOW)
+    await link_operations.give_scan_code(store, code, "SCAN0001", NOW)
     codes, cursor = await read_all(store, cursor)
     assert sorted(codes) == sorted({code, "SCAN0001"})
-    await units.edit(store, [code], block(None, NOW), NOW)
+    await link_operations.edit(store, [code], block(None, NOW), NOW)
     assert (await read_all(store, cursor))[0] == [], "it answers the same"
 
 
@@ -143,9 +143,9 @@ async def test_changes_that_keep_the_resolution_are_not_in_the_feed(
     await store.links.add(replace(made, code="code0002"))
     other = replace(made, title="a", tags=("b",), public_statistics=True, exempt=True)
     await save(store, made, other)
-    await units.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
-    await units.decide_reports(store, made.code, NOW)
-    await units.claim(store, guest, account, 10)
+    await link_operations.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
+    await link_operations.decide_reports(store, made.code, NOW)
+    await link_operations.claim(store, guest, account, 10)
     await store.views.record({made.code: 3}, "1")
     assert (await read_all(store, cursor))[0] == []
 
@@ -154,7 +154,7 @@ async def test_many_changes_are_read_in_pages(store: LinkStore) -> None:
     codes = await make(store, MAX_CHANGES + 10)
     cursor = await now_of(store)
     for start in range(0, len(codes), 130):
-        await units.purge(store, codes[start : start + 130], NOW)
+        await link_operations.purge(store, codes[start : start + 130], NOW)
 
     assert (await store.change_feed.read_since(cursor)).more
     assert sorted((await read_all(store, cursor))[0]) == codes
@@ -169,7 +169,7 @@ async def test_readers_receive_every_change_of_concurrent_writers(opened: Opened
 
         async def write(store: LinkStore, codes: Sequence[str]) -> None:
             for code in codes:
-                assert await units.purge(store, [code], NOW) == [code]
+                assert await link_operations.purge(store, [code], NOW) == [code]
 
         async def read(first: LinkStore, then: LinkStore) -> list[str]:
             changed: list[str] = []
@@ -203,7 +203,9 @@ async def test_replicas_with_different_clocks_lose_no_changes(
         codes = await make(one, 30)
         cursor = await now_of(one)
         for n, code in enumerate(codes):
-            await units.purge(*((other, [code], NOW + clock) if n % 2 else (one, [code], NOW)))
+            await link_operations.purge(
+                *((other, [code], NOW + clock) if n % 2 else (one, [code], NOW))
+            )
 
         assert (await read_all(one, cursor))[0] == codes
 
@@ -237,7 +239,7 @@ async def fill(path: Path, codes: Sequence[str], at: datetime) -> None:
     with sqlite3.connect(path) as connection:
         connection.executemany(
             "INSERT INTO changes (codes, changed_at) VALUES (?, ?)",
-            [(code, micros_of(at)) for code in codes],
+            [(code, to_micros(at)) for code in codes],
         )
     connection.close()
 
@@ -257,14 +259,14 @@ async def test_sqlite_keeps_feed_rows_for_a_day_and_at_least_a_thousand(
 ) -> None:
     path = tmp_path / "links.sqlite3"
     codes = [f"code{n:04}" for n in range(1500)]
-    async with opened_at(f"sqlite:///{path}", "links", ADAPTERS) as store:
+    async with open_stores_at(f"sqlite:///{path}", "links", STORE_FACTORIES) as store:
         made = await make(store, 10, "new-")
         await fill(path, codes[:20], NOW + ahead if ahead else at)
         await fill(path, codes[20:], at)
         assert (await read_all(store, "0"))[0] == codes
 
         for code in made:
-            await units.purge(store, [code], NOW)
+            await link_operations.purge(store, [code], NOW)
 
         assert (await store.change_feed.read_since("0")).truncated == is_truncated
         assert (await read_all(store, "500"))[0] == [*codes[500:], *made]

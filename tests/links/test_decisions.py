@@ -34,7 +34,7 @@ from services.links.domain.report import NoReport
 from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.url import UrlPolicy, UrlRefused
 from services.shared.errors import Unavailable
-from tests.support import units
+from tests.support import link_operations
 
 ONE = Account("one")
 PHISHING, SPAM = BlockReason.PHISHING, BlockReason.SPAM
@@ -47,12 +47,12 @@ class Replica:
 
     def __init__(self, store: LinkStore, *named: str) -> None:
         self.store = store
-        self.files = units.FakeBlocklist(file=set(named))
+        self.files = link_operations.FakeBlocklist(file=set(named))
         self.blocklist = CompositeBlocklist(self.files, store.decisions)
         self.urls = UrlPolicy("https://atajo.example", self.blocklist)
         self.moderation = Moderation(store, self.blocklist, self.urls, self.now)
         self.explainer = BlockExplainer(store, self.blocklist)
-        self.service = units.Service(store, self.urls, self.now)
+        self.service = link_operations.Service(store, self.urls, self.now)
 
     def now(self) -> datetime:
         Replica.moment += timedelta(seconds=1)
@@ -244,7 +244,7 @@ async def test_changing_the_url_of_an_exempt_link_unblocks_it(
     await one.moderation.unblock_link("spared01", "")
     await one.moderation.block_pattern("evil.example", PHISHING, "")
     edit = LinkChanges(url="http://good.example/").edit(one.urls, one.now())
-    assert await units.edit(store, ["spared01"], edit, one.now())
+    assert await link_operations.edit(store, ["spared01"], edit, one.now())
     assert await one.blocked() == {}
 
 
@@ -267,8 +267,8 @@ async def test_failed_calls_store_no_decision(store: LinkStore) -> None:
     one = Replica(store)
     for code in ("gone0001", "purged01"):
         await one.make(code, "http://evil.example/")
-    await units.edit(store, ["gone0001"], removal(one.now() - RESTORABLE_FOR), one.now())
-    await units.purge(store, ["purged01"], one.now())
+    await link_operations.edit(store, ["gone0001"], removal(one.now() - RESTORABLE_FOR), one.now())
+    await link_operations.purge(store, ["purged01"], one.now())
     for code in ("unknown1", "gone0001", "purged01", "no code"):
         with pytest.raises(NoLink):
             await one.moderation.block_link(code, SPAM, "")
@@ -309,7 +309,7 @@ async def test_decisions_outlive_their_link_and_are_paged(
     await one.make("decided1", "http://evil.example/")
     for n in range(4):
         await one.moderation.unblock_link("decided1", str(n))
-    await units.purge(store, ["decided1"], one.now())
+    await link_operations.purge(store, ["decided1"], one.now())
     first = await one.moderation.decisions(0)
     assert [each.comment for each in first] == [str(n) for n in (3, 2, 1)]
     assert [summary(each) for each in await one.moderation.decisions(len(first))] == [

@@ -45,7 +45,7 @@ from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.text import InvalidTags, InvalidTitle, fold_case, tags_of, title_of
 from services.links.domain.url import InvalidEndedUrl, InvalidUrl, UrlPolicy
 from services.links.domain.url_cleaning import clean_url
-from services.shared.text import BLANKS
+from services.shared.characters import WHITESPACE
 from tests.support.processes import ROOT
 
 CASES = json.loads((ROOT / "tests/links/link_cases.json").read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def test_cleaning_only_trims_and_is_idempotent(text: str) -> None:
 
     assert cleaned in text
     assert clean_url(cleaned) == cleaned
-    assert cleaned.strip(f"{BLANKS}\u200b\u00ad\u202a\u2069\u2022") == cleaned
+    assert cleaned.strip(f"{WHITESPACE}\u200b\u00ad\u202a\u2069\u2022") == cleaned
 
 
 @given(AROUND, AROUND)
@@ -113,7 +113,7 @@ def test_cleaning_finds_a_url_in_surrounding_characters(before: str, after: str)
     cleaned = clean_url(f"{before}{url}{after}")
 
     assert url in cleaned
-    if before.strip(BLANKS) == after.strip(BLANKS) == "":
+    if before.strip(WHITESPACE) == after.strip(WHITESPACE) == "":
         assert cleaned == url
 
 

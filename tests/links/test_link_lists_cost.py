@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from services.links.__main__ import ADAPTERS
+from services.links.__main__ import STORE_FACTORIES
 from services.links.application.queries import LinkQueries, Page
 from services.links.domain.owner import Account
 from services.links.domain.query import LinkOrder
 from services.links.domain.resolution import LinkState
 from services.links.storage.sqlite import MIGRATIONS
 from services.shared import sqlite
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 from tests.performance.fill import opened
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -51,12 +51,12 @@ def fill(path: Path, mostly: str) -> None:
         for n in range(count):
             case = [*CASES][n] if n < len(CASES) else mostly
             removed, expires, blocked = CASES[case]
-            made = micros_of(NOW - 9 * DAY + timedelta(seconds=n))
+            made = to_micros(NOW - 9 * DAY + timedelta(seconds=n))
             rows.append(
                 (
                     *(f"{owner}{n:06}", "https://example.com/", owner, made),
-                    removed and micros_of(NOW - removed),
-                    expires and micros_of(NOW + expires),
+                    removed and to_micros(NOW - removed),
+                    expires and to_micros(NOW + expires),
                     blocked,
                 )
             )
@@ -94,8 +94,10 @@ async def test_the_cost_of_a_page_does_not_depend_on_the_number_of_links(
 ) -> None:
     await asyncio.to_thread(fill, tmp_path / "store", mostly)
     steps = Steps(monkeypatch)
-    async with sqlite.opened(f"sqlite:///{tmp_path}/store", ADAPTERS.migrations) as database:
-        store = ADAPTERS.on_sqlite(database)
+    async with sqlite.open_database(
+        f"sqlite:///{tmp_path}/store", STORE_FACTORIES.migrations
+    ) as database:
+        store = STORE_FACTORIES.on_sqlite(database)
         queries = LinkQueries(store, lambda: NOW)
         while await store.lists.mark_expired(NOW, 1000):
             pass

@@ -26,7 +26,7 @@ from services.links.domain.query import RANKING_TTL, InvalidCursor, LinkFilter, 
 from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.url import UrlPolicy
 from services.shared.errors import AppError
-from tests.support.units import Service
+from tests.support.link_operations import Service
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 URLS = UrlPolicy("https://atajo.example")

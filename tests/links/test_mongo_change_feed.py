@@ -13,7 +13,7 @@ from typing import Any
 import pymongo
 import pytest
 
-from services.links.__main__ import ADAPTERS
+from services.links.__main__ import STORE_FACTORIES
 from services.links.application.ports import LinkStore
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS
@@ -22,7 +22,7 @@ from services.shared.feed import FeedPage
 from services.shared.mongo import feed
 from tests.support.mongo import server
 from tests.support.mongo.replica_set import ReplicaSet, replica_set
-from tests.support.stores import NewStore, add_all, opened_at
+from tests.support.store_fixtures import NewStore, add_all, open_stores_at
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 CODES = [f"code{n:04}" for n in range(40)]
@@ -35,7 +35,8 @@ async def replicas(url: str, count: int) -> AsyncIterator[list[LinkStore]]:
     """Open several stores over one database with some links."""
     async with AsyncExitStack() as stack:
         stores = [
-            await stack.enter_async_context(opened_at(url, "links", ADAPTERS)) for _ in range(count)
+            await stack.enter_async_context(open_stores_at(url, "links", STORE_FACTORIES))
+            for _ in range(count)
         ]
         await add_all(stores[0], [Link(code, "http://a.example", ANONYMOUS, NOW) for code in CODES])
         yield stores

@@ -24,17 +24,17 @@ from services.links.domain.resolution import LinkState
 from services.links.storage import mongo as links
 from services.shared import mongo
 from tests.analytics.cases import maintain_all
-from tests.support import units
+from tests.support import link_operations
 from tests.support.mongo import server
-from tests.support.stores import add_all
+from tests.support.store_fixtures import add_all
 
 NOW = datetime.now(UTC)
 
 
 @asynccontextmanager
 async def opened(url: str, schema: mongo.Schema) -> AsyncIterator[mongo.Database]:
-    async with mongo.opened(url, "", schema) as database:
-        await database.prepared()
+    async with mongo.open_database(url, "", schema) as database:
+        await database.wait_for_schema()
         yield database
 
 
@@ -191,8 +191,8 @@ async def test_a_withdrawal_reads_only_the_links_of_its_account(mongo_url: str) 
             made.append(replace(link, removed_at=removed_at))
         await add_all(store, made)
         async with profiled(database, "links") as seen:
-            assert await units.withdraw(store, one, 1000, NOW) == 100
-            assert await units.withdraw(store, one, 1000, NOW) == 0
+            assert await link_operations.withdraw(store, one, 1000, NOW) == 100
+            assert await link_operations.withdraw(store, one, 1000, NOW) == 0
         assert len(seen) == 3
         for query in seen:
             assert re.fullmatch(r"(IXSCAN \{[^}]*\}(, )?)+", query["planSummary"])

@@ -15,7 +15,7 @@ import pytest
 from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect
 
-from services.links.__main__ import ADAPTERS
+from services.links.__main__ import STORE_FACTORIES
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import BlockedPattern, Decision, DecisionKind
@@ -26,8 +26,8 @@ from services.links.domain.report import Statement
 from services.links.storage.mongo import counts, rankings
 from services.shared import mongo
 from services.shared.errors import Unavailable
-from tests.support import units
-from tests.support.stores import NewStore, add_all, opened_at
+from tests.support import link_operations
+from tests.support.store_fixtures import NewStore, add_all, open_stores_at
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 LATER = NOW + timedelta(hours=2)
@@ -50,7 +50,7 @@ async def opened(new_mongodb: NewStore, count: int) -> AsyncIterator[tuple[str, 
         yield (
             url,
             [
-                await stack.enter_async_context(opened_at(url, "links", ADAPTERS))
+                await stack.enter_async_context(open_stores_at(url, "links", STORE_FACTORIES))
                 for _ in range(count)
             ],
         )
@@ -180,7 +180,7 @@ async def test_a_unit_of_work_interrupted_at_any_write_changes_nothing(
         await make(store, ONE, ["of-one01", "of-one02"])
         await store.transactions.run("test", scan)
         await store.transactions.run("test", report)
-        await units.store_ranking(store, GUEST, "key", CODES[:7], NOW)
+        await link_operations.store_ranking(store, GUEST, "key", CODES[:7], NOW)
         before = documents(url)
         for at in range(10):
             with broken_off(monkeypatch, at) as writes:
@@ -254,8 +254,8 @@ async def test_concurrent_claims_share_the_links(new_mongodb: NewStore) -> None:
         await make(store, GUEST)
         by_other = other.transactions.run("test", claim(TWO, 5))
         assert await overtaken(store, claim(ONE, 5), by_other) == 5
-        assert await units.claim(store, GUEST, ONE, 5) == 2
-        assert await units.claim(store, GUEST, ONE, 5) == 0
+        assert await link_operations.claim(store, GUEST, ONE, 5) == 2
+        assert await link_operations.claim(store, GUEST, ONE, 5) == 0
         owned = {owner: set(await store.links.owned_codes(owner, 99)) for owner in (ONE, TWO)}
         assert (len(owned[ONE]), len(owned[TWO])) == (7, 5)
         assert owned[ONE] | owned[TWO] == set(CODES)
@@ -283,7 +283,7 @@ async def test_a_concurrent_restore_does_not_undo_a_withdrawal(
                 return False
             return change(unit, CODES[0], removed_at=None) is not None
 
-        assert not await overtaken(store, restore, units.withdraw(other, ONE, 99, NOW))
+        assert not await overtaken(store, restore, link_operations.withdraw(other, ONE, 99, NOW))
 
 
 async def test_concurrent_reports_and_decisions_see_each_other(new_mongodb: NewStore) -> None:
@@ -306,9 +306,9 @@ async def test_a_purge_leaves_only_the_code(new_mongodb: NewStore) -> None:
             await store.transactions.run("test", work)
         assert await store.links.history(CODES[0]) == [FormerUrl(f"http://{CODES[0]}.example", NOW)]
         await store.views.record({CODES[0]: 3}, None)
-        await units.store_ranking(store, ONE, "key", CODES[:1], NOW)
+        await link_operations.store_ranking(store, ONE, "key", CODES[:1], NOW)
 
-        assert await units.purge(store, [CODES[0], "unknown-"], NOW) == [CODES[0]]
+        assert await link_operations.purge(store, [CODES[0], "unknown-"], NOW) == [CODES[0]]
 
         left = documents(url)
         gone = [{"_id": code, "removed": True} for code in (SCAN_CODE, CODES[0])]
@@ -325,7 +325,7 @@ async def test_concurrently_stored_rankings_respect_the_limit(
         for _ in range(2):
             await asyncio.gather(
                 *(
-                    units.store_ranking(stores[n % 2], ONE, f"key{n}", CODES[n:], NOW)
+                    link_operations.store_ranking(stores[n % 2], ONE, f"key{n}", CODES[n:], NOW)
                     for n in range(6)
                 )
             )
@@ -353,9 +353,9 @@ async def test_cached_counts_are_correct(
 
         await make(one, GUEST)
         assert await counted(GUEST) == 12
-        await units.claim(other, GUEST, ONE, 5)
+        await link_operations.claim(other, GUEST, ONE, 5)
         assert (await counted(), await counted(GUEST)) == (5, 7)
-        await units.claim(other, GUEST, ONE, 100)
+        await link_operations.claim(other, GUEST, ONE, 100)
         assert (await counted(), await counted(GUEST)) == (12, 0)
         await other.links.add(Link("newer", "http://a.example", ONE, LATER))
         assert await counted() == 13
@@ -364,12 +364,12 @@ async def test_cached_counts_are_correct(
         assert await counted() == 9
         await other.transactions.run("test", set_removed(own[1:3], None))
         assert await counted() == 11
-        await units.purge(one, ["newer", *own[:2]], LATER)
+        await link_operations.purge(one, ["newer", *own[:2]], LATER)
         assert await counted() == 10
-        assert await units.withdraw(one, ONE, 2, LATER) == 2
+        assert await link_operations.withdraw(one, ONE, 2, LATER) == 2
         assert await counted() == 8
 
-        await units.store_ranking(one, ONE, "key", CODES, NOW)
+        await link_operations.store_ranking(one, ONE, "key", CODES, NOW)
         for name in ("counts", "count_changes", "rankings", "ranked_codes"):
             dates = [one["changed_at"] for one in documents(url)[name]]
             assert dates, "the server deletes them by that"

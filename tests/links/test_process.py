@@ -18,7 +18,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.shared.errors import InvalidArgument, Unavailable
-from services.shared.rpc import client
+from services.shared.rpc import channels, client
 from tests.support.processes import Process
 
 SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
@@ -71,8 +71,8 @@ class Links:
 @asynccontextmanager
 async def connected(process: Process) -> AsyncIterator[Links]:
     async with (
-        client.open_channel(process.grpc, SERVICE) as channel,
-        client.open_channel(process.addresses["admin"], MAINTENANCE) as admin,
+        channels.open_channel(process.grpc, SERVICE) as channel,
+        channels.open_channel(process.addresses["admin"], MAINTENANCE) as admin,
     ):
         yield Links(
             pb_grpc.LinksServiceStub(channel),

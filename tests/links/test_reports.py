@@ -23,7 +23,7 @@ from services.links.domain.report import (
     Statement,
 )
 from services.links.domain.url import UrlPolicy
-from tests.support import units
+from tests.support import link_operations
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -39,7 +39,7 @@ def said(details: str = "", contact: str = "", minute: int = 0) -> Statement:
     return Statement(details, contact, NOW + minute * MINUTE)
 
 
-dismiss = units.decide_reports
+dismiss = link_operations.decide_reports
 
 
 async def pending(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
@@ -54,11 +54,14 @@ async def pending(store: LinkStore) -> dict[tuple[str, BlockReason], int]:
 async def test_reports_of_a_link_for_one_reason_are_one(store: LinkStore) -> None:
     await store.links.add(link())
     first = said("It asks for my password.", "ana@b.example", 1)
-    assert await units.report(store, "abcdefgh", PHISHING, first, "first") == "first"
-    assert await units.report(store, "abcdefgh", PHISHING, said(minute=2), "second") == "first"
+    assert await link_operations.report(store, "abcdefgh", PHISHING, first, "first") == "first"
+    assert (
+        await link_operations.report(store, "abcdefgh", PHISHING, said(minute=2), "second")
+        == "first"
+    )
     last = said("¡Es falso! \U0001f600", minute=3)
-    assert await units.report(store, "abcdefgh", PHISHING, last, "third") == "first"
-    assert await units.report(store, "abcdefgh", SPAM, said(minute=4), "spam") == "spam"
+    assert await link_operations.report(store, "abcdefgh", PHISHING, last, "third") == "first"
+    assert await link_operations.report(store, "abcdefgh", SPAM, said(minute=4), "spam") == "spam"
     of_phishing = Report("first", "abcdefgh", PHISHING, 3, first.at, last.at, (first, last))
     at = said(minute=4).at
     of_spam = Report("spam", "abcdefgh", SPAM, 1, at, at)
@@ -70,7 +73,7 @@ async def test_reports_of_a_link_for_one_reason_are_one(store: LinkStore) -> Non
 async def test_a_clock_that_goes_back_does_not_shorten_a_report(store: LinkStore) -> None:
     await store.links.add(link())
     for minute in (2, 1, 3, 0):
-        await units.report(store, "abcdefgh", SPAM, said(minute=minute), "one")
+        await link_operations.report(store, "abcdefgh", SPAM, said(minute=minute), "one")
     [(_, report)], _ = await store.reports.pending(None, 100)
     assert (report.first_at, report.last_at) == (said(minute=0).at, said(minute=3).at)
 
@@ -80,8 +83,8 @@ async def test_links_in_every_state_can_be_reported(store: LinkStore) -> None:
     for number, edit in enumerate((block(SPAM), removal(NOW), ended)):
         code = f"code000{number}"
         await store.links.add(link(code))
-        edited = await units.edit(store, [code], edit, NOW)
-        assert await units.report(store, code, OTHER, said(), code) == code
+        edited = await link_operations.edit(store, [code], edit, NOW)
+        assert await link_operations.report(store, code, OTHER, said(), code) == code
         assert [await store.links.find(code)] == edited, "a report alone changes nothing of it"
     assert set(await pending(store)) == {(f"code000{number}", OTHER) for number in range(3)}
 
@@ -89,9 +92,9 @@ async def test_links_in_every_state_can_be_reported(store: LinkStore) -> None:
 async def test_a_purge_deletes_reports(store: LinkStore) -> None:
     for code in ("abcdefgh", "other---", "decided-"):
         await store.links.add(link(code))
-        await units.report(store, code, SPAM, said("Spam.", "ana@b.example"), code)
+        await link_operations.report(store, code, SPAM, said("Spam.", "ana@b.example"), code)
     await dismiss(store, "decided-", NOW)
-    await units.purge(store, ["abcdefgh", "decided-"], NOW)
+    await link_operations.purge(store, ["abcdefgh", "decided-"], NOW)
     assert await pending(store) == {("other---", SPAM): 1}
     assert await dismiss(store, "abcdefgh", NOW) == 0
     assert not await store.reports.delete_decided(NOW, 1), (
@@ -109,7 +112,7 @@ async def test_the_most_often_reported_links_come_first(store: LinkStore) -> Non
         await store.links.add(link(code))
         for reason, count in counts.items():
             for _ in range(count):
-                await units.report(store, code, reason, said(), f"{code} {reason.value}")
+                await link_operations.report(store, code, reason, said(), f"{code} {reason.value}")
     ordered = [
         (("two-----", PHISHING), 3),
         (("two-----", SPAM), 2),
@@ -138,10 +141,10 @@ async def test_paging_is_stable_while_reports_arrive(store: LinkStore) -> None:
     for n, code in enumerate(codes):
         await store.links.add(link(code))
         for _ in range(1 + n % 4):
-            await units.report(store, code, SPAM, said(), f"id {code}")
+            await link_operations.report(store, code, SPAM, said(), f"id {code}")
     for code in ("new-----", "raised--"):
         await store.links.add(link(code))
-    await units.report(store, "raised--", SPAM, said(), "raised")
+    await link_operations.report(store, "raised--", SPAM, said(), "raised")
     seen: list[str] = []
     after, turn = None, 0
     while True:
@@ -151,12 +154,12 @@ async def test_paging_is_stable_while_reports_arrive(store: LinkStore) -> None:
             break
         # Some links of earlier pages are decided on, some are reported again.
         await dismiss(store, seen[-1], NOW)
-        await units.report(store, seen[-2], SPAM, said(), "again")
-        await units.report(store, seen[-3], PHISHING, said(), f"more {turn}")
+        await link_operations.report(store, seen[-2], SPAM, said(), "again")
+        await link_operations.report(store, seen[-3], PHISHING, said(), f"more {turn}")
         if turn == 1:
             for _ in range(9):
-                await units.report(store, "new-----", SPAM, said(), "new")
-                await units.report(store, "raised--", SPAM, said(), "raised")
+                await link_operations.report(store, "new-----", SPAM, said(), "new")
+                await link_operations.report(store, "raised--", SPAM, said(), "raised")
         turn += 1
     assert turn > 5
     assert sorted(seen) == codes
@@ -168,8 +171,8 @@ async def test_statements_are_stored_while_there_is_room(store: LinkStore) -> No
     every = [said(f"Statement {number}", minute=number) for number in range(2 * MAX_STATEMENTS)]
     await store.links.add(link())
     for statement in every:
-        await units.report(store, "abcdefgh", SPAM, statement, "one")
-        await units.report(store, "abcdefgh", SPAM, said(), "one")
+        await link_operations.report(store, "abcdefgh", SPAM, statement, "one")
+        await link_operations.report(store, "abcdefgh", SPAM, said(), "one")
     [(_, report)], _ = await store.reports.pending(None, 100)
     assert report.statements == tuple(every[:MAX_STATEMENTS])
     assert report.count == 4 * MAX_STATEMENTS
@@ -180,15 +183,20 @@ async def test_a_decided_report_becomes_pending_again_when_repeated(store: LinkS
         await store.links.add(link(code))
         for reason in (SPAM, PHISHING):
             for _ in range(2):
-                await units.report(store, code, reason, said("Before."), f"{code} {reason.value}")
+                await link_operations.report(
+                    store, code, reason, said("Before."), f"{code} {reason.value}"
+                )
     assert await dismiss(store, "abcdefgh", NOW) == 2
     assert await dismiss(store, "abcdefgh", NOW) == 0, "none of them waits any more"
     assert await dismiss(store, "unknown-", NOW) == 0
     assert await pending(store) == {("other---", PHISHING): 2, ("other---", SPAM): 2}
 
     anew = said("After.", minute=7)
-    assert await units.report(store, "abcdefgh", SPAM, anew, "new") == "abcdefgh spam"
-    assert await units.report(store, "abcdefgh", SPAM, said(minute=8), "new") == "abcdefgh spam"
+    assert await link_operations.report(store, "abcdefgh", SPAM, anew, "new") == "abcdefgh spam"
+    assert (
+        await link_operations.report(store, "abcdefgh", SPAM, said(minute=8), "new")
+        == "abcdefgh spam"
+    )
     reports, _ = await store.reports.pending(None, 100)
     found = [report for _, report in reports if report.code == "abcdefgh"]
     at = said(minute=8).at
@@ -199,12 +207,14 @@ async def test_a_decided_report_becomes_pending_again_when_repeated(store: LinkS
 async def test_decided_reports_are_deleted_after_their_retention(store: LinkStore) -> None:
     for number in range(4):
         await store.links.add(link(f"code000{number}"))
-        await units.report(store, f"code000{number}", SPAM, said("a", "b@c"), f"id{number}")
+        await link_operations.report(
+            store, f"code000{number}", SPAM, said("a", "b@c"), f"id{number}"
+        )
     for number in range(3):
         await dismiss(store, f"code000{number}", NOW + number * MINUTE)
-    await units.report(store, "code0000", OTHER, said("b", "c@d"), "other")
+    await link_operations.report(store, "code0000", OTHER, said("b", "c@d"), "other")
     # The first report is pending again, so it is no longer a decided one.
-    await units.report(store, "code0001", SPAM, said("Anew."), "new")
+    await link_operations.report(store, "code0001", SPAM, said("Anew."), "new")
     until = NOW + MINUTE
     rounds = 0
     while await store.reports.delete_decided(until, 1):
@@ -214,14 +224,16 @@ async def test_decided_reports_are_deleted_after_their_retention(store: LinkStor
     assert await pending(store) == kept
     ids = {}
     for code in ("code0000", "code0001", "code0002", "code0003"):
-        ids[code] = await units.report(store, code, SPAM, said(), "new")
+        ids[code] = await link_operations.report(store, code, SPAM, said(), "new")
     assert ids == {"code0000": "new", "code0001": "id1", "code0002": "id2", "code0003": "id3"}
 
 
 async def test_concurrent_reports_are_counted_under_one_id(store: LinkStore) -> None:
     await store.links.add(link())
     calls = [
-        units.report(store, "abcdefgh", reason, said("At once."), f"{reason.value} {number}")
+        link_operations.report(
+            store, "abcdefgh", reason, said("At once."), f"{reason.value} {number}"
+        )
         for number in range(10)
         for reason in (SPAM, PHISHING)
     ]
@@ -239,7 +251,7 @@ async def test_concurrent_decisions_lose_no_report(store: LinkStore) -> None:
     async def report(reason: BlockReason) -> None:
         nonlocal told
         for _ in range(20):
-            assert await units.report(store, "abcdefgh", reason, said(), reason.value)
+            assert await link_operations.report(store, "abcdefgh", reason, said(), reason.value)
             told += 1
 
     async def decide() -> None:
@@ -254,13 +266,13 @@ async def test_concurrent_decisions_lose_no_report(store: LinkStore) -> None:
     assert await dismiss(store, "abcdefgh", NOW) == len(left)
     assert await pending(store) == {}
     for reason in BlockReason:
-        await units.report(store, "abcdefgh", reason, said(), "new")
+        await link_operations.report(store, "abcdefgh", reason, said(), "new")
     assert set((await pending(store)).values()) == {1}
 
 
 async def test_the_service_reports_lists_and_dismisses(store: LinkStore) -> None:
     clock = [NOW]
-    service = units.Service(store, URLS, lambda: clock[0])
+    service = link_operations.Service(store, URLS, lambda: clock[0])
     moderation = Moderation(
         store, CompositeBlocklist(None, store.decisions), URLS, lambda: clock[0]
     )
@@ -270,7 +282,7 @@ async def test_the_service_reports_lists_and_dismisses(store: LinkStore) -> None
     other = await service.reporting.report("abcdefgh", OTHER, "", " ")
     assert len({one, other}) == 2
     await service.commands.create("purged--", "a.example", ANONYMOUS)
-    await units.purge(store, ["purged--"], NOW)
+    await link_operations.purge(store, ["purged--"], NOW)
     for code in ("unknown-", "purged--", "no code at all", ""):
         with pytest.raises(NoLink):
             await service.reporting.report(code, SPAM, "", "")
@@ -290,7 +302,7 @@ async def test_the_service_reports_lists_and_dismisses(store: LinkStore) -> None
             await moderation.reports(wrong)
 
     await service.commands.create("removed-", "a.example", ANONYMOUS)
-    await units.edit(store, ["removed-"], removal(NOW), NOW)
+    await link_operations.edit(store, ["removed-"], removal(NOW), NOW)
     clock[0] = NOW + RESTORABLE_FOR - MINUTE
     assert await service.reporting.report("removed-", SPAM, "", "")
     clock[0] = NOW + RESTORABLE_FOR

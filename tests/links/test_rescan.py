@@ -19,8 +19,8 @@ from services.links.domain.link import RESTORABLE_FOR, Link
 from services.links.domain.owner import ANONYMOUS, Account
 from services.links.domain.resolution import Resolution
 from services.links.domain.url import UrlPolicy
-from tests.support import units
-from tests.support.units import FakeBlocklist
+from tests.support import link_operations
+from tests.support.link_operations import FakeBlocklist
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 ONE = Account("one")
@@ -109,7 +109,7 @@ async def test_changing_the_url_of_a_listed_link_unblocks_it(store: LinkStore) -
         (LinkChanges(url="http://good.example/"), "one"),
         (LinkChanges(ended_url=""), None),
     ):
-        assert await units.edit(store, ["changed1"], changes.edit(policy, NOW), NOW)
+        assert await link_operations.edit(store, ["changed1"], changes.edit(policy, NOW), NOW)
         assert (await blocked(store)).get("changed1") == listed
     await rescan_all(store, FakeBlocklist(one={"good.example"}))
     assert await blocked(store) == {"changed1": "one"}
@@ -118,13 +118,13 @@ async def test_changing_the_url_of_a_listed_link_unblocks_it(store: LinkStore) -
 async def test_rescans_skip_removed_and_purged_links(store: LinkStore) -> None:
     for code in ("gone0001", "removed1", "purged01", "stays001"):
         await store.links.add(link(code, "http://bad.example/"))
-    await units.edit(store, ["gone0001"], removal(NOW - RESTORABLE_FOR), NOW)
-    await units.edit(store, ["removed1"], removal(NOW), NOW)
-    await units.purge(store, ["purged01"], NOW)
+    await link_operations.edit(store, ["gone0001"], removal(NOW - RESTORABLE_FOR), NOW)
+    await link_operations.edit(store, ["removed1"], removal(NOW), NOW)
+    await link_operations.purge(store, ["purged01"], NOW)
     await rescan_all(store, FakeBlocklist(one={"bad.example"}))
-    assert await units.edit(store, ["removed1"], restoration(), NOW)
+    assert await link_operations.edit(store, ["removed1"], restoration(), NOW)
     assert (await blocked(store)).keys() == {"removed1", "stays001"}
-    assert await units.purge(store, ["stays001"], NOW) == ["stays001"]
+    assert await link_operations.purge(store, ["stays001"], NOW) == ["stays001"]
     assert await store.hosts.at("bad.example", "purged01", 10) == [
         one for one in await store.hosts.at("bad.example", "", 10) if one.code == "removed1"
     ]
@@ -197,7 +197,7 @@ async def test_a_rescan_interrupted_by_a_kill_is_finished_by_another(
     for n in range(3):
         await store.links.add(link(f"badhost{n}", f"http://bad.example/{n}"))
         await store.links.add(link(f"worse00{n}", f"http://worse.example/{n}"))
-    await units.give_scan_code(store, "worse000", "SCAN0001", NOW)
+    await link_operations.give_scan_code(store, "worse000", "SCAN0001", NOW)
     await rescan_all(store, blocklist, Clock())
     cursor = (await store.change_feed.read_since(None)).cursor
     killed = replace(store, transactions=Dying(store.transactions, transactions))

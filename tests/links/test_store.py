@@ -20,8 +20,8 @@ from services.links.domain.query import MAX_STORED_RANKINGS, RANKING_TTL, LinkFi
 from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.text import fold_case
 from services.links.domain.url import UrlPolicy
-from tests.support import units
-from tests.support.stores import add_all
+from tests.support import link_operations
+from tests.support.store_fixtures import add_all
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ async def test_a_link_is_found_with_its_owner(store: LinkStore) -> None:
     assert [await store.links.find(one.code) for one in links] == links
     assert await store.links.find("unknown-") is None
 
-    await units.purge(store, ["code0001"], NOW)
+    await link_operations.purge(store, ["code0001"], NOW)
     assert await store.links.find("code0001") is None
 
 
@@ -61,12 +61,12 @@ async def test_a_scan_code_is_the_first_free_draw(
 ) -> None:
     drawn = ["ABCDEFGH", "PURGED-1", "SCAN0001", "SCAN0002"]
     monkeypatch.setattr(commands, "random_scan_codes", lambda: iter(drawn))
-    service = units.Service(store, URLS, lambda: NOW)
+    service = link_operations.Service(store, URLS, lambda: NOW)
     for code, owner in (("ABCDEFGH", ANONYMOUS), ("PURGED-1", TWO), ("code0001", ONE)):
         await store.links.add(link(code, owner=owner))
     for code in ("code0002", "code0003"):
         await store.links.add(link(code, owner=GUEST))
-    await units.purge(store, ["PURGED-1"], NOW)
+    await link_operations.purge(store, ["PURGED-1"], NOW)
 
     async def given(owner: Owner, code: str) -> str:
         return (await service.commands.create_scan_code(owner, code)).scan_code
@@ -85,7 +85,7 @@ async def test_a_scan_code_is_the_first_free_draw(
 
 
 async def test_concurrent_calls_create_one_scan_code(store: LinkStore) -> None:
-    service = units.Service(store, URLS, lambda: NOW)
+    service = link_operations.Service(store, URLS, lambda: NOW)
     await store.links.add(link(owner=ONE))
     given = await asyncio.gather(
         *(service.commands.create_scan_code(ONE, "abcdefgh") for _ in range(10))
@@ -99,19 +99,19 @@ async def test_a_scan_code_finds_its_link_and_stays_taken_after_a_purge(
     store: LinkStore,
 ) -> None:
     await store.links.add(link(owner=ONE))
-    await units.give_scan_code(store, "abcdefgh", "SCAN0001", NOW)
+    await link_operations.give_scan_code(store, "abcdefgh", "SCAN0001", NOW)
     with_scan_code = replace(link(owner=ONE), scan_code="SCAN0001")
     for code in ("abcdefgh", "SCAN0001"):
         assert await store.links.find(code) == with_scan_code
     assert await store.links.add(link("SCAN0001", owner=ONE)) is None
-    assert await units.purge(store, ["SCAN0001"], NOW) == [], "it is no link of its own"
+    assert await link_operations.purge(store, ["SCAN0001"], NOW) == [], "it is no link of its own"
     assert await store.links.newest(ONE, 9) == [with_scan_code]
     assert await store.links.codes_after("", 9) == ["abcdefgh"]
     found = {one.code: one.link_code for one in await store.links.resolve(["SCAN0001", "abcdefgh"])}
     assert found == {"SCAN0001": "abcdefgh", "abcdefgh": ""}
 
     cursor = (await store.change_feed.read_since(None)).cursor
-    assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
+    assert await link_operations.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
     page = await store.change_feed.read_since(cursor)
     assert set(page.keys) == {"abcdefgh", "SCAN0001"}
     assert await store.links.resolve(["SCAN0001", "abcdefgh"]) == []
@@ -126,15 +126,15 @@ async def test_owned_codes_exclude_removed_links(store: LinkStore) -> None:
         await store.links.add(link(f"ones{n:04}", owner=ONE, age=n))
     await store.links.add(link("guests--", owner=GUEST))
     await store.links.add(link("nobodys-"))
-    await units.edit(store, ["ones0001"], removal(NOW), NOW)
-    await units.edit(store, ["ones0002"], block(BlockReason.SPAM), NOW)
-    await units.edit(store, ["ones0000"], block(BlockReason.SPAM), NOW)
-    await units.edit(store, ["ones0000"], removal(NOW), NOW)
+    await link_operations.edit(store, ["ones0001"], removal(NOW), NOW)
+    await link_operations.edit(store, ["ones0002"], block(BlockReason.SPAM), NOW)
+    await link_operations.edit(store, ["ones0000"], block(BlockReason.SPAM), NOW)
+    await link_operations.edit(store, ["ones0000"], removal(NOW), NOW)
 
     assert sorted(await store.links.owned_codes(ONE, 10)) == ["ones0002", "ones0003"]
     assert len(await store.links.owned_codes(ONE, 1)) == 1
     assert await store.links.owned_codes(GUEST, 10) == ["guests--"]
-    await units.purge(store, ["guests--"], NOW)
+    await link_operations.purge(store, ["guests--"], NOW)
     assert await store.links.owned_codes(GUEST, 10) == []
 
 
@@ -149,7 +149,7 @@ async def test_a_lookup_of_a_thousand_codes_omits_unknown_ones(
 
 
 async def test_one_of_fifty_concurrent_creations_wins_a_code(store: LinkStore) -> None:
-    service = units.Service(store, URLS, lambda: NOW)
+    service = link_operations.Service(store, URLS, lambda: NOW)
     results = await asyncio.gather(
         *(service.commands.create("abcdefgh", f"http://{n}.example", ANONYMOUS) for n in range(50)),
         return_exceptions=True,
@@ -162,7 +162,7 @@ async def test_one_of_fifty_concurrent_creations_wins_a_code(store: LinkStore) -
 
 
 async def test_fifty_concurrent_repetitions_of_a_creation_succeed(store: LinkStore) -> None:
-    service = units.Service(store, URLS, lambda: NOW)
+    service = link_operations.Service(store, URLS, lambda: NOW)
     results = await asyncio.gather(
         *(service.commands.create("abcdefgh", "a.example", ONE) for _ in range(50))
     )
@@ -174,9 +174,9 @@ async def test_fifty_concurrent_repetitions_of_a_creation_succeed(store: LinkSto
 async def test_a_link_created_and_purged_concurrently_exists_or_is_purged(store: LinkStore) -> None:
     one = link()
     for _ in range(20):
-        await asyncio.gather(store.links.add(one), units.purge(store, ["abcdefgh"], NOW))
+        await asyncio.gather(store.links.add(one), link_operations.purge(store, ["abcdefgh"], NOW))
 
-    assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
+    assert await link_operations.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
     assert await store.links.add(one) is None
 
 
@@ -208,7 +208,7 @@ async def codes_of(
 
 
 async def edited(store: LinkStore, code: str, edit: Edit, now: datetime = NOW) -> Link:
-    return (await units.edit(store, [code], edit, now))[0]
+    return (await link_operations.edit(store, [code], edit, now))[0]
 
 
 async def test_a_full_history_refuses_another_url(
@@ -238,7 +238,9 @@ async def test_edited_links_are_returned_in_the_given_order(store: LinkStore) ->
         await store.links.add(link(code, owner=ONE))
 
     asked = [*reversed(codes), codes[3]]
-    links = await units.edit(store, asked, LinkChanges(url="b.example").edit(URLS, NOW), NOW)
+    links = await link_operations.edit(
+        store, asked, LinkChanges(url="b.example").edit(URLS, NOW), NOW
+    )
 
     assert [one.code for one in links] == asked
     assert {one.url for one in links} == {"http://b.example"}
@@ -288,7 +290,7 @@ async def test_every_state_has_a_list_of_its_own(
     tomorrow = await codes_of(store, LinkFilter(state=LinkState.EXPIRED), now=ends + DAY)
     assert tomorrow == ["ending--", "expired-"]
     assert await codes_of(store, LinkFilter(state=LinkState.ACTIVE), now=ends + DAY) == ["active--"]
-    await units.edit(store, ["rest----", "removed-"], restoration(), NOW)
+    await link_operations.edit(store, ["rest----", "removed-"], restoration(), NOW)
     assert len(await codes_of(store)) == 7
     await edited(store, "active--", removal(NOW))
     assert len(await codes_of(store)) == 6
@@ -364,7 +366,7 @@ async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore
     for edit in (EVERYTHING.edit(URLS, NOW), removal(NOW), restoration()):
         await edited(store, "code0004", edit)
     await store.views.record({"code0001": 4}, "18")
-    await units.claim(store, GUEST, ONE, 10)
+    await link_operations.claim(store, GUEST, ONE, 10)
     assert (await ranking())[:4] == ["guests--", "code0002", "code0003", "code0004"]
     assert await store.links.add(link("unknown-", owner=ONE, age=99))
     assert (await ranking())[-1] == "unknown-"
@@ -374,7 +376,7 @@ async def test_a_stored_ranking_has_all_codes(store: LinkStore) -> None:
     codes = [f"code{n:04}" for n in range(2345)]
     assert await store.lists.stored_ranking(ONE, "key", 0, 10, NOW) is None
     for _ in range(2):
-        await units.store_ranking(store, ONE, "key", codes, NOW)
+        await link_operations.store_ranking(store, ONE, "key", codes, NOW)
         for start, most in ((0, 10), (995, 10), (999, 2001), (2000, 1000), (2340, 10), (0, 9999)):
             kept = await store.lists.stored_ranking(ONE, "key", start, most, NOW)
             assert kept == codes[start : start + most]
@@ -383,7 +385,7 @@ async def test_a_stored_ranking_has_all_codes(store: LinkStore) -> None:
     for owner, key in ((TWO, "key"), (GUEST, "key"), (ONE, "yek")):
         assert await store.lists.stored_ranking(owner, key, 0, 10, NOW) is None
 
-    await units.store_ranking(store, ONE, "key", codes[:3], NOW)
+    await link_operations.store_ranking(store, ONE, "key", codes[:3], NOW)
     assert await store.lists.stored_ranking(ONE, "key", 0, 10, NOW) == codes[:3]
 
 
@@ -397,10 +399,10 @@ async def test_the_latest_rankings_of_an_owner_are_stored_for_an_hour(store: Lin
         assert all(codes in (None, [f"code{n:04}"]) for n, codes in enumerate(rankings))
         return [n for n, codes in enumerate(rankings) if codes]
 
-    await units.store_ranking(store, TWO, "key0", ["code0000"], NOW)
+    await link_operations.store_ranking(store, TWO, "key0", ["code0000"], NOW)
     for n in range(MAX_STORED_RANKINGS + 2):
         at = NOW + timedelta(seconds=n)
-        await units.store_ranking(store, ONE, f"key{n}", [f"code{n:04}"], at)
+        await link_operations.store_ranking(store, ONE, f"key{n}", [f"code{n:04}"], at)
     later = NOW + timedelta(minutes=6)
     assert await kept(ONE, later) == list(range(2, MAX_STORED_RANKINGS + 2))
     assert await kept(TWO, later) == [0]
@@ -421,7 +423,7 @@ async def test_a_guests_links_are_claimed_in_batches(store: LinkStore) -> None:
     await store.links.add(link("other---", owner=Guest(bytes(32))))
     await edited(store, "code0005", LinkChanges(url="b.example").edit(URLS, NOW))
 
-    assert [await units.claim(store, GUEST, ONE, 3) for _ in range(4)] == [3, 3, 1, 0]
+    assert [await link_operations.claim(store, GUEST, ONE, 3) for _ in range(4)] == [3, 3, 1, 0]
 
     claimed = await store.links.newest(ONE, 10)
     assert [one.code for one in claimed] == [one.code for one in links]
@@ -437,9 +439,12 @@ async def test_concurrent_edits_of_one_link_all_take_effect(store: LinkStore) ->
     await store.links.add(link(owner=ONE))
     urls = [f"http://{n}.example" for n in range(8)]
     await asyncio.gather(
-        *(units.edit(store, ["abcdefgh"], LinkChanges(url=u).edit(URLS, NOW), NOW) for u in urls),
-        units.edit(store, ["abcdefgh"], LinkChanges(title="t").edit(URLS, NOW), NOW),
-        units.edit(store, ["abcdefgh"], block(BlockReason.SPAM), NOW),
+        *(
+            link_operations.edit(store, ["abcdefgh"], LinkChanges(url=u).edit(URLS, NOW), NOW)
+            for u in urls
+        ),
+        link_operations.edit(store, ["abcdefgh"], LinkChanges(title="t").edit(URLS, NOW), NOW),
+        link_operations.edit(store, ["abcdefgh"], block(BlockReason.SPAM), NOW),
         store.views.record({"abcdefgh": 3}, None),
     )
 
@@ -462,8 +467,8 @@ async def test_links_removed_before_a_time_are_listed_in_order_of_removal(
     assert await store.links.removed_before(NOW - DAY, 10) == []
     assert await store.links.removed_before(NOW + 2 * DAY, 10) == codes[:3]
     assert await store.links.removed_before(NOW + 9 * DAY, 2) == codes[:2]
-    await units.edit(store, codes[:1], restoration(), NOW + DAY)
-    await units.purge(store, codes[1:2], NOW)
+    await link_operations.edit(store, codes[:1], restoration(), NOW + DAY)
+    await link_operations.purge(store, codes[1:2], NOW)
     assert await store.links.removed_before(NOW + 9 * DAY, 10) == codes[2:]
 
 
@@ -477,7 +482,7 @@ async def test_codes_of_links_with_an_owner_are_listed_in_order(store: LinkStore
     assert await store.links.codes_after("", 3) == codes[:3]
     assert await store.links.codes_after(codes[2], 3) == codes[3:6]
     assert await store.links.codes_after("zaaaaaaa", 3) == []
-    await units.purge(store, ["aaaa"], NOW)
+    await link_operations.purge(store, ["aaaa"], NOW)
     assert "aaaa" not in await store.links.codes_after("", 10)
 
 
@@ -524,7 +529,7 @@ async def test_a_purged_link_leaves_only_its_code(store: LinkStore) -> None:
     await edited(store, "abcdefgh", EVERYTHING.edit(URLS, NOW))
     await edited(store, "abcdefgh", removal(NOW))
     await store.views.record({"abcdefgh": 3}, "1")
-    assert await units.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
+    assert await link_operations.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
 
     assert await codes_of(store) == ["stays---"]
     assert await codes_of(store, LinkFilter(state=LinkState.REMOVED)) == []

@@ -26,10 +26,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tests.performance.fill import fill_links, write_codes
+from tests.support.gateway_client import BROWSER
+from tests.support.nginx import Nginx
+from tests.support.ports import free_port
 from tests.support.processes import ROOT
 from tests.support.procfs import read, threads_of
-from tests.support.product import BROWSER, PROCESSES, SERVICES, Product, free_port
-from tests.support.web import Web
+from tests.support.product import PROCESSES, SERVICES, Product
 
 SERVER_CORE, LOAD_CORE = 0, 1
 CONNECTIONS = 32
@@ -207,7 +209,7 @@ def main() -> None:
         scripts = write_scripts(folder, codes)
         fill_links(folder / "links.sqlite3", 0, COLD_CODES)
         product = Product(folder, {"ATAJO_LIMITS": "off", "ATAJO_LOG_LEVEL": "warning"})
-        front = Web(folder, product.address("gateway"), product.url)
+        front = Nginx(folder, product.address("gateway"), product.url)
         with product, nginx(folder) as peer:
             product.start()
             pin(product.pid("gateway"), SERVER_CORE)

@@ -23,10 +23,10 @@ import httpx
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from services.shared.rpc import client
+from services.shared.rpc import channels, client
+from tests.support.gateway_client import new_code
 from tests.support.processes import ROOT, Process
 from tests.support.procfs import read, threads_of
-from tests.support.product import new_code
 
 HOSTS = 1_000_000
 CREATIONS = 2_000
@@ -142,7 +142,7 @@ async def _measure(folder: Path) -> dict[str, object]:
         "ATAJO_BLOCKLIST_DIR": str(lists),
     }
     with Process.start("services.links", settings, folder / "log") as process:
-        async with client.open_channel(process.grpc, _SERVICE) as channel:
+        async with channels.open_channel(process.grpc, _SERVICE) as channel:
             bench = Bench(process, pb_grpc.LinksServiceStub(channel))
             await bench.creations()  # Caches and files are warm from here on.
             without = await bench.creations()

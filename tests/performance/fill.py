@@ -16,7 +16,7 @@ from services.analytics.storage.records import pack_counts
 from services.analytics.storage.sqlite import schema as analytics
 from services.links.storage.sqlite import schema as links_schema
 from services.shared import sqlite
-from tests.support.product import ALPHABET
+from tests.support.gateway_client import ALPHABET
 
 LINKS_OF_AN_ACCOUNT = 500
 LISTED_ACCOUNT = "list"

@@ -84,8 +84,8 @@ def filled(url: str, schema: Schema) -> Iterator[Database[Document]]:
 
 
 async def _prepared(url: str, schema: Schema) -> None:
-    async with mongo.opened(url, "", schema) as database:
-        await database.prepared()
+    async with mongo.open_database(url, "", schema) as database:
+        await database.wait_for_schema()
 
 
 def insert(

@@ -26,8 +26,9 @@ from typing import NamedTuple
 
 from tests.performance.bench import COLD_CODES, COLD_CONNECTIONS, need, write_scripts, wrk
 from tests.performance.fill import fill_links, write_codes
+from tests.support.gateway_client import GatewayClient
+from tests.support.ports import free_port
 from tests.support.processes import PYTHON_PATH, ROOT
-from tests.support.product import Client, free_port
 
 IDLE_SECONDS = 10.0
 """From the ready line until idle memory is measured."""
@@ -91,7 +92,7 @@ def main() -> None:
             pids["supervisor"] = run.pid
             print(f"{'':22}{'PSS':>8}{'anonymous':>12}{'mapped':>8}{'RSS':>8}")
             _print("idle", sizes_of(pids))
-            client = Client(f"http://127.0.0.1:{port}")
+            client = GatewayClient(f"http://127.0.0.1:{port}")
             hot = f"{client.url}/{client.shorten('https://example.com/')}"
             peak = sizes_of(pids)
             with ThreadPoolExecutor(1) as pool:

@@ -61,7 +61,7 @@ from deploy.local.store import store_of
 from gateway.backends.analytics import AnalyticsClient
 from gateway.visits.journal.batch import Batch
 from gateway.visits.journal.lines import Visit
-from services.shared.rpc import client
+from services.shared.rpc import channels
 from tests.performance import fill_mongo, visits
 from tests.performance.bench import (
     LOAD_CORE,
@@ -315,7 +315,7 @@ async def _record_batches(product: Product, size: int, gateway: str) -> list[flo
 async def _links(product: Product) -> AsyncIterator[Callable[[str], Awaitable[float]]]:
     """Reads the list of this name, and tells how many seconds it took."""
     service = pb.DESCRIPTOR.services_by_name["LinksService"]
-    async with client.open_channel(product.address("links"), service) as channel:
+    async with channels.open_channel(product.address("links"), service) as channel:
         stub: pb_grpc.LinksServiceAsyncStub = pb_grpc.LinksServiceStub(channel)
 
         async def read(name: str) -> float:

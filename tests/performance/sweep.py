@@ -30,7 +30,7 @@ from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS
 from services.links.storage import mongo, sqlite
 from services.links.storage.mongo.documents import document_of
-from services.shared.rpc import client
+from services.shared.rpc import channels, client
 from tests.performance.fill import code_of, opened
 from tests.performance.fill_mongo import filled, insert
 from tests.support.mongo import server
@@ -170,7 +170,7 @@ def _check_blocked(process: Process, *, listed: bool) -> None:
 async def _reasons(process: Process) -> list[int]:
     """Why each link is blocked, 0 where it is not."""
     reasons: list[int] = []
-    async with client.open_channel(process.grpc, _SERVICE) as channel:
+    async with channels.open_channel(process.grpc, _SERVICE) as channel:
         caller, stub = client.Caller(_SERVICE), pb_grpc.LinksServiceStub(channel)
         for first in range(0, LINKS, _AT_A_TIME):
             codes = [code_of(number) for number in range(first, first + _AT_A_TIME)]

@@ -37,8 +37,8 @@ async def test_visits(mongo_server: str) -> None:
     with server.database(mongo_server) as filled, server.database(mongo_server) as stored:
         await asyncio.to_thread(visits.fill_mongodb, filled, _VISITS, _DAYS)
         mix = Mix()
-        async with mongo.opened(stored, "", SCHEMA) as database:
-            await database.prepared()
+        async with mongo.open_database(stored, "", SCHEMA) as database:
+            await database.wait_for_schema()
             store = open_analytics_store(database)
             for number, day in enumerate(range(today - _DAYS + 1, today + 1), 1):
                 links, held = mix.day(_VISITS // _DAYS)
@@ -62,8 +62,8 @@ async def test_links(mongo_url: str) -> None:
         held = {one["_id"]: one for one in documents.links.find()}
         links = [link for one in held.values() if (link := link_of(one))]
         documents.links.delete_many({})
-    async with mongo.opened(mongo_url, "", LINKS_SCHEMA) as database:
-        await database.prepared()
+    async with mongo.open_database(mongo_url, "", LINKS_SCHEMA) as database:
+        await database.wait_for_schema()
         store = open_store(database)
         for link in links:
             assert await store.links.add(link) == link

@@ -29,7 +29,7 @@ from bson.raw_bson import RawBSONDocument
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from gateway.backends.analytics import STATISTICS_SECONDS
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.domain import hyperloglog
 from services.analytics.domain.day_ranges import pack_days
 from services.analytics.domain.name_admission import admit_names
@@ -38,7 +38,7 @@ from services.analytics.storage.mongo.store import SCHEMA
 from services.analytics.storage.records import DayRecord, TotalsRecord, pack_counts
 from services.analytics.storage.sqlite.schema import MIGRATIONS
 from services.shared import stores
-from services.shared.rpc import client
+from services.shared.rpc import channels
 from tests.performance.bench import cpu_seconds
 from tests.performance.fill import code_of, opened
 from tests.performance.fill_mongo import filled, insert
@@ -234,8 +234,8 @@ def _encoded(filling: _Filling) -> Iterator[RawBSONDocument]:
 
 
 async def _maintain(setting: str) -> None:
-    async with stores.opened(setting, "analytics", ADAPTERS) as (store, database):
-        await database.prepared()
+    async with stores.open_stores(setting, "analytics", STORE_FACTORIES) as (store, database):
+        await database.wait_for_schema()
         after: str | None = ""
         while after is not None:
             after, _ = await store.maintain(after, int(time.time()) // 86_400, None)
@@ -324,7 +324,7 @@ async def _measure(process: Process) -> dict[str, dict[str, float]]:
         codes = [[code_of(n * LINKS // 100_000) for n in range(count)]]
         groups |= {f"{count:,} links, first": codes, f"{count:,} links, again": codes}
     found: dict[str, dict[str, float]] = {}
-    async with client.open_channel(process.grpc, _SERVICE) as channel:
+    async with channels.open_channel(process.grpc, _SERVICE) as channel:
         stub: pb_grpc.AnalyticsServiceAsyncStub = pb_grpc.AnalyticsServiceStub(channel)
         for title, asked_of in groups.items():
             beside: list[float] = []
@@ -432,7 +432,7 @@ async def _batches(processes: Sequence[Process]) -> dict[str, float]:
     async with AsyncExitStack() as stack:
         stubs: list[pb_grpc.AnalyticsServiceAsyncStub] = [
             pb_grpc.AnalyticsServiceStub(
-                await stack.enter_async_context(client.open_channel(process.grpc, _SERVICE))
+                await stack.enter_async_context(channels.open_channel(process.grpc, _SERVICE))
             )
             for process in processes
         ]

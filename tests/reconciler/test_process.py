@@ -17,9 +17,10 @@ import pytest
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from tests.conftest import STORES, store_of_product
-from tests.support.processes import PATIENCE, Process
-from tests.support.product import Product, new_code, registration
-from tests.support.waiting import CHANGED, SETTLED, await_that
+from tests.support.gateway_client import new_code, registration
+from tests.support.processes import TIMEOUT_SECONDS, Process
+from tests.support.product import Product
+from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_until
 
 TASKS = ("accounts", "purge", "views")
 MONTH = 31 * 86_400 * 1_000_000
@@ -174,7 +175,7 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
     own.await_views(token, {code: int(code in codes[:5]) for code in codes})
 
     assert own.data("removeAccount", {"token": token, "password": "Camino-42"})["success"]
-    await_that(lambda: own.visit(codes[0]).status_code == 410, CHANGED)
+    wait_until(lambda: own.visit(codes[0]).status_code == 410, PROPAGATION_SECONDS)
     # What is on its way is waited for, so the first kill comes when it is deleted.
     for turn in range(KILLS):
         time.sleep(random.uniform(0, 2) if turn % 2 else random.uniform(10, 12))
@@ -183,8 +184,8 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
 
     again = registration(email)
     # It is taken until all else is gone.
-    await_that(lambda: bool(own.data("registerUser", again)["success"]), FINISHED)
-    await_that(lambda: all(is_gone(own, code) for code in codes[:5]), CHANGED)
+    wait_until(lambda: bool(own.data("registerUser", again)["success"]), FINISHED)
+    wait_until(lambda: all(is_gone(own, code) for code in codes[:5]), PROPAGATION_SECONDS)
     assert own.counted() == {kept}
     assert "secret.example" not in own.kept()
     assert own.views(own.log_in(email)) == {}
@@ -240,10 +241,10 @@ def test_a_removed_account_s_links_no_longer_reveal_their_destinations(product: 
             or bool(product.data("showStatistics", {"code": code}).get("success"))
         )
 
-    await_that(lambda: not any(map(reveals, codes)), CHANGED)
+    wait_until(lambda: not any(map(reveals, codes)), PROPAGATION_SECONDS)
     again = registration(email)
     left = FREED - (time.monotonic() - closed_at)
-    await_that(lambda: bool(product.data("registerUser", again)["success"]), left)
+    wait_until(lambda: bool(product.data("registerUser", again)["success"]), left)
     assert not any(map(reveals, codes))
 
 
@@ -264,7 +265,7 @@ def test_links_of_many_accounts_closed_at_once_stop_in_time(product: Stored) -> 
         waiting.difference_update([code for code in waiting if not reveals(code)])
         return not waiting
 
-    await_that(all_stopped, CHANGED)
+    wait_until(all_stopped, PROPAGATION_SECONDS)
 
 
 def test_what_was_removed_a_month_ago_is_deleted_with_its_counts(product: Stored) -> None:
@@ -277,12 +278,12 @@ def test_what_was_removed_a_month_ago_is_deleted_with_its_counts(product: Stored
     product.let_a_month_pass(old)
 
     purged = 'atajo_links_purged_total{cause="removed"}'
-    await_that(lambda: product.metric(purged, "reconciler") == 1, SETTLED)
-    await_that(lambda: product.metric("atajo_links_purgeable", "reconciler") == 0, SETTLED)
+    wait_until(lambda: product.metric(purged, "reconciler") == 1, RECOVERY_SECONDS)
+    wait_until(lambda: product.metric("atajo_links_purgeable", "reconciler") == 0, RECOVERY_SECONDS)
     assert product.counted() & {old, new, stays} == {new, stays}
     assert "old.example" not in product.kept()
     assert "new.example" in product.kept()
-    await_that(lambda: is_gone(product, old), CHANGED)
+    wait_until(lambda: is_gone(product, old), PROPAGATION_SECONDS)
     assert product.visit(new).status_code == 410
     again = {"code": old, "url": "https://old.example/", "token": token}
     assert product.call("createShortLink", again).status_code == 409
@@ -295,18 +296,20 @@ def test_links_are_ordered_by_views_within_seconds(product: Stored) -> None:
     for code, times in zip(codes, (2, 1, 3), strict=True):
         for _ in range(times):
             product.visit(code)
-    await_that(lambda: product.most_viewed(token) == [codes[2], codes[0], codes[1]], SETTLED)
+    wait_until(
+        lambda: product.most_viewed(token) == [codes[2], codes[0], codes[1]], RECOVERY_SECONDS
+    )
 
     product.kill("reconciler", "analytics")
     for _ in range(5):
         product.visit(codes[1])
     product.start("analytics", "reconciler")
-    await_that(lambda: product.most_viewed(token)[0] == codes[1], SETTLED)
+    wait_until(lambda: product.most_viewed(token)[0] == codes[1], RECOVERY_SECONDS)
     assert product.metric("atajo_views_lost_total", "reconciler") == 0
 
 
 def test_one_reconciler_works_at_a_time(product: Stored) -> None:
-    await_that(lambda: product.held() == [*TASKS], TAKEN_OVER)
+    wait_until(lambda: product.held() == [*TASKS], TAKEN_OVER)
     with product.another_reconciler() as another:
         product._processes["another"] = another
         time.sleep(3)  # It asks for the leases every two seconds.
@@ -314,18 +317,18 @@ def test_one_reconciler_works_at_a_time(product: Stored) -> None:
 
         # One that is asked to stop gives them back, one that is killed is waited for.
         assert product.stop("reconciler") == 0
-        await_that(lambda: product.held("another") == [*TASKS], CHANGED)
+        wait_until(lambda: product.held("another") == [*TASKS], PROPAGATION_SECONDS)
         product.start("reconciler")
         assert product.held() == []
         product.kill("another")
-        await_that(lambda: product.held() == [*TASKS], TAKEN_OVER)
+        wait_until(lambda: product.held() == [*TASKS], TAKEN_OVER)
 
 
 def test_its_end_is_orderly_whatever_is_away(product: Stored) -> None:
-    await_that(lambda: set(product.dependencies("reconciler").values()) == {"ok"}, PATIENCE)
+    wait_until(lambda: set(product.dependencies("reconciler").values()) == {"ok"}, TIMEOUT_SECONDS)
     product.kill("links", "analytics")
     away = {"auth": "ok", "links": "UNAVAILABLE", "analytics": "UNAVAILABLE"}
-    await_that(lambda: product.dependencies("reconciler") == away)
+    wait_until(lambda: product.dependencies("reconciler") == away)
     assert product.metric("atajo_ready", "reconciler") == 1
     assert product.stop("reconciler") == 0
     assert '"event": "stopped"' in product.logs("reconciler")

@@ -19,13 +19,13 @@ MAIN = """
 import asyncio
 from services.shared import background
 from services.shared.observability import logs
-from services.shared import supervision
+from services.shared import supervisor
 
 async def serve() -> None:
-    stop = supervision.stop_requested()
+    stop = supervisor.stop_event()
     background.stop_on_failure(stop)
-    task = background.run(work(), "work")
-    supervision.announce({})
+    task = background.start_task(work(), "work")
+    supervisor.report_ready({})
     await stop.wait()
     task.cancel()
     logs.get("main").info("stopped")
@@ -40,7 +40,7 @@ RETURNS = "async def work() -> None:\n    pass\n"
 THREAD = """
 async def work() -> None:
     def broken() -> None:
-        background.failed("thread", ValueError("why"))
+        background.report_failure("thread", ValueError("why"))
     await asyncio.to_thread(broken)
 """
 
@@ -63,7 +63,7 @@ async def test_an_error_is_logged_with_its_trace_counted_and_stops_the_process()
     stop = asyncio.Event()
     background.stop_on_failure(stop)
     with capture_logs() as lines:
-        background.run(work(), "work")
+        background.start_task(work(), "work")
         await stop.wait()
     (line,) = lines
     assert (line["event"], line["task"]) == ("background_task_failed", "work")
@@ -78,13 +78,13 @@ async def test_work_that_never_broke_is_counted_with_zero() -> None:
     async def work() -> None:
         pass
 
-    await background.run(work(), "flawless")
+    await background.start_task(work(), "flawless")
     counted = REGISTRY.get_sample_value("atajo_background_failures_total", {"task": "flawless"})
     assert counted == 0
 
 
 async def test_a_failure_before_anybody_waits_for_it_stops_the_process_too() -> None:
-    background.failed("work", ValueError("why"))
+    background.report_failure("work", ValueError("why"))
     stop = asyncio.Event()
     background.stop_on_failure(stop)
     assert stop.is_set()
@@ -99,7 +99,9 @@ async def test_an_end_and_a_cancellation_that_was_asked_for_are_no_failures() ->
 
     stop = asyncio.Event()
     background.stop_on_failure(stop)
-    ended, lasting, unstarted = (background.run(work(), "work") for work in (ends, lasts, lasts))
+    ended, lasting, unstarted = (
+        background.start_task(work(), "work") for work in (ends, lasts, lasts)
+    )
     unstarted.cancel()
     await ended
     lasting.cancel()
@@ -117,7 +119,7 @@ async def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
 
     stop = asyncio.Event()
     background.stop_on_failure(stop)
-    background.run(work(), "work")
+    background.start_task(work(), "work")
     await asyncio.sleep(0)
     waited_for.cancel()
     await stop.wait()
@@ -130,7 +132,7 @@ async def test_a_turn_that_breaks_is_told_and_the_next_one_comes() -> None:
     log = logs.Throttled("test")
     with capture_logs() as lines:
         for error in errors:
-            with background.each_turn(log, "work"):
+            with background.log_errors(log, "work"):
                 if error:
                     raise error
     assert [(line["log_level"], line["event"], line.get("reason")) for line in lines] == [
@@ -139,7 +141,7 @@ async def test_a_turn_that_breaks_is_told_and_the_next_one_comes() -> None:
     ]
     assert isinstance(lines[1]["exc_info"], KeyError)
     assert not stop.is_set()
-    with pytest.raises(asyncio.CancelledError), background.each_turn(log, "work"):
+    with pytest.raises(asyncio.CancelledError), background.log_errors(log, "work"):
         raise asyncio.CancelledError
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deploy import edge as pages_edge
-from services.shared import codes, edge_table
+from services.shared import edge_table, link_codes
 from tests.support.processes import ROOT
 
 TABLE = edge_table.read()
@@ -56,7 +56,7 @@ def test_no_second_list_names_what_is_reserved() -> None:
         f"{path.relative_to(ROOT)}: {names}"
         for path in sources()
         for names in (re.findall(r"[\w-]+", text) for text in run.findall(path.read_text("utf-8")))
-        if sum(codes.is_reserved(name) for name in names) > 3
+        if sum(link_codes.is_reserved(name) for name in names) > 3
     ]
     assert lists == []
 

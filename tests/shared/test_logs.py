@@ -27,7 +27,7 @@ def test_an_event_is_written_once_a_minute_with_how_often_it_came() -> None:
 
 def test_where_more_lines_are_let_through_the_rest_is_counted() -> None:
     clock = Clock()
-    log = logs.Throttled(__name__, clock=clock, most=3)
+    log = logs.Throttled(__name__, clock=clock, max_lines=3)
     with capture_logs() as told:
         for _ in range(2):
             written = [log.info("refused", reason="LIMIT") for _ in range(5)]
@@ -53,8 +53,8 @@ def test_one_cause_does_not_hide_another() -> None:
 def test_causes_told_apart_are_bounded() -> None:
     log = logs.Throttled(__name__, clock=Clock())
     with capture_logs() as told:
-        for number in range(3 * logs.MOST_CAUSES):
+        for number in range(3 * logs.MAX_CAUSES):
             log.warning("failed", reason=f"R{number}")
         log.warning("else", reason="R0")
-    assert len(told) == logs.MOST_CAUSES + 2
+    assert len(told) == logs.MAX_CAUSES + 2
     assert told[-1]["event"] == "else"

@@ -41,15 +41,15 @@ from services.links.domain.link import Link
 from services.links.storage import mongo as links_store
 from services.shared import mongo
 from services.shared.errors import AppError, Unavailable
+from services.shared.mongo import availability, migrations
 from services.shared.mongo import database as database_module
-from services.shared.mongo import migrations
 from services.shared.mongo.transactions import Transaction
-from services.shared.rpc import client
+from services.shared.rpc import channels, client
 from tests.support.mongo import server
-from tests.support.mongo.gate import Gate
-from tests.support.processes import NO_TLS, PATIENCE, Process
-from tests.support.product import free_port
-from tests.support.waiting import SETTLED, await_that
+from tests.support.mongo.tcp_proxy import TcpProxy
+from tests.support.ports import free_port
+from tests.support.processes import NO_TLS, TIMEOUT_SECONDS, Process
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 PASSWORD = "s3cret-Camino"
@@ -57,10 +57,10 @@ SCHEMA: mongo.Schema = ({"things": [IndexModel("name", name="by_name", unique=Tr
 
 
 @pytest.fixture
-def gate(mongo_url: str) -> Iterator[Gate]:
+def gate(mongo_url: str) -> Iterator[TcpProxy]:
     port = urlsplit(mongo_url).port
     assert port
-    with Gate(port) as shut:
+    with TcpProxy(port) as shut:
         yield shut
 
 
@@ -68,7 +68,7 @@ def gate(mongo_url: str) -> Iterator[Gate]:
 async def links(process: Process) -> AsyncIterator[Any]:
     """Calls ResolveLinks."""
     caller = client.Caller(LINKS)
-    async with client.open_channel(process.grpc, LINKS) as channel:
+    async with channels.open_channel(process.grpc, LINKS) as channel:
         stub = pb_grpc.LinksServiceStub(channel)
 
         async def resolve(code: str) -> dict[str, str]:
@@ -105,7 +105,7 @@ def start(url: str, folder: Path) -> Process:
 
 
 async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_it_is_back(
-    gate: Gate, mongo_url: str, tmp_path: Path
+    gate: TcpProxy, mongo_url: str, tmp_path: Path
 ) -> None:
     with start(gate.through(mongo_url), tmp_path) as process:
         async with links(process) as resolve:
@@ -123,12 +123,14 @@ async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_i
     assert (events.count("store_away"), events.count("store_back")) == (1, 1), "once a minute"
 
 
-async def test_a_server_that_is_slow_is_away(gate: Gate, mongo_url: str, tmp_path: Path) -> None:
+async def test_a_server_that_is_slow_is_away(
+    gate: TcpProxy, mongo_url: str, tmp_path: Path
+) -> None:
     gate.open()
     with start(gate.through(mongo_url), tmp_path) as process:
         async with links(process) as resolve:
             assert await answers(resolve, 5)
-            gate.hold()
+            gate.pause()
             # As long as the gateway waits for a call, its retries included.
             started = time.monotonic()
             slow = await asyncio.gather(
@@ -136,7 +138,7 @@ async def test_a_server_that_is_slow_is_away(gate: Gate, mongo_url: str, tmp_pat
             )
             assert time.monotonic() - started < 5
             assert {type(error) for error in slow} == {Unavailable}
-            gate.let_go()
+            gate.resume()
             assert await answers(resolve, 5)
         assert process.stop() == 0
 
@@ -156,16 +158,16 @@ def test_nothing_of_the_url_is_logged(tmp_path: Path) -> None:
 
 
 async def test_a_log_in_that_is_refused_ends_with_one_line(mongo_url: str) -> None:
-    async with mongo.opened(mongo_url, "", ()) as database:
+    async with mongo.open_database(mongo_url, "", ()) as database:
         created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
         await database.write("", lambda db: db.command("createUser", "walker", **created))
         try:
             parts = urlsplit(mongo_url)
             own = f"mongodb://walker:{{}}@{parts.netloc.rpartition('@')[2]}{parts.path}"
-            async with mongo.opened(own.format("Camino-42"), "", ()) as known:
+            async with mongo.open_database(own.format("Camino-42"), "", ()) as known:
                 await known.read("", lambda db: db.things.find_one())
             with pytest.raises(SystemExit) as refused:
-                async with mongo.opened(own.format("camino"), "", ()):
+                async with mongo.open_database(own.format("camino"), "", ()):
                     pass
             assert str(refused.value) == "The MongoDB of ATAJO_STORE refuses the log-in."
         finally:
@@ -191,7 +193,7 @@ async def test_a_replica_set_may_be_initiated_after_the_start() -> None:
         url = f"mongodb://127.0.0.1:{node.port}/?directConnection=true"
         with pymongo.MongoClient[dict[str, Any]](url) as connected:
             await asyncio.to_thread(connected.admin.command, "ping")
-        async with mongo.opened(url, "atajo", SCHEMA) as database:
+        async with mongo.open_database(url, "atajo", SCHEMA) as database:
             with pytest.raises(Unavailable):
                 await database.check()
             await asyncio.to_thread(server.initiate, [node.port])
@@ -214,7 +216,7 @@ async def test_a_server_older_than_6_is_refused_and_a_router_is_not(
 
     monkeypatch.setattr(AsyncIOMotorDatabase, "command", answer)
     with pytest.raises(SystemExit, match=refusal) if refusal else nullcontext():
-        async with mongo.opened(mongo_url, "", ()):
+        async with mongo.open_database(mongo_url, "", ()):
             pass
 
 
@@ -245,7 +247,7 @@ async def test_whatever_the_driver_meets_is_unavailable(
     async def fail(_documents: mongo.Documents) -> None:
         raise error
 
-    async with mongo.opened(mongo_url, "", ()) as database:
+    async with mongo.open_database(mongo_url, "", ()) as database:
         with pytest.raises(Unavailable) as away:
             await database.write("test", fail)
         assert away.value.reason == "STORE_UNAVAILABLE"
@@ -258,8 +260,8 @@ async def test_replicas_make_the_indexes_at_once_and_duplicates_never_come_in(
     """Also where many write before anybody looked whether the indexes are there."""
 
     async def replica(number: int) -> int:
-        async with mongo.opened(mongo_url, "", SCHEMA) as database:
-            await database.prepared()
+        async with mongo.open_database(mongo_url, "", SCHEMA) as database:
+            await database.wait_for_schema()
             new = [{"_id": f"{number}-{n}", "name": "same"} for n in range(5)]
             ends = await asyncio.gather(
                 *(database.write("test", inserting(one)) for one in new),
@@ -278,7 +280,7 @@ async def test_what_is_acknowledged_is_journaled_by_a_majority_and_nothing_waits
 ) -> None:
     """Whatever the URL says of the first; of the second it may say something else."""
     weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary&timeoutMS=700"
-    async with mongo.opened(server.with_options(mongo_url, weak), "", ()) as database:
+    async with mongo.open_database(server.with_options(mongo_url, weak), "", ()) as database:
         documents = await database.read("test", _itself)
         assert documents.write_concern.document == {"w": "majority", "j": True}
         assert documents.read_concern.level == "local"
@@ -322,17 +324,17 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "RETRY_SECONDS", 0.01)
-    monkeypatch.setattr(database_module, "_SOON_SECONDS", 1.0)
+    monkeypatch.setattr(database_module, "_UPGRADE_WAIT_SECONDS", 1.0)
     building = Building(monkeypatch)
     building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+    async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         for use in (
             database.check(),
             database.write("test", inserting({"name": "same"})),
             database.read("test", lambda db: db.things.find_one()),
         ):
             with pytest.raises(Unavailable) as unready:
-                async with asyncio.timeout(PATIENCE):  # It would wait for ever.
+                async with asyncio.timeout(TIMEOUT_SECONDS):  # It would wait for ever.
                     await use
             assert unready.value.reason == "SCHEMA_UPGRADING"
         assert building.asked == 3, "again after each cut, and then it is waited for"
@@ -347,17 +349,17 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
 async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_module, "_SOON_SECONDS", 1.0)
+    monkeypatch.setattr(database_module, "_UPGRADE_WAIT_SECONDS", 1.0)
     building = Building(monkeypatch)
     building.is_made.set()
     building.answers = [OperationFailure("a key is there twice", 11000)]
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+    async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         with pytest.raises(Unavailable) as failed:
             await database.check()
         assert failed.value.reason == "SCHEMA_FAILED"
-    monkeypatch.setattr(migrations, "REFUSED_SECONDS", 0.01)
+    monkeypatch.setattr(migrations, "REFUSED_RETRY_SECONDS", 0.01)
     building.answers = [OperationFailure("a key is there twice", 11000)]
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+    async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         await until_well(database)
 
 
@@ -377,7 +379,7 @@ class Late:
         }
         self.process = Process.launch("tests.system.broken", env, folder / "log")
         try:
-            await_that(self._is_looked_at)
+            wait_until(self._is_looked_at)
         except BaseException:
             self.process.kill()
             raise
@@ -425,7 +427,7 @@ def test_a_process_listens_once_its_schema_is_made_and_can_be_looked_at_before(l
     assert late.process.grpc == f"127.0.0.1:{late.ports['grpc']}"
     for port in ("grpc", "admin"):
         socket.create_connection(("127.0.0.1", late.ports[port]), timeout=10).close()
-    await_that(lambda: late.look("/readyz").status_code == 200, SETTLED)
+    wait_until(lambda: late.look("/readyz").status_code == 200, RECOVERY_SECONDS)
     assert asyncio.run(resolved(late.process)) == {}
     assert late.process.stop() == 0
 
@@ -454,7 +456,7 @@ async def test_the_schema_that_is_waited_for_has_no_deadline(
 
     monkeypatch.setattr(Collection, "create_indexes", create_indexes)
     url = server.with_options(mongo_url, "timeoutMS=700&socketTimeoutMS=700")
-    async with mongo.opened(url, "", SCHEMA) as database:
+    async with mongo.open_database(url, "", SCHEMA) as database:
         await until_well(database)
     (options,) = found
     assert options.timeout is None
@@ -462,7 +464,7 @@ async def test_the_schema_that_is_waited_for_has_no_deadline(
 
 
 async def test_a_newer_schema_that_shows_late_ends_the_process(
-    gate: Gate, mongo_url: str, tmp_path: Path
+    gate: TcpProxy, mongo_url: str, tmp_path: Path
 ) -> None:
     refusal = f"has schema version 99; this program knows up to {len(links_store.SCHEMA)}."
     with pymongo.MongoClient[dict[str, Any]](mongo_url) as connected:
@@ -487,7 +489,7 @@ async def test_a_server_that_takes_no_writes_is_not_well_and_is_read_all_the_sam
     async def refuse(*_: object, **__: object) -> None:
         raise NotPrimaryError("not primary")
 
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+    async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         await until_well(database)
         with monkeypatch.context() as patched:
             patched.setattr(AsyncIOMotorCollection, "update_one", refuse)
@@ -502,7 +504,7 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A look takes no longer for it: the try before decides. One that takes for ever is none."""
-    monkeypatch.setattr(database_module, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(availability, "_WRITE_WAIT_SECONDS", 0.01)
     update_one = AsyncIOMotorCollection.update_one
     majority = asyncio.Event()
     tries = 0
@@ -517,7 +519,7 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
         await majority.wait()
         return await update_one(*arguments, **options)
 
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+    async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         monkeypatch.setattr(AsyncIOMotorCollection, "update_one", slow)
         for _ in range(20):
             await database.check()
@@ -546,7 +548,7 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
             return None
         return await find_one(collection, *query)
 
-    async with mongo.opened(mongo_url, "", links_store.SCHEMA) as of:
+    async with mongo.open_database(mongo_url, "", links_store.SCHEMA) as of:
         store = links_store.open_store(of)
         assert await store.links.add(link) == link
         with monkeypatch.context() as patched:
@@ -588,7 +590,7 @@ async def conflicting(url: str, application: str) -> AsyncIterator[mongo.Databas
 
     That process does nothing more until the end of the block.
     """
-    async with mongo.opened(url, "", ()) as database:
+    async with mongo.open_database(url, "", ()) as database:
         await database.write("", lambda db: db.things.insert_one({"_id": "one"}))
         other = pymongo.MongoClient[Any](url, appName=application)
         with other, other.start_session() as session:

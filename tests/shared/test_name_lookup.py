@@ -17,7 +17,7 @@ from tests.support.product import Product
 async def test_a_service_is_found_soon_however_long_its_name_led_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime_client, "ANEW_SECONDS", 1.0)
+    monkeypatch.setattr(runtime_client, "REPLACE_AFTER_SECONDS", 1.0)
     with name_server() as names, Product(tmp_path) as product:
         product.start("links")
         port = product.address("links").rpartition(":")[2]

@@ -31,9 +31,9 @@ from services.shared.errors import (
     Unavailable,
 )
 from services.shared.observability import request_id
-from services.shared.rpc import client, status
+from services.shared.rpc import channels, client, status
 from tests.support.processes import Process
-from tests.support.waiting import await_that
+from tests.support.waiting import wait_until
 
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 ANALYTICS = visits_pb.DESCRIPTOR.services_by_name["AnalyticsService"]
@@ -60,7 +60,7 @@ def start(name: str, folder: Path, **settings: str) -> Process:
 
 @asynccontextmanager
 async def opened(process: Process) -> AsyncIterator[grpc.aio.Channel]:
-    async with client.open_channel(process.grpc, LINKS) as channel:
+    async with channels.open_channel(process.grpc, LINKS) as channel:
         yield channel
 
 
@@ -166,7 +166,7 @@ async def test_the_log_has_the_request_id_of_each_call_and_no_url(tmp_path: Path
         async with opened(process) as channel:
             call = pb_grpc.LinksServiceStub(channel).CreateLink
             for given in ("the-id-of-this-call", "not\tan id"):
-                request_id.take(given)
+                request_id.bind(given)
                 with pytest.raises(InvalidArgument):
                     await create(channel, "x", "do-not-log.example")
             with pytest.raises(grpc.aio.AioRpcError):
@@ -220,7 +220,7 @@ async def test_bursts_and_floods_and_callers_that_leave_are_answered_and_counted
             other.execute("BEGIN IMMEDIATE")  # Nobody else can write.
             with pytest.raises(DeadlineExceeded):
                 await create(channel, "abcdefgh", "a.example", 0.5)
-            await_that(
+            wait_until(
                 lambda: "call_abandoned" in {line["event"] for line in process.log_lines()}, 20
             )
             other.close()
@@ -328,7 +328,7 @@ async def test_a_limit_of_grpc_itself_is_not_told_as_one_of_ours() -> None:
     )
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    async with client.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
+    async with channels.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
         call = pb_grpc.LinksServiceStub(channel).ResolveLinks
 
         async def resolve(*codes: str) -> pb.ResolveLinksResponse:
@@ -371,7 +371,7 @@ async def test_who_leaves_a_stream_ends_its_call() -> None:
     )
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
-    async with client.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
+    async with channels.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
         call = pb_grpc.LinksServiceStub(channel).ListOwnedCodes
         pages = client.Caller(LINKS).stream("ListOwnedCodes", call, pb.ListOwnedCodesRequest(), 600)
         async with aclosing(pages):

@@ -23,7 +23,7 @@ from deploy.local import child
 from services.shared import mongo, sqlite, stores
 from services.shared.mongo import database as database_module
 from tests.shared.upgrade_replica import SCHEMA, adapters
-from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT
+from tests.support.processes import PYTHON_PATH, ROOT, TIMEOUT_SECONDS
 
 OLD_THINGS = 20_000
 KILLED_AFTER = (0.0, 0.02, 0.05, 0.1, 0.2)
@@ -127,7 +127,7 @@ class Replica:
         return self.added()
 
     def _await(self, condition: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not condition():
             assert self._process.poll() is None, self._output.read_text()
             assert time.monotonic() < deadline
@@ -136,8 +136,8 @@ class Replica:
 
 async def make(store: Store, version: int = 1) -> None:
     """Make the store as a program of a schema version leaves it."""
-    async with stores.opened(store.setting, "test", adapters(version)) as (_, database):
-        await database.prepared()
+    async with stores.open_stores(store.setting, "test", adapters(version)) as (_, database):
+        await database.wait_for_schema()
 
 
 @pytest.mark.timeout(180)
@@ -210,7 +210,7 @@ async def test_an_index_of_mongodb_that_went_missing_is_made_again(mongo_url: st
     store = Store(mongo_url)
     await make(store, 2)
     store._mongo.things.drop_index("things_by_name")
-    async with mongo.opened(mongo_url, "", SCHEMA) as database:
+    async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         await database.check()
         assert "things_by_name" in store.indexes()
     store.close()
@@ -222,7 +222,7 @@ async def test_whoever_waits_for_the_process_is_told_that_an_upgrade_comes_first
     await make(store)
     told, tell = os.pipe()
     monkeypatch.setenv("ATAJO_READY_FD", str(tell))
-    monkeypatch.setattr(database_module, "_SOON_SECONDS", 0.0)  # However fast it is.
+    monkeypatch.setattr(database_module, "_UPGRADE_WAIT_SECONDS", 0.0)  # However fast it is.
     for _ in range(2):
         await make(store, 2)
     os.close(tell)

@@ -14,7 +14,7 @@ import pytest
 from services.shared import sqlite
 from services.shared.errors import Unavailable
 from services.shared.sqlite import database
-from tests.support.processes import PATIENCE
+from tests.support.processes import TIMEOUT_SECONDS
 
 
 @pytest.mark.parametrize("part", ["db", "db-wal"])
@@ -22,7 +22,9 @@ async def test_a_file_that_is_gone_is_not_well_and_takes_nothing_more(
     part: str, tmp_path: Path
 ) -> None:
     """Whatever is written to it would be gone at the end of the process."""
-    async with sqlite.opened(f"sqlite:///{tmp_path}/db", ["CREATE TABLE t (n INTEGER)"]) as store:
+    async with sqlite.open_database(
+        f"sqlite:///{tmp_path}/db", ["CREATE TABLE t (n INTEGER)"]
+    ) as store:
 
         async def insert() -> None:
             await store.write("add", lambda db: db.execute("INSERT INTO t VALUES (1)").rowcount)
@@ -56,7 +58,7 @@ async def test_a_store_that_nobody_writes_is_written_for_a_try(
             return super().execute(sql, parameters)
 
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Disk))
-    async with sqlite.opened(f"sqlite:///{tmp_path}/db", []) as store:
+    async with sqlite.open_database(f"sqlite:///{tmp_path}/db", []) as store:
         for _ in range(20):
             await store.check()
         assert tried == 1
@@ -70,7 +72,7 @@ async def test_a_store_that_nobody_writes_is_written_for_a_try(
             assert unwritable.value.reason == "STORE_UNWRITABLE"
         assert tried == 2, "a store that is in doubt is not tried at each look"
         full = False
-        monkeypatch.setattr(database, "_DOUBT_SECONDS", 0.0)
+        monkeypatch.setattr(database, "_RECOVERY_SECONDS", 0.0)
         await store.check()
 
 
@@ -85,7 +87,7 @@ async def test_what_writes_nothing_says_nothing_of_the_disk(
 
     monkeypatch.setattr(database, "_PROBE_SECONDS", 0.5)
     migrations = ["CREATE TABLE t (n INTEGER PRIMARY KEY)", insert]
-    async with sqlite.opened(f"sqlite:///{tmp_path}/db", migrations) as store:
+    async with sqlite.open_database(f"sqlite:///{tmp_path}/db", migrations) as store:
         await store.check()
 
         async def repeat() -> None:
@@ -98,7 +100,7 @@ async def test_what_writes_nothing_says_nothing_of_the_disk(
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
         try:
             with pytest.raises(Unavailable) as unwritable:
-                await asyncio.wait_for(repeat(), PATIENCE)
+                await asyncio.wait_for(repeat(), TIMEOUT_SECONDS)
             assert unwritable.value.reason == "STORE_UNWRITABLE"
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -13,7 +13,7 @@ import pytest
 from services.shared import sqlite
 from services.shared.sqlite import checkpointer, connection
 
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 WRITERS, LOGS_WRITTEN, NOTE = 8, 8, "x" * 8_000
 MARKS = [f"a text that was committed {number}" for number in range(30)]
 
@@ -26,7 +26,9 @@ async def database(tmp_path: Path) -> AsyncIterator[sqlite.Database]:
         mock.patch.object(checkpointer, "INTERVAL_SECONDS", 0.0),
         mock.patch.object(connection, "MAX_LOG_PAGES", 2**30),
     ):
-        async with sqlite.opened(f"sqlite:///{tmp_path}/store.sqlite3", migrations) as database:
+        async with sqlite.open_database(
+            f"sqlite:///{tmp_path}/store.sqlite3", migrations
+        ) as database:
             yield database
 
 
@@ -43,7 +45,7 @@ async def test_what_was_committed_comes_into_the_file_while_the_store_is_open(
     for mark in MARKS:
         await write(database, mark)
     file = tmp_path / "store.sqlite3"
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while not all(mark.encode() in file.read_bytes() for mark in MARKS):
             await database.check()
 
@@ -72,5 +74,5 @@ async def test_a_long_log_begins_anew_while_others_commit(
 
     with mock.patch.object(checkpointer, "LONG_LOG_PAGES", 64):
         await write(database, NOTE)
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             await asyncio.gather(*(keep_writing() for _ in range(WRITERS)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import PATIENCE, PYTHON_PATH, ROOT
+from tests.support.processes import PYTHON_PATH, ROOT, TIMEOUT_SECONDS
 
 _SCRIPT = """
 import asyncio, errno, os, sqlite3, sys
@@ -37,7 +37,7 @@ async def main():
     connect = sqlite3.connect
     sqlite3.connect = lambda *args, **options: connect(*args, factory=Connection, **options)
     migrations = ("CREATE TABLE numbers (number INTEGER)",)
-    async with sqlite.opened(f"sqlite:///{sys.argv[1]}", migrations) as database:
+    async with sqlite.open_database(f"sqlite:///{sys.argv[1]}", migrations) as database:
         async def add(number):
             insert = "INSERT INTO numbers VALUES (?)"
             await database.write("add", lambda db: db.execute(insert, (number,)).rowcount)
@@ -65,7 +65,7 @@ def _run(path: Path, fails: str, code: int) -> subprocess.CompletedProcess[str]:
         env={"PYTHONPATH": PYTHON_PATH},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT_SECONDS,
         check=False,
     )
 

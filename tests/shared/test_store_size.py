@@ -11,14 +11,14 @@ import pymongo
 import pytest
 from prometheus_client import REGISTRY
 
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import VisitCount, VisitKind
 from services.shared import background, stores
 from services.shared.errors import Unavailable
 from services.shared.observability import store_size
 from services.shared.observability.store_size import StoreSize
-from tests.support.stores import NewStore
+from tests.support.store_fixtures import NewStore
 
 _NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -32,8 +32,8 @@ def many_visits(number: int) -> Batch:
 
 async def test_a_store_that_takes_more_room_says_so(new_store: NewStore) -> None:
     with new_store() as setting:
-        async with stores.opened(setting, "analytics", ADAPTERS) as (store, database):
-            await database.prepared()
+        async with stores.open_stores(setting, "analytics", STORE_FACTORIES) as (store, database):
+            await database.wait_for_schema()
             before = await database.size()
             for number in (1, 2, 3):
                 await store.apply(many_visits(number), _NOW)
@@ -46,7 +46,7 @@ async def test_a_store_that_takes_more_room_says_so(new_store: NewStore) -> None
 
 async def test_the_size_of_a_file_is_that_of_file_and_log(new_sqlite: NewStore) -> None:
     with new_sqlite() as setting:
-        async with stores.opened(setting, "analytics", ADAPTERS) as (store, database):
+        async with stores.open_stores(setting, "analytics", STORE_FACTORIES) as (store, database):
             await store.apply(many_visits(1), _NOW)
             file = setting.removeprefix("sqlite:///")
             os.truncate(f"{file}-wal", 10 << 20)
@@ -93,10 +93,10 @@ async def test_metrics_show_the_size_that_was_read_last(
     shown: tuple[float, float],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert store_size.EVERY_SECONDS == 60
-    monkeypatch.setattr(store_size, "EVERY_SECONDS", 0)
+    assert store_size.INTERVAL_SECONDS == 60
+    monkeypatch.setattr(store_size, "INTERVAL_SECONDS", 0)
     store = Store(*sizes)
-    watching = background.run(store_size.watch(store), "store_size")
+    watching = background.start_task(store_size.watch(store), "store_size")
     await store.read.wait()
     await asyncio.sleep(0)
     assert not watching.done()

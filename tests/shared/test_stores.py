@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from services.auth.__main__ import ADAPTERS
+from services.auth.__main__ import STORE_FACTORIES
 from services.shared import stores
 from tests.support.processes import ROOT
 
@@ -44,7 +44,7 @@ def test_a_service_over_sqlite_loads_no_driver_of_another_database(service: str)
 )
 async def test_a_store_that_cannot_be_used_is_one_line(setting: str) -> None:
     with pytest.raises(SystemExit) as refused:
-        async with stores.opened(setting, "auth", ADAPTERS):
+        async with stores.open_stores(setting, "auth", STORE_FACTORIES):
             pass
     line = str(refused.value)
     assert "\n" not in line
@@ -67,7 +67,7 @@ async def test_a_store_that_cannot_be_used_is_one_line(setting: str) -> None:
 async def test_a_url_that_reads_from_secondaries_is_refused(options: str) -> None:
     url = f"mongodb://walker:{PASSWORD}@127.0.0.1:9/atajo?{options}"
     with pytest.raises(SystemExit) as refused:
-        async with stores.opened(url, "auth", ADAPTERS):
+        async with stores.open_stores(url, "auth", STORE_FACTORIES):
             pass
     line = str(refused.value)
     assert line.startswith("ATAJO_STORE must not have a readPreference")

@@ -33,9 +33,11 @@ SCHEMA: mongo.Schema = (
 )
 
 
-def adapters(version: int) -> stores.Adapters[Add]:
+def adapters(version: int) -> stores.StoreFactories[Add]:
     """Return the adapters of a service with a schema version."""
-    return stores.Adapters(_on_sqlite, MIGRATIONS[:version], lambda: (_on_mongo, SCHEMA[:version]))
+    return stores.StoreFactories(
+        _on_sqlite, MIGRATIONS[:version], lambda: (_on_mongo, SCHEMA[:version])
+    )
 
 
 def _on_sqlite(database: sqlite.Database) -> Add:
@@ -65,8 +67,8 @@ def _on_mongo(database: mongo.Database) -> Add:
 
 async def _main(setting: str, version: int) -> None:
     _print_line("loaded")
-    async with stores.opened(setting, "test", adapters(version)) as (add, database):
-        await database.prepared()
+    async with stores.open_stores(setting, "test", adapters(version)) as (add, database):
+        await database.wait_for_schema()
         numbers = (f"{os.getpid()} {number}" for number in itertools.count())
         for name in itertools.chain(["same"], numbers):
             if await add(name):

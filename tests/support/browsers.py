@@ -1,4 +1,4 @@
-"""The browsers that tests drive."""
+"""Starts Chromium with Playwright."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from unittest.mock import patch
 
 from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
-from tests.support.processes import PATIENCE
+from tests.support.processes import TIMEOUT_SECONDS
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _SHELL = "chromium-headless-shell"
-"""Debian's Chromium without what a window needs: pages cost half the processor time in it."""
+"""Debian's Chromium without a user interface: pages take half the processor time."""
 
 
 def chromium() -> str | None:
-    """A Chromium of the PATH, if there is one."""
+    """Return the path of a Chromium on the PATH, if there is one."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
 
 
 @contextmanager
 def driver() -> Iterator[Playwright]:
-    """Playwright, on the machine's Node: its own wants libatomic, which few machines have."""
-    expect.set_options(timeout=1000 * PATIENCE)
+    """Yield Playwright, run by the installed Node.js: its own needs libatomic, which is rare."""
+    expect.set_options(timeout=1000 * TIMEOUT_SECONDS)
     own = sync_playwright()
-    # It looks as it starts. What is started later has the environment of what was started before,
-    # and is forked from the same process (`tests.support.warm`).
+    # Playwright reads the variable at its start. It must not remain: fork servers
+    # (`tests.support.fork_server`) are shared by processes with the same environment.
     with patch.dict(os.environ):
         if node := shutil.which("node"):
             os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", node)
@@ -39,9 +39,9 @@ def driver() -> Iterator[Playwright]:
 
 @contextmanager
 def running_chromium(*flags: str, shell: bool = True) -> Iterator[Browser]:
-    """Chromium of the PATH, else Playwright's own, with further flags.
+    """Yield Chromium from the PATH, or Playwright's own, started with `flags`.
 
-    Where there is one and nothing says otherwise it is the shell.
+    Prefers the headless shell, unless `shell` is false.
     """
     path = (shutil.which(_SHELL) if shell else None) or chromium()
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []

@@ -1,4 +1,4 @@
-"""A name server for tests (RFC 1035, section 4.1)."""
+"""A DNS server for tests (RFC 1035, section 4.1)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NO_SUCH_NAME = 3
 
 
 class NameServer:
-    """Answers every question with one address, which can be changed; without one it knows no name.
+    """Answers every query with `address`, or with "no such name" if that is None.
 
-    `listens` is its host and port, `asked` how many questions it was asked.
+    `listens` is its host and port, `asked` the number of queries so far.
     """
 
     def __init__(self, address: str | None, listening: socket.socket) -> None:
@@ -24,7 +24,7 @@ class NameServer:
         self.listens = "{}:{}".format(*listening.getsockname())
 
     def answer(self, query: bytes) -> bytes:
-        """Return the answer to a question."""
+        """Return the response to a query."""
         self.asked += 1
         end = query.index(b"\0", 12) + 5
         (kind,) = struct.unpack("!H", query[end - 4 : end - 2])
@@ -37,7 +37,7 @@ class NameServer:
 
 @contextmanager
 def name_server(address: str | None = None) -> Iterator[NameServer]:
-    """A name server that runs beside the block."""
+    """Run a DNS server during the block."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listening:
         listening.bind(("127.0.0.1", 0))
         server = NameServer(address, listening)

@@ -1,4 +1,4 @@
-"""Modules of the product started as processes of their own, as an operator would start them."""
+"""Starts modules of the product as processes, and controls them."""
 
 from __future__ import annotations
 
@@ -16,33 +16,35 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from tests.support.warm import Forked, Warm
+from tests.support.fork_server import ForkedProcess, ForkServer
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE = 60.0
-"""Seconds to wait for what takes well under one on an idle machine, and far more on a busy one."""
+TIMEOUT_SECONDS = 60.0
+"""Default timeout. Most steps take less than a second, but far longer on a busy machine."""
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""What httpx gets as `verify` for servers of this machine, none of which speaks TLS. A client that
-is made without it reads the certificates of all authorities, 25 times the work of asking."""
-IN_BACKGROUND = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
-"""Begins a command that is to start as a shell without job control starts one with `&`."""
+"""The `verify` argument of httpx for local servers, none of which uses TLS. Without it, a client
+loads all CA certificates, which takes 25 times as long as a request."""
+BACKGROUND_SHELL = ("sh", "-c", 'trap "" INT QUIT; exec "$@"', "sh")
+"""Prefix of a command. Starts it as a shell without job control does with `&`: ignoring SIGINT."""
 
-PYTHON_PATH = os.pathsep.join(str(ROOT / part) for part in ("tests/support/bare", "", "proto/gen"))
-"""Where processes of the product find its modules, and none that only developers have."""
+PYTHON_PATH = os.pathsep.join(
+    str(ROOT / part) for part in ("tests/support/blocked_modules", "", "proto/gen")
+)
+"""Module path of the product's processes. It hides modules that only developers have."""
 
-_WARMED = ("gateway", *(f"services.{n}" for n in ("auth", "links", "analytics", "reconciler")))
-_warm: dict[tuple[str, frozenset[tuple[str, str]]], Warm] = {}
-"""By their module and environment."""
-_warming = threading.Lock()
+_FORKABLE = ("gateway", *(f"services.{n}" for n in ("auth", "links", "analytics", "reconciler")))
+_fork_servers: dict[tuple[str, frozenset[tuple[str, str]]], ForkServer] = {}
+"""Fork servers by module and environment."""
+_fork_servers_lock = threading.Lock()
 
 
-def _started(
+def _start(
     module: str, env: Mapping[str, str], ready: int, lifeline: int, stderr: int, forked: bool
-) -> subprocess.Popen[bytes] | Forked:
-    """Start `python -m <module>`, in a test by a fork where that makes no difference.
+) -> subprocess.Popen[bytes] | ForkedProcess:
+    """Start `python -m <module>`, in a test with a fork server where that makes no difference.
 
-    What is measured (`tests/performance`) starts as an operator starts it, and so does what
-    is given more than settings.
+    Measurements (`tests/performance`) and processes with other variables than settings start as an
+    operator starts them.
     """
     inherited = {
         name: value
@@ -51,13 +53,13 @@ def _started(
     } | {"PYTHONPATH": PYTHON_PATH}
     settings = {"ATAJO_LISTEN": "127.0.0.1:0", **env}
     forked = forked and "PYTEST_VERSION" in os.environ
-    if forked and module in _WARMED and all(name.startswith("ATAJO_") for name in settings):
-        with _warming:
+    if forked and module in _FORKABLE and all(name.startswith("ATAJO_") for name in settings):
+        with _fork_servers_lock:
             key = module, frozenset(inherited.items())
-            warm = _warm.get(key)
-            if warm is None:
-                warm = _warm[key] = Warm(module, inherited, ROOT)
-        return warm.fork(settings, ready, lifeline, stderr)
+            fork_server = _fork_servers.get(key)
+            if fork_server is None:
+                fork_server = _fork_servers[key] = ForkServer(module, inherited, ROOT)
+        return fork_server.fork(settings, ready, lifeline, stderr)
     return subprocess.Popen(
         [sys.executable, "-m", module],
         cwd=ROOT,
@@ -74,12 +76,11 @@ def _started(
 
 
 class Process:
-    """`python -m <module>`, with nothing of the product's settings but what is given.
+    """`python -m <module>`, with only the given settings of the product.
 
-    In tests, what the product consists of is forked from a process that has imported it
-    (`warm`), where `forked` is not False. Made by `start`, which waits for the ready line,
-    or by `launch`, which does not. As a context manager it is killed at the end where it still
-    runs.
+    Create it with `start`, which waits until the process is ready, or with `launch`, which does
+    not. As a context manager it kills the process at the end if it still runs. In tests, a fork
+    server starts processes of the product, unless `forked` is false.
     """
 
     def __init__(
@@ -90,19 +91,19 @@ class Process:
         lifeline, self._lifeline = os.pipe()
         with log.open("ab") as stderr:
             self._log_start = stderr.tell()
-            self.popen = _started(module, env, ready, lifeline, stderr.fileno(), forked)
+            self.popen = _start(module, env, ready, lifeline, stderr.fileno(), forked)
         os.close(ready)
         os.close(lifeline)
         self.addresses: dict[str, str] = {}
 
     @classmethod
     def launch(cls, module: str, env: Mapping[str, str], log: Path, *, forked: bool = True) -> Self:
-        """Start a process that need not become ready; its standard error is added to `log`."""
+        """Start a process that need not become ready. Appends its standard error to `log`."""
         return cls(module, env, log, forked=forked)
 
     @classmethod
     def start(cls, module: str, env: Mapping[str, str], log: Path) -> Self:
-        """Start a process and wait until it says where it listens (`addresses`)."""
+        """Start a process and wait until it reports its `addresses`."""
         process = cls(module, env, log)
         try:
             process.await_ready()
@@ -112,55 +113,55 @@ class Process:
         return process
 
     def await_ready(self) -> None:
-        """Wait until it says where it listens. `start` has waited already."""
-        said = b""
-        deadline = time.monotonic() + PATIENCE
-        # A store that is brought up to date first says so in a line of its own.
-        while not said.endswith(b"\n") or "upgrading" in json.loads(said.splitlines()[-1]):
+        """Wait until the process reports its `addresses`. Only needed after `launch`."""
+        received = b""
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        # A line of its own reports a schema upgrade.
+        while not received.endswith(b"\n") or "upgrading" in json.loads(received.splitlines()[-1]):
             if not select.select([self._ready], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise TimeoutError(f"Not ready after {PATIENCE} s:\n{self.stderr()}")
+                raise TimeoutError(f"Not ready after {TIMEOUT_SECONDS} s:\n{self.stderr()}")
             chunk = os.read(self._ready, 4096)
             if not chunk:
                 raise RuntimeError(f"Ended before it was ready:\n{self.stderr()}")
-            said += chunk
-        self.addresses = json.loads(said.splitlines()[-1])
+            received += chunk
+        self.addresses = json.loads(received.splitlines()[-1])
 
     @property
     def grpc(self) -> str:
-        """Where the process serves gRPC."""
+        """The address of the gRPC server."""
         return self.addresses["grpc"]
 
     def stderr(self) -> str:
-        """What it has written to standard error so far."""
+        """Return the standard error so far."""
         with self._log.open("rb") as log:
             log.seek(self._log_start)
             return log.read().decode()
 
     def log_lines(self) -> list[dict[str, object]]:
-        """The JSON log lines so far."""
+        """Return the JSON log lines so far."""
         return [json.loads(line) for line in self.stderr().splitlines()]
 
     def terminate(self) -> None:
-        """Ask it to stop, and return at once."""
+        """Send SIGTERM, and return at once."""
         self.popen.send_signal(signal.SIGTERM)
 
     def cut_lifeline(self) -> None:
-        """Let it see that its starter is gone, and return at once."""
+        """Close the lifeline, as the end of the supervisor does, and return at once."""
         if self._lifeline != -1:
             os.close(self._lifeline)
             self._lifeline = -1
 
     def wait(self) -> int:
-        """Wait for its end; returns its exit code."""
-        return self.popen.wait(PATIENCE)
+        """Wait for the end; return the exit code."""
+        return self.popen.wait(TIMEOUT_SECONDS)
 
     def stop(self) -> int:
-        """Stop it in good order; returns its exit code."""
+        """Stop the process in good order; return the exit code."""
         self.terminate()
         return self.wait()
 
     def kill(self) -> None:
-        """End it with SIGKILL, where it still runs."""
+        """Send SIGKILL if the process still runs."""
         self.popen.kill()
         self.popen.wait()
         self.cut_lifeline()

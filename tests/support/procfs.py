@@ -1,4 +1,4 @@
-"""Reads of /proc that tolerate processes and threads which end while they are read."""
+"""Reads /proc, tolerating processes and threads that end meanwhile."""
 
 from __future__ import annotations
 

@@ -1,29 +1,29 @@
-"""Waiting for what another process does, of which it sends no word."""
+"""Waits for conditions that other processes bring about."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-from tests.support.processes import PATIENCE
+from tests.support.processes import TIMEOUT_SECONDS
 
-SETTLED = 20.0
-"""Seconds within which all is well again, and every visit counted, once all parts are up. It is a
-promise, and with leeway: a gateway that finds analytics away pauses for some seconds."""
+RECOVERY_SECONDS = 20.0
+"""Promised time, with leeway, until the product has recovered and every visit is counted once all
+its processes run. A gateway that cannot reach analytics pauses for some seconds."""
 
-CHANGED = 5.0
-"""Seconds within which a change of a link holds on every gateway, while links answers or after its
-return. It is a promise."""
+PROPAGATION_SECONDS = 5.0
+"""Promised time until a change of a link takes effect on every gateway, from the change or from the
+moment when links is available again."""
 
 
-def await_that(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
-    """Return once `condition` holds; fails where it does not in time.
+def wait_until(condition: Callable[[], bool], seconds: float = TIMEOUT_SECONDS) -> None:
+    """Return once `condition` holds. Fails if it does not hold in time.
 
-    What the product promises to do by itself has a bound of its own; the default is for a start.
+    Pass the promised time for anything that the product promises; the default is for startup.
     """
     begun = time.monotonic()
     while not condition():
         waited = time.monotonic() - begun
         assert waited < seconds, f"not so within {seconds} s"
-        # Looking is work, too, on the machine on which it is to become so.
+        # Polling competes for the processor with what it waits for.
         time.sleep(min(0.02 + waited / 20, 0.1))

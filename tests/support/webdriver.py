@@ -1,4 +1,4 @@
-"""Browsers as Debian has them, driven by WebDriver: Firefox (BiDi) and WebKitGTK (classic)."""
+"""Debian's Firefox and WebKitGTK, controlled with WebDriver BiDi and WebDriver."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from selenium.webdriver import WebKitGTK
 from selenium.webdriver.webkitgtk.options import Options
 from selenium.webdriver.webkitgtk.service import Service
 
-from tests.support.processes import PATIENCE, ROOT
-from tests.support.waiting import await_that
+from tests.support.processes import ROOT, TIMEOUT_SECONDS
+from tests.support.waiting import wait_until
 
 
 class Window(ABC):
-    """A window of a browser. `downloads` is the folder in which files land."""
+    """A browser window. `downloads` is the folder of downloaded files."""
 
     def __init__(self, downloads: Path) -> None:
         self.downloads = downloads
 
     @abstractmethod
     def go(self, url: str) -> None:
-        """Open an address."""
+        """Open a URL."""
 
     @abstractmethod
     def run(self, script: str, *arguments: object) -> Any:
-        """Run the body of a function in the page; returns what that returns."""
+        """Run the body of a function in the page; return its result."""
 
     @abstractmethod
     def click(self, script: str, *arguments: object) -> bool:
-        """Click the element that a script returns; whether it returned one."""
+        """Click the element that a script returns. Return whether it returned one."""
 
     @abstractmethod
     def type(self, text: str, script: str, *arguments: object) -> bool:
-        """Type into the field that a script returns, in the place of what is in it; as `click`."""
+        """Replace the text of the field that a script returns. Return whether it returned one."""
 
     def fill(self, label: str, text: str) -> None:
-        """Type a text into the field whose label begins so, once there is one."""
-        await_that(lambda: self.type(text, _FIELD, label))
+        """Replace the text of the first field whose label begins with `label`, once it exists."""
+        wait_until(lambda: self.type(text, _FIELD, label))
 
     def press(self, name: str) -> None:
-        """Click the first button whose name begins so, once there is one."""
-        await_that(lambda: self.click(_BUTTON, name))
+        """Click the first button whose name begins with `name`, once it exists."""
+        wait_until(lambda: self.click(_BUTTON, name))
 
     @property
     def url(self) -> str:
@@ -56,23 +56,24 @@ class Window(ABC):
 
     @property
     def text(self) -> str:
-        """What can be read in the page, without line breaks."""
+        """The visible text of the page, without line breaks."""
         return str(self.run("return document.body?.innerText ?? ''")).replace("\n", "")
 
     def await_text(self, text: str) -> None:
-        """Wait until a text stands in the page."""
-        await_that(lambda: text in self.text)
+        """Wait until the page shows a text."""
+        wait_until(lambda: text in self.text)
 
     def await_title(self, text: str) -> None:
-        """Wait until a text stands in the page's title: its fields are there then, and no others.
+        """Wait until the page's title contains a text.
 
-        The path is the new page's already while the code of that is loaded.
+        Then the page has its own fields and no others. The path alone changes before the code of
+        the new page is loaded.
         """
-        await_that(lambda: text in self.run("return document.title"))
+        wait_until(lambda: text in self.run("return document.title"))
 
     def await_path(self, path: str) -> None:
-        """Wait until the page is at a path."""
-        await_that(lambda: self.run("return location.pathname") == path)
+        """Wait until the page has this path."""
+        wait_until(lambda: self.run("return location.pathname") == path)
 
 
 _FIELD = """
@@ -122,7 +123,7 @@ class _Firefox(Window):
 
 @contextmanager
 def firefox(folder: Path) -> Iterator[Window]:
-    """Firefox of the PATH. Raises FileNotFoundError with the line that installs it."""
+    """Yield Firefox from the PATH. Raises FileNotFoundError with the command that installs it."""
     program = _program("firefox-esr", "firefox", package="firefox-esr")
     command = ["node", str(ROOT / "web" / "test" / "firefox.mjs"), program, str(folder)]
     with (
@@ -164,10 +165,10 @@ class _WebKit(Window):
 
 @contextmanager
 def webkit(folder: Path) -> Iterator[Window]:
-    """WebKitGTK, on a screen of its own. Raises FileNotFoundError like the other."""
+    """Yield WebKitGTK on a virtual screen. Raises FileNotFoundError as `firefox` does."""
     program = _program("WebKitWebDriver", package="webkit2gtk-driver")
     with _screen() as display:
-        # It saves what is downloaded in the user's home, where no other folder is named.
+        # It saves downloads in the home directory.
         env = {**os.environ, "DISPLAY": display, "HOME": str(folder), "GDK_BACKEND": "x11"}
         service = Service(program, log_output=str(folder / "webkit.log"), env=env)
         driver = WebKitGTK(options=Options(), service=service)
@@ -179,7 +180,7 @@ def webkit(folder: Path) -> Iterator[Window]:
 
 @contextmanager
 def _screen() -> Iterator[str]:
-    """The name of an X display that nobody sees."""
+    """Start a virtual X display; yield its name."""
     told, tells = os.pipe()
     command = [_program("Xvfb", package="xvfb"), "-displayfd", str(tells), "-nolisten", "tcp"]
     command += ["-screen", "0", "1280x1000x24"]
@@ -195,9 +196,9 @@ def _screen() -> Iterator[str]:
 
 
 def _end(process: subprocess.Popen[Any]) -> None:
-    """Wait for the end of one that was asked for it; one that does not end is killed, and told."""
+    """Wait for the end of a process that was asked to stop. Kill it, and raise, if it does not."""
     try:
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
         raise

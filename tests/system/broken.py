@@ -15,10 +15,10 @@ from unittest import mock
 from pymongo.collection import Collection
 
 from services.links.__main__ import main
-from services.shared import sqlite, supervision
-from services.shared.observability import heartbeat, monitoring_server
+from services.shared import sqlite, supervisor
+from services.shared.observability import event_loop_monitor, monitoring_server
 
-_announce = supervision.announce
+_announce = supervisor.report_ready
 _make = Collection.create_indexes
 _serving = False
 
@@ -46,14 +46,14 @@ def _break_it(addresses: Any) -> None:
     _serving = True
     match os.environ["BROKEN_PART"]:
         case "health":
-            mock.patch.object(sqlite.Database, "_look", _break).start()
+            mock.patch.object(sqlite.Database, "_check_file", _break).start()
         case "heartbeat":
-            mock.patch.object(heartbeat.LOOP_LAG, "observe", _break).start()
+            mock.patch.object(event_loop_monitor.LOOP_LAG, "observe", _break).start()
         case "observation":
             mock.patch.object(monitoring_server._Server, "service_actions", _break).start()
 
 
-mock.patch.object(supervision, "announce", _break_it).start()
+mock.patch.object(supervisor, "report_ready", _break_it).start()
 match os.environ["BROKEN_PART"]:
     case "sqlite-write":
         mock.patch.object(sqlite3, "connect", _Connection).start()

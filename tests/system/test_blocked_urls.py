@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.product import Product, new_code
-from tests.support.waiting import await_that
+from tests.support.gateway_client import new_code
+from tests.support.product import Product
+from tests.support.waiting import wait_until
 
 READ_ANEW = 60.0
 """Seconds within which a list that changed holds. It is a promise."""
@@ -32,7 +33,7 @@ def product(lists: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     settings = {"ATAJO_BLOCKLIST_DIR": str(lists)}
     with Product(tmp_path_factory.mktemp("product"), settings) as product:
         product.start()
-        await_that(lambda: product.metric("atajo_blocklists", "links") == 1)
+        wait_until(lambda: product.metric("atajo_blocklists", "links") == 1)
         yield product
 
 
@@ -99,12 +100,12 @@ def test_links_that_are_there_and_new_ones_follow_a_list_through_a_kill(
     beside = lists / ".malware"
     beside.write_text("later.example\n")
     beside.rename(lists / "malware")
-    await_that(lambda: product.logs("links").count('"list": "malware"') > known, READ_ANEW)
+    wait_until(lambda: product.logs("links").count('"list": "malware"') > known, READ_ANEW)
     assert is_refused(create(product, "https://later.example/"))
     product.kill("links")
     product.start("links")
-    await_that(lambda: answers() == [451, 451, 302], LOOKED_THROUGH)
+    wait_until(lambda: answers() == [451, 451, 302], LOOKED_THROUGH)
     assert product.data("accessLink", {"code": codes[0]})["reason"] == "malware"
     (lists / "malware").unlink()
-    await_that(lambda: not is_refused(create(product, "https://later.example/")), READ_ANEW)
-    await_that(lambda: answers() == [302, 302, 302], LOOKED_THROUGH)
+    wait_until(lambda: not is_refused(create(product, "https://later.example/")), READ_ANEW)
+    wait_until(lambda: answers() == [302, 302, 302], LOOKED_THROUGH)

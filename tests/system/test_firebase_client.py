@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from tests.support.product import FirebaseClient, Product, new_code, registration
-from tests.support.waiting import SETTLED, await_that
+from tests.support.firebase_client import FirebaseClient
+from tests.support.gateway_client import new_code, registration
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 INVALID = "functions/invalid-argument"
 NO_EXIST = {"success": False, "error": "no exist"}
@@ -245,7 +247,7 @@ def test_statistics_of_a_link_and_of_all_links(
         count: int = shown["totals"]["people"]
         return count
 
-    await_that(lambda: (people(code), people(None)) == (3, 4), SETTLED)
+    wait_until(lambda: (people(code), people(None)) == (3, 4), RECOVERY_SECONDS)
     shown = data(client, "showStatistics", {**owner, "code": code})
     assert set(shown) == {"success", "range", "totals", "previous", "series", "breakdowns"}
     assert (shown["range"]["step"], shown["range"]["timezone"]) == ("day", "UTC")

@@ -27,17 +27,17 @@ from atajo.links.v1 import links_pb2 as links_pb
 from atajo.links.v1 import links_pb2_grpc as links_grpc
 from services.shared import background
 from services.shared.errors import AppError, Unavailable
+from services.shared.observability import event_loop_monitor
 from services.shared.observability import health as health_module
-from services.shared.observability import heartbeat
 from services.shared.observability.health import Health
-from services.shared.observability.monitoring_server import ObservationServer
-from services.shared.rpc import client
+from services.shared.observability.monitoring_server import MonitoringServer
+from services.shared.rpc import channels, client
 from services.shared.settings import ProcessSettings
 from tests.support.load_generator import fill_journal
-from tests.support.mongo.gate import Gate
-from tests.support.processes import NO_TLS, PATIENCE, Process
+from tests.support.mongo.tcp_proxy import TcpProxy
+from tests.support.processes import NO_TLS, TIMEOUT_SECONDS, Process
 from tests.support.product import PROCESSES, Product
-from tests.support.waiting import SETTLED, await_that
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
@@ -52,15 +52,15 @@ def observed(process: Process, path: str) -> httpx.Response:
 
 
 @pytest.fixture
-def gate(mongo_url: str) -> Iterator[Gate]:
+def gate(mongo_url: str) -> Iterator[TcpProxy]:
     port = urlsplit(mongo_url).port
     assert port
-    with Gate(port) as shut:
+    with TcpProxy(port) as shut:
         yield shut
 
 
 async def test_a_service_is_ready_while_its_store_answers_and_alive_all_the_time(
-    gate: Gate, mongo_url: str, tmp_path: Path
+    gate: TcpProxy, mongo_url: str, tmp_path: Path
 ) -> None:
     env = {"ATAJO_STORE": gate.through(mongo_url), "ATAJO_PUBLIC_URL": "http://localhost:1"}
     with Process.start("services.links", env, tmp_path / "log") as process:
@@ -102,7 +102,7 @@ async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: 
     """A limit on the size of its files stands for a disk that is full."""
     env = {"ATAJO_STORE": f"sqlite:///{tmp_path}/db", "ATAJO_PUBLIC_URL": "http://localhost:1"}
     with Process.start("services.links", env, tmp_path / "log") as process:
-        async with client.open_channel(process.grpc, LINKS_SERVICE) as channel:
+        async with channels.open_channel(process.grpc, LINKS_SERVICE) as channel:
             stub = links_grpc.LinksServiceStub(channel)
             caller = client.Caller(LINKS_SERVICE)
 
@@ -119,14 +119,16 @@ async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: 
                 await create(30)
             unwritable = {"ready": False, "dependencies": {"store": "STORE_UNWRITABLE"}}
             await asyncio.to_thread(
-                await_that, lambda: observed(process, "/readyz").json() == unwritable, SETTLED
+                wait_until,
+                lambda: observed(process, "/readyz").json() == unwritable,
+                RECOVERY_SECONDS,
             )
             known = links_pb.ResolveLinksRequest(codes=["code0001"])
             found = await caller.unary("ResolveLinks", stub.ResolveLinks, known, 20)
             assert found.resolutions, "what is there can be read all the same"
             resource.prlimit(process.popen.pid, resource.RLIMIT_FSIZE, (-1, -1))
             await asyncio.to_thread(
-                await_that, lambda: observed(process, "/readyz").json()["ready"], 15
+                wait_until, lambda: observed(process, "/readyz").json()["ready"], 15
             )
             await create(30)
 
@@ -147,9 +149,9 @@ def test_the_gateway_says_what_is_away_or_full_and_stays_ready(tmp_path: Path) -
         product.kill("links", "analytics")
         fill_journal(product.url, code)
         away = {"links": "UNAVAILABLE", "analytics": "UNAVAILABLE", "journal": "JOURNAL_FULL"}
-        await_that(lambda: said(**away), SETTLED)
+        wait_until(lambda: said(**away), RECOVERY_SECONDS)
         product.start("links", "analytics")
-        await_that(said, SETTLED)
+        wait_until(said, RECOVERY_SECONDS)
 
 
 def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) -> None:
@@ -167,7 +169,7 @@ def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) 
             assert product.http.get(f"{base}/readyz").status_code == 200
             product.http.get(f"{product.url}/")  # Answered after the log-in was taken in.
             os.kill(product.pid("gateway"), signal.SIGTERM)
-            await_that(lambda: product.http.get(f"{base}/readyz").status_code == 503)
+            wait_until(lambda: product.http.get(f"{base}/readyz").status_code == 503)
             assert product.http.get(f"{base}/livez").status_code == 200
             os.kill(product.pid("auth"), signal.SIGCONT)
             assert b"no exist" in under_way.recv(65536)
@@ -177,8 +179,8 @@ def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) 
         product._settings["ATAJO_DRAIN_SECONDS"] = "0.9"
         product.start("gateway")
         with (
-            product.asleep("auth"),
-            product.asleep("links"),
+            product.suspended("auth"),
+            product.suspended("links"),
             _connected(product) as under_way,
             _connected(product) as page,
         ):
@@ -203,9 +205,9 @@ async def test_a_loop_that_stands_still_is_told_by_a_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Far above what a busy machine holds a loop up for, lest the first look be too late.
-    monkeypatch.setattr(heartbeat, "STILL_SECONDS", 3.0)
+    monkeypatch.setattr(event_loop_monitor, "MAX_STALL_SECONDS", 3.0)
     health = Health({}, needed=())
-    observation = ObservationServer("links", ProcessSettings(), health)
+    observation = MonitoringServer("links", ProcessSettings(), health)
     await health.start()
     with ThreadPoolExecutor(1) as other:
 
@@ -213,9 +215,9 @@ async def test_a_loop_that_stands_still_is_told_by_a_thread(
             return httpx.get(f"http://{observation.address}/livez", verify=NO_TLS).status_code
 
         assert await asyncio.to_thread(look) == 200
-        until_still = other.submit(await_that, lambda: look() == 503)
+        until_still = other.submit(wait_until, lambda: look() == 503)
         until_still.result()  # The loop waits here, and can do nothing else.
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while await asyncio.to_thread(look) != 200:
                 continue
     await health.stop()
@@ -263,10 +265,10 @@ async def test_one_look_that_fails_is_bad_luck_and_two_are_not() -> None:
         seen.append(is_ready)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(health_module, "_EVERY_SECONDS", 0.01)
+        patched.setattr(health_module, "_INTERVAL_SECONDS", 0.01)
         health = Health({"store": answers}, needed=["store"])
         await health.start()
-        await health.serve(tell)
+        await health.set_serving(tell)
         await asyncio.wait_for(done.wait(), 10)
         await health.stop()
         health.close()
@@ -286,19 +288,19 @@ async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_othe
     ports = [port for _, port in servers]
     for sick in (ports[2], ports[3]):
         target = ",".join(f"127.0.0.1:{port}" for port in (*ports[:2], sick))
-        async with client.open_channel(f"ipv4:{target}", LINKS_SERVICE) as channel:
+        async with channels.open_channel(f"ipv4:{target}", LINKS_SERVICE) as channel:
             stub: Any = health_pb2_grpc.HealthStub(channel)
             async with asyncio.timeout(20):
                 while not await _serves(channel):  # Until one that is well is connected, too.
                     continue
             for turn in range(12):
-                await client.check_serving(channel)
+                await channels.check_serving(channel)
                 if turn % 2:
                     await asyncio.wait({asyncio.ensure_future(_any(stub))})
     target = f"127.0.0.1:{ports[2]}"
-    async with client.open_channel(target, LINKS_SERVICE) as channel:
+    async with channels.open_channel(target, LINKS_SERVICE) as channel:
         with pytest.raises(Unavailable) as away:
-            await client.check_serving(channel)
+            await channels.check_serving(channel)
         assert away.value.reason == "NOT_READY"
     for server, _ in servers:
         await server.stop(None)
@@ -330,21 +332,21 @@ async def test_a_new_channel_is_not_held_up_by_what_another_was_refused() -> Non
 
     listening = await asyncio.start_server(refuse, "127.0.0.1", 0)
     target = f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-    async with client.open_channel(target, LINKS_SERVICE) as earlier:
+    async with channels.open_channel(target, LINKS_SERVICE) as earlier:
         earlier.get_state(try_to_connect=True)
         async with asyncio.timeout(20):
             for _ in range(4):  # It waits longer each time.
                 await refused.acquire()
         listening.close()
         server, _ = await _started(await _servicer(SERVING), target)
-        async with client.open_channel(target, LINKS_SERVICE) as channel:
-            await client.check_serving(channel)
+        async with channels.open_channel(target, LINKS_SERVICE) as channel:
+            await channels.check_serving(channel)
     await server.stop(None)
 
 
 async def _serves(channel: grpc.aio.Channel) -> bool:
     try:
-        await client.check_serving(channel)
+        await channels.check_serving(channel)
     except AppError:
         return False
     return True
@@ -366,7 +368,7 @@ async def test_what_breaks_in_the_background_ends_the_process_and_leaves_nobody_
         "BROKEN_PART": part,
     }
     with Process.start("tests.system.broken", env, tmp_path / "log") as process:
-        async with client.open_channel(process.grpc, LINKS_SERVICE) as channel:
+        async with channels.open_channel(process.grpc, LINKS_SERVICE) as channel:
             call = links_grpc.LinksServiceStub(channel).CreateLink
             request = links_pb.CreateLinkRequest(code="abcdefgh", url="a.example")
             caller = client.Caller(LINKS_SERVICE)
@@ -407,7 +409,7 @@ async def test_who_is_silent_on_the_metrics_port_is_left(
 ) -> None:
     monkeypatch.setattr("services.shared.observability.monitoring_server._Handler.timeout", 0.5)
     health = Health({}, needed=())
-    observation = ObservationServer("links", ProcessSettings(), health)
+    observation = MonitoringServer("links", ProcessSettings(), health)
     host, _, port = observation.address.partition(":")
     with socket.create_connection((host, int(port)), timeout=20) as silent:
         silent.sendall(b"GET /livez HT")

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from gateway.support.edge import Edge
 from services.links.domain.url import MAX_URL_LENGTH
-from tests.support.in_process import InProcess
-from tests.support.product import BROWSER, new_code
-from tests.support.waiting import SETTLED, await_that
-from tests.support.web import Web
+from tests.support.gateway_client import BROWSER, new_code
+from tests.support.in_process_gateway import InProcessGateway
+from tests.support.nginx import Nginx
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 LINKS = 1000
 GUEST = {"guest": "g" * 43}
@@ -63,7 +63,7 @@ class Followed:
     """Whether a visit counts; those of an expired link do not."""
 
 
-def make_links(gateway: InProcess, chance: random.Random) -> list[Followed]:
+def make_links(gateway: InProcessGateway, chance: random.Random) -> list[Followed]:
     """Links to the first URLs that are accepted: every third followed once it has expired, every
     third by its scan code."""
     made: list[Followed] = []
@@ -96,8 +96,8 @@ def test_nginx_follows_every_accepted_url_as_the_gateway_does_and_each_visit_cou
 ) -> None:
     chance = random.Random(20)
     with (
-        InProcess(tmp_path, limits="off") as gateway,
-        Web(tmp_path, gateway.url.removeprefix("http://"), gateway.url) as web,
+        InProcessGateway(tmp_path, limits="off") as gateway,
+        Nginx(tmp_path, gateway.url.removeprefix("http://"), gateway.url) as web,
         closing(HTTPConnection(gateway.url.removeprefix("http://"), timeout=30)) as direct,
         closing(HTTPConnection(web.address, timeout=30)) as proxied,
     ):
@@ -116,14 +116,14 @@ def test_nginx_follows_every_accepted_url_as_the_gateway_does_and_each_visit_cou
             return counts
 
         total = wanted.total()
-        await_that(lambda: counted().total() >= total, SETTLED)
+        wait_until(lambda: counted().total() >= total, RECOVERY_SECONDS)
         assert counted().total() == total
 
 
 def test_the_buffer_for_a_redirect_is_what_the_longest_url_needs(tmp_path: Path) -> None:
     """Four kilobytes less would not do: nginx holds this much memory for each request."""
     longest = "a/" + "\U0010fffd" * (MAX_URL_LENGTH - 2)
-    with InProcess(tmp_path, public_url="https://atajo.example") as gateway:
+    with InProcessGateway(tmp_path, public_url="https://atajo.example") as gateway:
         code = gateway.shorten(longest)
         port = int(gateway.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as connection:

@@ -18,11 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.support.edge import Edge
-from services.shared.rpc import client
-from tests.support.mongo.gate import Gate
+from services.shared.rpc import channels
+from tests.support.gateway_client import new_code, registration
+from tests.support.mongo.tcp_proxy import TcpProxy
 from tests.support.processes import NO_TLS, Process
-from tests.support.product import PROCESSES, Product, new_code, registration
-from tests.support.waiting import SETTLED, await_that
+from tests.support.product import PROCESSES, Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 EDGE = Edge.load()
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
@@ -95,8 +96,8 @@ def test_redirects_visits_and_the_cache(own: Product) -> None:
         own.visit("nowhere-")
     time.sleep(FRESH + 0.1)  # The entry is no longer fresh.
     own.visit(code)
-    await_that(lambda: Samples(own, "gateway")("atajo_visits_pending") == 0, SETTLED)
-    await_that(lambda: Samples(own, "gateway")("atajo_visit_journal_bytes") == 0, SETTLED)
+    wait_until(lambda: Samples(own, "gateway")("atajo_visits_pending") == 0, RECOVERY_SECONDS)
+    wait_until(lambda: Samples(own, "gateway")("atajo_visit_journal_bytes") == 0, RECOVERY_SECONDS)
     seen = Samples(own, "gateway")
     assert seen("atajo_redirects_total", result="found") == 7
     assert seen("atajo_redirects_total", result="not_found") == 2
@@ -130,11 +131,11 @@ def test_redirects_visits_and_the_cache(own: Product) -> None:
     def gateway(name: str, **labels: str) -> float:
         return Samples(own, "gateway")(name, **labels)
 
-    await_that(lambda: gateway("atajo_visit_batches_total", result="failed") >= 2)
+    wait_until(lambda: gateway("atajo_visit_batches_total", result="failed") >= 2)
     assert gateway("atajo_visits_pending") == 1
     assert gateway("atajo_visit_flush_lag_seconds") > 0.1
     own.start("analytics")
-    await_that(lambda: gateway("atajo_visits_pending") == 0, SETTLED)
+    wait_until(lambda: gateway("atajo_visits_pending") == 0, RECOVERY_SECONDS)
     assert gateway("atajo_visit_batches_total", result="acknowledged") == acknowledged + 1
 
 
@@ -186,11 +187,11 @@ async def test_a_store_that_refuses_is_told_from_one_that_is_away(
     port = urlsplit(mongo_url).port
     assert port
     env = {"ATAJO_PUBLIC_URL": "http://localhost:1"}
-    with Gate(port) as gate:
+    with TcpProxy(port) as gate:
         gate.open()
         env["ATAJO_STORE"] = gate.through(mongo_url)
         with Process.start("services.links", env, tmp_path / "log") as process:
-            async with client.open_channel(process.grpc, LINKS) as channel:
+            async with channels.open_channel(process.grpc, LINKS) as channel:
                 stub = pb_grpc.LinksServiceStub(channel)
                 for host in ("a.example", "b.example"):
                     request = pb.CreateLinkRequest(code="abcdefgh", url=host)

@@ -12,10 +12,11 @@ from urllib.parse import urlsplit
 import httpx
 
 from tests.deployment.local.test_run import LocalRun
+from tests.support.gateway_client import new_code
 from tests.support.mongo import server
 from tests.support.processes import NO_TLS, ROOT
-from tests.support.product import SERVICES, Product, new_code
-from tests.support.waiting import await_that
+from tests.support.product import SERVICES, Product
+from tests.support.waiting import wait_until
 
 
 def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_url: str) -> None:
@@ -88,4 +89,4 @@ def test_the_server_of_a_test_run_ends_with_it_however_it_ends() -> None:
             return True
         return False
 
-    await_that(ended)
+    wait_until(ended)

@@ -33,7 +33,7 @@ from gateway.visits.journal.lines import Facts, Visit
 from tests.conftest import STORES, store_of_product
 from tests.support.processes import NO_TLS
 from tests.support.product import PROCESSES, SERVICES, Product
-from tests.support.waiting import SETTLED, await_that
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 DAY_SECONDS = 86_400
 MARK = "Distintivo"
@@ -101,7 +101,7 @@ def followed(product: Product) -> Followed:
     code = "abcdefgh"
     link = {"guest": guest, "code": code, "url": "https://example.com/"}
     assert product.data("createShortLink", link)["success"]
-    await_that(lambda: product.metric("atajo_visitor_key_known") == 1)
+    wait_until(lambda: product.metric("atajo_visitor_key_known") == 1)
     for browser in BROWSERS:
         for _ in range(browser.times):
             _follow(product, code, browser)
@@ -118,7 +118,7 @@ def followed(product: Product) -> Followed:
             BOTS + BEFORE["bots"],
         )
 
-    await_that(counted, SETTLED)
+    wait_until(counted, RECOVERY_SECONDS)
     return followed
 
 

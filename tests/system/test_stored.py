@@ -13,12 +13,12 @@ from unittest.mock import patch
 import pytest
 
 from gateway.visits.journal import lines
-from services.analytics.__main__ import ADAPTERS as ANALYTICS
+from services.analytics.__main__ import STORE_FACTORIES as ANALYTICS
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
-from services.auth.__main__ import ADAPTERS as AUTH
+from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
-from services.links.__main__ import ADAPTERS as LINKS
+from services.links.__main__ import STORE_FACTORIES as LINKS
 from services.links.application.ports import UnitOfWork
 from services.links.domain import link as links
 from services.links.domain import owner as owners
@@ -29,9 +29,9 @@ from services.links.domain.edit import Edit, LinkChanges, block, removal
 from services.links.domain.query import LinkFilter
 from services.links.domain.rescan_progress import RescanProgress
 from services.links.domain.url import UrlPolicy
-from tests.support import stored, units
-from tests.support.stored import Path
-from tests.support.stores import NewStore, opened_at
+from tests.support import link_operations, stored_fields
+from tests.support.store_fixtures import NewStore, open_stores_at
+from tests.support.stored_fields import Path
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 DAY = 20_454
@@ -44,7 +44,7 @@ def _listed(link: links.Link) -> links.Link:
 
 async def fill_links(setting: str) -> None:
     owner, guest = owners.Account("one"), owners.Guest(bytes(32))
-    async with opened_at(setting, "links", LINKS) as store:
+    async with open_stores_at(setting, "links", LINKS) as store:
         every_owner: tuple[owners.Owner, ...] = (owner, guest, owners.ANONYMOUS)
         for n, whose in enumerate(every_owner):
             whole = links.Link(
@@ -62,18 +62,18 @@ async def fill_links(setting: str) -> None:
             codes = [whole.code]
             changes = LinkChanges(url="https://b.example/")
             urls = UrlPolicy("https://atajo.example")
-            await units.edit(store, codes, changes.edit(urls, NOW), NOW)
+            await link_operations.edit(store, codes, changes.edit(urls, NOW), NOW)
             if not isinstance(whose, owners.Anonymous):
-                await units.give_scan_code(store, whole.code, f"SCAN000{n}", NOW)
-            await units.edit(store, codes, block(BlockReason.SPAM), NOW)
-            await units.edit(store, codes, removal(NOW), NOW)
+                await link_operations.give_scan_code(store, whole.code, f"SCAN000{n}", NOW)
+            await link_operations.edit(store, codes, block(BlockReason.SPAM), NOW)
+            await link_operations.edit(store, codes, removal(NOW), NOW)
         await store.links.add(links.Link("listed--", "https://example.com/", owner, NOW))
-        await units.edit(store, ["listed--"], Edit(_listed), NOW)
+        await link_operations.edit(store, ["listed--"], Edit(_listed), NOW)
         for reason in BlockReason:
             said = report.statement_of("Stolen passwords", "ana@b.example", NOW)
-            await units.report(store, "listed--", reason, said, f"id-{reason.value}")
-        await units.report(store, "code0000", BlockReason.SPAM, said, "decided")
-        await units.decide_reports(store, "code0000", NOW)
+            await link_operations.report(store, "listed--", reason, said, f"id-{reason.value}")
+        await link_operations.report(store, "code0000", BlockReason.SPAM, said, "decided")
+        await link_operations.decide_reports(store, "code0000", NOW)
         await store.rescan_progress.put(RescanProgress("contents"))
         spam = BlockReason.SPAM
 
@@ -85,9 +85,9 @@ async def fill_links(setting: str) -> None:
 
         await store.transactions.run("test", decide)
         await store.links.add(links.Link("purged--", "https://example.com/", owner, NOW))
-        await units.purge(store, ["purged--"], NOW)
+        await link_operations.purge(store, ["purged--"], NOW)
         await store.views.record({"code0000": 7}, "7")
-        await units.store_ranking(store, owner, "key", ["code0000"], NOW)
+        await link_operations.store_ranking(store, owner, "key", ["code0000"], NOW)
         with patch("services.links.storage.mongo.counts.MAX_UNCACHED", 1):
             await store.lists.count(owner, LinkFilter(), NOW)
         await store.leases.take("purge", "one", timedelta(seconds=5), NOW)
@@ -95,7 +95,7 @@ async def fill_links(setting: str) -> None:
 
 async def fill_auth(setting: str) -> None:
     account = Account("id", "Ana@b", "ana@b", "Ana", "hash", "salt", NOW)
-    async with opened_at(setting, "auth", AUTH) as (accounts, attempts):
+    async with open_stores_at(setting, "auth", AUTH) as (accounts, attempts):
         await accounts.add(account)
         await accounts.change_password(account, "hash", "salt")
         await accounts.close(account.email_key)
@@ -105,7 +105,7 @@ async def fill_auth(setting: str) -> None:
 async def fill_analytics(setting: str) -> None:
     names = dict.fromkeys(Dimension, "name.example")
     many = frozenset(number << 20 for number in range(1 << 12))
-    async with opened_at(setting, "analytics", ANALYTICS) as store:
+    async with open_stores_at(setting, "analytics", ANALYTICS) as store:
         # Days and names enough, and all of them long ago, for what a store makes of what is over.
         for number, day in enumerate(range(DAY, DAY + 40), 1):
             person = VisitCount("abcdefgh", 24 * day, VisitKind.PERSON, names, 5000)
@@ -124,26 +124,26 @@ async def filled(new_store: NewStore) -> set[Path]:
     for fill in (fill_links, fill_auth, fill_analytics):
         with new_store() as setting:
             await fill(setting)
-            found |= stored.fields(setting)
+            found |= stored_fields.read_fields(setting)
     return found
 
 
 async def test_every_field_is_told(new_store: NewStore) -> None:
-    assert stored.untold(await filled(new_store)) == []
+    assert stored_fields.undocumented(await filled(new_store)) == []
 
 
 async def test_what_is_told_is_there(new_sqlite: NewStore, new_mongodb: NewStore) -> None:
     found = await filled(new_sqlite) | await filled(new_mongodb)
-    for pattern in stored.told(but=("journal", "browser")):
-        assert any(stored.matches(pattern, path) for path in found), ".".join(pattern)
+    for pattern in stored_fields.documented(but=("journal", "browser")):
+        assert any(stored_fields.matches(pattern, path) for path in found), ".".join(pattern)
 
 
 def test_the_journal_is_told() -> None:
     fields = {*lines.Visit._fields, *lines.Facts._fields} - {"facts"}
-    of_journal = {path for path in stored.told() if path[0] == "journal"}
+    of_journal = {path for path in stored_fields.documented() if path[0] == "journal"}
     assert of_journal == {("journal", field) for field in fields}
 
 
 @pytest.mark.parametrize("path", ["links.address", "days.nothing.1", "nothing.at.all"])
 def test_what_is_not_in_the_list_is_found_out(path: str) -> None:
-    assert stored.untold([tuple(path.split("."))]) == [path]
+    assert stored_fields.undocumented([tuple(path.split("."))]) == [path]

@@ -21,10 +21,11 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2_grpc as pb_
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from services.shared.observability import tracing
+from tests.support.gateway_client import BROWSER, new_code
 from tests.support.processes import PYTHON_PATH, ROOT
-from tests.support.product import BROWSER, PROCESSES, Product, new_code
+from tests.support.product import PROCESSES, Product
 
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 20.0
 CLIENT, SERVER = Span.SPAN_KIND_CLIENT, Span.SPAN_KIND_SERVER
 STRANGERS_TRACE = "0123456789abcdef0123456789abcdef"
 
@@ -60,7 +61,7 @@ class Collector(pb_grpc.TraceServiceServicer):
             return next((span for name, span in self._spans if wanted(name, span)), None)
 
         with self._arrived:
-            span = self._arrived.wait_for(found, PATIENCE)
+            span = self._arrived.wait_for(found, TIMEOUT_SECONDS)
         assert span is not None, self._spans
         return span
 

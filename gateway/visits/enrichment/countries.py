@@ -14,14 +14,14 @@ from pathlib import Path
 import iptocc
 import maxminddb
 
-from services.shared.ip_addresses import Address
+from services.shared.ip_addresses import IpAddress
 from services.shared.observability import logs
 
-CountryOf = Callable[[Address], str]
+CountryOf = Callable[[IpAddress], str]
 """Returns the country of an address in two capital letters, empty if unknown."""
 
 
-def registry_country(address: Address) -> str:
+def registry_country(address: IpAddress) -> str:
     """Return the country for which a registry allocated the range of an address."""
     return _checked(iptocc.country_code(str(address)))
 
@@ -44,7 +44,7 @@ class CountriesFile:
             raise InvalidCountriesError(" ".join(str(error).split())) from error
         self._throttled = logs.Throttled(__name__)
 
-    def __call__(self, address: Address) -> str:
+    def __call__(self, address: IpAddress) -> str:
         """Return the country of an address."""
         try:
             found = self._reader.get(address)

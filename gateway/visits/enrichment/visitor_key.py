@@ -68,7 +68,7 @@ class VisitorKeys:
 
     async def start(self) -> None:
         """Start to follow the days. Waits up to `START_SECONDS` for the first key."""
-        self._task = background.run(self._follow(), "visitor_key")
+        self._task = background.start_task(self._follow(), "visitor_key")
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._tried.wait()

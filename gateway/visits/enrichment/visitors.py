@@ -17,7 +17,7 @@ from gateway.visits.enrichment.languages import ALIASES, CODES
 from gateway.visits.enrichment.user_agents import agent_of
 from gateway.visits.journal import lines
 from gateway.visits.journal.lines import Facts, Kind
-from services.shared.ip_addresses import Address, household_of
+from services.shared.ip_addresses import IpAddress, subnet_of
 
 KEY_BYTES = 32
 _NUMBER_BYTES = 4
@@ -30,14 +30,14 @@ subtags with an underscore, as in `en_US`."""
 Client = tuple[str, bytes, bytes, bytes]
 """A client: IP address of the connection, and headers X-Forwarded-For, User-Agent and
 Accept-Language."""
-AddressOf = Callable[[str, bytes], Address | None]
+AddressOf = Callable[[str, bytes], IpAddress | None]
 """Returns the IP address of a client by the host of its connection and X-Forwarded-For."""
 
 
 class Visitors(dict[Client, tuple[Kind, str, bytes]]):
     """Caches by client the kind of visitor, and the facts of people as the journal stores them.
 
-    The third value identifies the client for limits in memory (`ip_addresses.household_of`). It is
+    The third value identifies the client for limits in memory (`ip_addresses.subnet_of`). It is
     empty for bots and unknown addresses.
 
     Keeps a bounded number of clients, and none with a header longer than `MAX_HEADER_BYTES`. A day
@@ -97,9 +97,9 @@ class Visitors(dict[Client, tuple[Kind, str, bytes]]):
                 visitor="" if address is None else self._number(address, user_agent),
             )
         )
-        return facts, b"" if address is None else household_of(address)
+        return facts, b"" if address is None else subnet_of(address)
 
-    def _number(self, address: Address, user_agent: bytes) -> str:
+    def _number(self, address: IpAddress, user_agent: bytes) -> str:
         if self._keyed is None:
             return ""
         number = self._keyed.copy()

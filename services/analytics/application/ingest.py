@@ -10,8 +10,8 @@ from services.analytics.domain.batches import Batch, validate_batch
 from services.analytics.domain.errors import TooManyCodes
 from services.analytics.domain.visits import VisitKind
 from services.analytics.metrics import BATCHES_APPLIED, VISITS_COUNTED
-from services.shared.codes import is_code
 from services.shared.errors import InvalidArgument
+from services.shared.link_codes import is_code
 
 MAX_REMOVED = 100
 """Maximum codes per removal. Each may have a row for every day of ten years."""

@@ -15,8 +15,8 @@ from services.analytics.domain.local_time import find_zone
 from services.analytics.domain.periods import DateRange, RecentPeriod, resolve_period
 from services.analytics.domain.statistics import Figures, Statistics, StatisticsBuilder
 from services.analytics.domain.visits import HOURS_PER_DAY, Day, Totals, utc_day
-from services.shared.codes import is_code
 from services.shared.concurrency_limiter import ConcurrencyLimiter
+from services.shared.link_codes import is_code
 
 MAX_CODES = 1000
 """Maximum codes per read of totals."""

@@ -20,8 +20,8 @@ from services.analytics.domain.visits import (
     VisitCount,
     VisitKind,
 )
-from services.shared.codes import MAX_LENGTH, MIN_LENGTH, is_code
-from services.shared.text import CONTROLS
+from services.shared.characters import CONTROL_CHARACTERS
+from services.shared.link_codes import MAX_LENGTH, MIN_LENGTH, is_code
 
 MAX_ROWS = 20_000
 """Maximum rows in a batch."""
@@ -155,7 +155,7 @@ def _row_error(visit: VisitCount) -> str | None:
 def _names_error(names: Mapping[Dimension, str]) -> str | None:
     for dimension, name in names.items():
         max_length = _MAX_HOST_LENGTH if dimension is Dimension.REFERRER else _MAX_NAME_LENGTH
-        if len(name) > max_length or CONTROLS.search(name):
+        if len(name) > max_length or CONTROL_CHARACTERS.search(name):
             return (
                 f"The name of a {dimension.name.lower()} must have at most {max_length} "
                 "characters and no control characters."

@@ -9,7 +9,7 @@ from services.shared import ip_addresses
 
 def limit_network(client_ip: str) -> str:
     """Return the network by which failures are counted: an IPv4 address or an IPv6 /64."""
-    return _network(client_ip, ip_addresses.HOUSEHOLD_BITS)
+    return _network(client_ip, ip_addresses.SUBNET_BITS)
 
 
 def capacity_network(client_ip: str, *, in_session: bool) -> str:
@@ -18,7 +18,7 @@ def capacity_network(client_ip: str, *, in_session: bool) -> str:
     Calls from sessions have a share separate from the log-ins of their network. Strangers behind
     the account owner's router therefore cannot use up the owner's share.
     """
-    network = _network(client_ip, ip_addresses.NETWORK_BITS)
+    network = _network(client_ip, ip_addresses.SITE_BITS)
     return f"session {network}" if in_session else network
 
 

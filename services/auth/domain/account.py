@@ -9,8 +9,8 @@ from datetime import datetime
 
 from services.auth.domain.errors import InvalidEmail, InvalidUsername
 from services.auth.domain.passwords import validate_password_hash
-from services.shared.emails import email_of
-from services.shared.text import BLANKS, CONTROLS
+from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
+from services.shared.email_addresses import parse_email_address
 
 MAX_USERNAME_LENGTH = 30
 """In Unicode code points."""
@@ -70,7 +70,7 @@ def create_account(
 def parse_email(text: str) -> str:
     """Return the e-mail address without surrounding whitespace. Raises InvalidEmail."""
     try:
-        return email_of(text)
+        return parse_email_address(text)
     except ValueError as error:
         raise InvalidEmail(str(error)) from None
 
@@ -86,9 +86,9 @@ def normalize_email(email: str) -> str:
 
 
 def _parse_username(text: str) -> str:
-    username = text.strip(BLANKS)
+    username = text.strip(WHITESPACE)
     if not 1 <= len(username) <= MAX_USERNAME_LENGTH:
         raise InvalidUsername(f"A username must have 1 to {MAX_USERNAME_LENGTH} characters.")
-    if CONTROLS.search(username):
+    if CONTROL_CHARACTERS.search(username):
         raise InvalidUsername("A username must not have control characters.")
     return username

@@ -19,7 +19,7 @@ from pymongo import IndexModel, ReturnDocument
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.shared.mongo import Database, Document, Schema
-from services.shared.timestamps import CLOCK_LEEWAY, micros_of, moment_of
+from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
 SCHEMA: Schema = (
     {
@@ -112,8 +112,8 @@ class MongoAttemptStore:
     async def acquire(
         self, counter: str, limit: int, window: timedelta, now: datetime
     ) -> AttemptResult:
-        start, end = micros_of(now), micros_of(now + window)
-        latest = micros_of(now + window + CLOCK_LEEWAY)
+        start, end = to_micros(now), to_micros(now + window)
+        latest = to_micros(now + window + CLOCK_LEEWAY)
         is_over = {
             "$or": [  # A new document has no count. MongoDB orders a missing value below numbers.
                 {"$lte": ["$count", 0]},
@@ -135,10 +135,10 @@ class MongoAttemptStore:
         )
         if before is None or before["count"] <= 0 or not start < before["window_ends"] <= latest:
             return AttemptResult(True, now + window)
-        return AttemptResult(before["count"] < limit, moment_of(before["window_ends"]))
+        return AttemptResult(before["count"] < limit, from_micros(before["window_ends"]))
 
     async def release(self, counter: str, window_ends: datetime) -> None:
-        window = {"_id": counter, "window_ends": micros_of(window_ends)}
+        window = {"_id": counter, "window_ends": to_micros(window_ends)}
         deleted = await self._database.write(
             "attempts_release", lambda db: db.attempts.delete_one({**window, "count": 1})
         )
@@ -153,10 +153,10 @@ class MongoAttemptStore:
 
 def _document(account: Account) -> Document:
     document = asdict(account)
-    return {"_id": document.pop("id"), **document, "created_at": micros_of(account.created_at)}
+    return {"_id": document.pop("id"), **document, "created_at": to_micros(account.created_at)}
 
 
 def _account(document: Document) -> Account:
     """Decode an account. Ignores fields that a later version may have added."""
     values = {field.name: document[field.name] for field in fields(Account)[1:]}
-    return Account(document["_id"], **{**values, "created_at": moment_of(document["created_at"])})
+    return Account(document["_id"], **{**values, "created_at": from_micros(document["created_at"])})

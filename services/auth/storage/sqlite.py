@@ -10,7 +10,7 @@ from typing import Any
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.shared.sqlite import Database
-from services.shared.timestamps import CLOCK_LEEWAY, micros_of, moment_of
+from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
 MIGRATIONS = (
     """
@@ -53,7 +53,7 @@ class SqliteAccountStore:
         self._database = database
 
     async def add(self, account: Account) -> Account:
-        row = {**asdict(account), "created_at": micros_of(account.created_at)}
+        row = {**asdict(account), "created_at": to_micros(account.created_at)}
 
         def operation(connection: sqlite3.Connection) -> Account:
             if connection.execute(_INSERT, row).rowcount == 1:
@@ -128,9 +128,9 @@ class SqliteAttemptStore:
         values = {
             "key": counter,
             "limit": limit,
-            "now": micros_of(now),
-            "ends": micros_of(now + window),
-            "latest": micros_of(now + window + CLOCK_LEEWAY),
+            "now": to_micros(now),
+            "ends": to_micros(now + window),
+            "latest": to_micros(now + window + CLOCK_LEEWAY),
             "max_deleted": _MAX_DELETED,
         }
 
@@ -150,16 +150,16 @@ class SqliteAttemptStore:
                 values,
             ).fetchall()
             if counted:
-                return AttemptResult(True, moment_of(counted[0][0]))
+                return AttemptResult(True, from_micros(counted[0][0]))
             (ends,) = connection.execute(
                 "SELECT window_ends FROM attempts WHERE key = :key", values
             ).fetchone()
-            return AttemptResult(False, moment_of(ends))
+            return AttemptResult(False, from_micros(ends))
 
         return await self._database.write("attempts_acquire", operation)
 
     async def release(self, counter: str, window_ends: datetime) -> None:
-        window = (counter, micros_of(window_ends))
+        window = (counter, to_micros(window_ends))
 
         def operation(connection: sqlite3.Connection) -> None:
             connection.execute(
@@ -179,5 +179,5 @@ def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | 
     row = cursor.execute(f"{_SELECT} WHERE {column} = ?", (value,)).fetchone()
     if row is None:
         return None
-    created_at, closed = moment_of(row["created_at"]), bool(row["closed"])
+    created_at, closed = from_micros(row["created_at"]), bool(row["closed"])
     return Account(**{**row, "created_at": created_at, "closed": closed})

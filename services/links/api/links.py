@@ -210,12 +210,12 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
 def _write_creation(message: pb.Creation, outcome: Link | BaseException, seconds: float) -> None:
     """Write the outcome of a creation, which the metrics count as a separate call."""
     if isinstance(outcome, Link):
-        interceptors.handled(_SERVICE, "CreateLink", "OK", seconds)
+        interceptors.record_call(_SERVICE, "CreateLink", "OK", seconds)
         write_resolution(message.resolution, outcome.resolution())
         return
     if not isinstance(outcome, Exception):
         raise outcome
-    known = interceptors.failed(outcome, _SERVICE, "CreateLink", seconds)
+    known = interceptors.record_failure(outcome, _SERVICE, "CreateLink", seconds)
     message.error.code = status.number_of(status.code_of(known))
     message.error.reason = known.reason
     message.error.message = known.message

@@ -29,7 +29,7 @@ class LinkCommands:
         self._store = store
         self._urls = urls
         self._now = now
-        self._log = logs.Throttled(__name__, most=_REFUSALS_LOGGED)
+        self._log = logs.Throttled(__name__, max_lines=_REFUSALS_LOGGED)
 
     async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link and return it. Repeating the creation changes nothing and returns the link.

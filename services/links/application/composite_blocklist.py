@@ -22,7 +22,7 @@ from services.links.domain.target import Target, host_keys
 from services.shared import background
 from services.shared.errors import Unavailable
 from services.shared.observability import logs
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 REFRESH_SECONDS = 0.5
 """How often the version of the blocked patterns is read."""
@@ -80,7 +80,7 @@ class CompositeBlocklist:
     async def running(self) -> AsyncIterator[None]:
         """Load the patterns, then keep them up to date until the body ends."""
         await self._try_refresh()
-        watching = background.run(self._watch(), "blocked-addresses")
+        watching = background.start_task(self._watch(), "blocked-addresses")
         try:
             yield
         finally:
@@ -102,7 +102,7 @@ class CompositeBlocklist:
             await self._try_refresh()
 
     async def _try_refresh(self) -> None:
-        with background.each_turn(self._log, "blocked_addresses"):
+        with background.log_errors(self._log, "blocked_addresses"):
             await self.refresh()
 
     def _use(self, blocked: list[BlockedPattern]) -> None:
@@ -150,7 +150,7 @@ class CompositeBlocklist:
 
 
 def _fingerprint_of(blocked: list[BlockedPattern]) -> str:
-    entries = [(one.pattern, one.reason.value, micros_of(one.blocked_at)) for one in blocked]
+    entries = [(one.pattern, one.reason.value, to_micros(one.blocked_at)) for one in blocked]
     return _digest(sorted(entries)) if entries else ""
 
 

@@ -12,7 +12,7 @@ from services.links.domain.blocklist_key import parse_web_url
 from services.links.domain.decision import Decision
 from services.links.domain.link import Link, no_link
 from services.links.domain.pattern import MAX_LENGTH, InvalidPattern, normalize_pattern
-from services.shared.codes import is_code
+from services.shared.link_codes import is_code
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from services.links.domain.owner import Account
 from services.links.domain.report import REPORT_RETENTION
 from services.links.metrics import REPORTS_WAITING
 from services.shared import background
-from services.shared.codes import is_code
+from services.shared.link_codes import is_code
 from services.shared.observability import logs
 
 _REPORTS_PER_STEP = 100
@@ -110,7 +110,7 @@ class Maintenance:
 
         Every replica does this; concurrent runs are harmless.
         """
-        task = background.run(self._run(), "maintenance")
+        task = background.start_task(self._run(), "maintenance")
         try:
             yield
         finally:
@@ -120,7 +120,7 @@ class Maintenance:
     async def _run(self) -> None:
         while True:
             more = False
-            with background.each_turn(log, "maintenance"):
+            with background.log_errors(log, "maintenance"):
                 REPORTS_WAITING.set(await self._store.reports.count_pending())
                 now = self._now()
                 more = await self._store.lists.mark_expired(now, _LINKS_PER_STEP)

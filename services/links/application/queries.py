@@ -32,8 +32,8 @@ from services.links.domain.query import (
     parse_search_text,
 )
 from services.links.domain.resolution import LinkState, Resolution, ResolutionChanges
-from services.shared.codes import is_code
 from services.shared.concurrency_limiter import ConcurrencyLimiter
+from services.shared.link_codes import is_code
 
 MAX_SEARCHES = 1
 """Maximum concurrent reads that scan all links of an owner."""

@@ -11,7 +11,7 @@ from services.links.domain.block import BlockReason
 from services.links.domain.link import no_link
 from services.links.domain.report import statement_of
 from services.links.metrics import REPORTS
-from services.shared.codes import is_code
+from services.shared.link_codes import is_code
 
 _REPORT_ID_BYTES = 12
 """Random bytes of a report id, so that nobody can guess one or derive the number of reports."""

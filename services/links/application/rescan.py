@@ -55,7 +55,7 @@ class Rescanner:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Rescan in the background until the body ends."""
-        running = background.run(self._run(), "sweep")
+        running = background.start_task(self._run(), "sweep")
         try:
             yield
         finally:
@@ -65,7 +65,7 @@ class Rescanner:
     async def _run(self) -> None:
         while True:
             more = False
-            with background.each_turn(self._log, "sweep"):
+            with background.log_errors(self._log, "sweep"):
                 more = await self.step()
             await asyncio.sleep(0 if more else IDLE_SECONDS)
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from services.links.domain.link import Link
 from services.links.domain.owner import Account, Owner
-from services.shared.codes import CODE_LENGTH, MAX_LENGTH, MIN_LENGTH, is_code, is_reserved
 from services.shared.errors import AlreadyExists, InvalidArgument, Unavailable
+from services.shared.link_codes import CODE_LENGTH, MAX_LENGTH, MIN_LENGTH, is_code, is_reserved
 
 MAX_SCAN_CODE_DRAWS = 100
 """Maximum attempts to find a free scan code for a link. Even if every second code were taken, all

@@ -9,8 +9,8 @@ from enum import Enum
 
 from services.links.domain.block import BlockReason
 from services.links.domain.query import InvalidQuery
+from services.shared.characters import CONTROL_CHARACTERS
 from services.shared.errors import InvalidArgument, NotFound
-from services.shared.text import CONTROLS
 
 MAX_COMMENT_LENGTH = 1000
 """In Unicode code points."""
@@ -71,7 +71,7 @@ class BlockedPattern:
 
 def check_comment(comment: str) -> None:
     """Raise InvalidComment for a comment that is too long or has control characters."""
-    if len(comment) > MAX_COMMENT_LENGTH or CONTROLS.search(comment):
+    if len(comment) > MAX_COMMENT_LENGTH or CONTROL_CHARACTERS.search(comment):
         raise InvalidComment(
             f"A comment has up to {MAX_COMMENT_LENGTH} characters and no control characters."
         )
@@ -83,7 +83,7 @@ def decision_search(text: str) -> re.Pattern[str] | None:
 
     Raises InvalidQuery. The expression ignores case, as MongoDB does with the option `i`.
     """
-    if len(text) > MAX_SEARCH_LENGTH or CONTROLS.search(text):
+    if len(text) > MAX_SEARCH_LENGTH or CONTROL_CHARACTERS.search(text):
         raise InvalidQuery(
             f"A search text has up to {MAX_SEARCH_LENGTH} characters and no control characters."
         )

@@ -10,8 +10,8 @@ from urllib.parse import quote_from_bytes
 
 from services.links.domain.blocklist_key import parse_key
 from services.links.domain.target import is_public_suffix
+from services.shared.characters import CONTROL_CHARACTERS
 from services.shared.errors import InvalidArgument
-from services.shared.text import CONTROLS
 
 MAX_LENGTH = 999
 """In Unicode code points, as for a URL."""
@@ -51,7 +51,7 @@ def host_of_pattern(pattern: str) -> str:
 
 
 def _parse(given: str) -> tuple[str, bytes]:
-    if len(given) > MAX_LENGTH or CONTROLS.search(given) or any(map(str.isspace, given)):
+    if len(given) > MAX_LENGTH or CONTROL_CHARACTERS.search(given) or any(map(str.isspace, given)):
         raise _invalid_pattern()
     try:
         key = parse_key(given)

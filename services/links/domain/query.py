@@ -13,9 +13,9 @@ from services.links.domain.link import Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.resolution import LinkState
 from services.links.domain.text import fold_case
+from services.shared.characters import CONTROL_CHARACTERS
 from services.shared.errors import InvalidArgument
-from services.shared.text import CONTROLS
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 MAX_TEXT_LENGTH = 999
 """Of a search text, in Unicode code points."""
@@ -102,7 +102,7 @@ class LinkQuery:
     def encode(self, cursor: AgeCursor | RankCursor) -> str:
         """Return a cursor as opaque text."""
         if isinstance(cursor, AgeCursor):
-            fields = f"{micros_of(cursor.created_at)} {cursor.code}"
+            fields = f"{to_micros(cursor.created_at)} {cursor.code}"
         else:
             fields = f"{cursor.start} {cursor.key}"
         payload = fields.encode()
@@ -127,7 +127,7 @@ class LinkQuery:
                 if not 0 < cursor.start < _MAX_RANK:
                     raise ValueError
             else:
-                cursor = AgeCursor(moment_of(int(number)), name)
+                cursor = AgeCursor(from_micros(int(number)), name)
             if self.encode(cursor) != text:  # Accept one spelling only.
                 raise ValueError
         except (ValueError, OverflowError):
@@ -151,7 +151,7 @@ class LinkQuery:
 
 def parse_search_text(given: str) -> str:
     """Return a search text in the form of `fold_case`. Raises InvalidQuery."""
-    if len(given) > MAX_TEXT_LENGTH or CONTROLS.search(given):
+    if len(given) > MAX_TEXT_LENGTH or CONTROL_CHARACTERS.search(given):
         raise InvalidQuery(
             f"A text to look for has up to {MAX_TEXT_LENGTH} characters and no control characters."
         )

@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 
 from services.links.domain.block import BlockReason
 from services.links.domain.query import InvalidCursor
-from services.shared.codes import is_code
-from services.shared.emails import email_of
+from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
+from services.shared.email_addresses import parse_email_address
 from services.shared.errors import InvalidArgument, NotFound
-from services.shared.text import BLANKS, CONTROLS
+from services.shared.link_codes import is_code
 
 MAX_DETAILS_LENGTH = 1000
 """In Unicode code points."""
@@ -108,14 +108,14 @@ def statement_of(details: str, contact: str, at: datetime) -> Statement:
     The operator reads statements on a terminal, so line breaks and tabs are the only control
     characters that are allowed.
     """
-    words = details.strip(BLANKS)
-    if len(words) > MAX_DETAILS_LENGTH or CONTROLS.search(_LAYOUT.sub("", words)):
+    words = details.strip(WHITESPACE)
+    if len(words) > MAX_DETAILS_LENGTH or CONTROL_CHARACTERS.search(_LAYOUT.sub("", words)):
         raise InvalidDetails(
             f"Details have up to {MAX_DETAILS_LENGTH} characters and no control characters."
         )
-    if not contact.strip(BLANKS):
+    if not contact.strip(WHITESPACE):
         return Statement(words, "", at)
     try:
-        return Statement(words, email_of(contact), at)
+        return Statement(words, parse_email_address(contact), at)
     except ValueError as error:
         raise InvalidContact(str(error)) from None

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
 from services.shared.errors import InvalidArgument
-from services.shared.text import BLANKS, CONTROLS
 
 MAX_TITLE_LENGTH = 100
 """In Unicode code points, as is the length of a tag."""
@@ -37,8 +37,8 @@ def fold_case(text: str) -> str:
 
 def title_of(given: str) -> str:
     """Return the title to store, trimmed. Raises InvalidTitle."""
-    title = given.strip(BLANKS)
-    if len(title) > MAX_TITLE_LENGTH or CONTROLS.search(title):
+    title = given.strip(WHITESPACE)
+    if len(title) > MAX_TITLE_LENGTH or CONTROL_CHARACTERS.search(title):
         raise InvalidTitle(
             f"A title has up to {MAX_TITLE_LENGTH} characters and no control characters."
         )
@@ -50,9 +50,9 @@ def tags_of(given: Sequence[str]) -> tuple[str, ...]:
 
     Raises InvalidTags.
     """
-    tags = [tag.strip(BLANKS) for tag in given]
+    tags = [tag.strip(WHITESPACE) for tag in given]
     if len(tags) > MAX_TAGS:
         raise InvalidTags(f"A link has up to {MAX_TAGS} tags.")
-    if any(not 1 <= len(tag) <= MAX_TAG_LENGTH or CONTROLS.search(tag) for tag in tags):
+    if any(not 1 <= len(tag) <= MAX_TAG_LENGTH or CONTROL_CHARACTERS.search(tag) for tag in tags):
         raise InvalidTags(f"A tag has 1 to {MAX_TAG_LENGTH} characters and no control characters.")
     return tuple(dict.fromkeys(tags))

@@ -14,9 +14,9 @@ from services.links.domain.blocklist import BlocklistMatch, UrlBlocklist
 from services.links.domain.host import host_of
 from services.links.domain.link import Link
 from services.links.domain.url_cleaning import clean_url
-from services.shared.codes import addressed_code
+from services.shared.characters import CONTROL_CHARACTERS
 from services.shared.errors import InvalidArgument
-from services.shared.text import CONTROLS
+from services.shared.link_codes import code_in_path
 
 MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
@@ -78,7 +78,7 @@ class UrlPolicy:
         url = clean_url(given)
         if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
             raise InvalidUrl(f"A URL has {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters.")
-        if CONTROLS.search(url):
+        if CONTROL_CHARACTERS.search(url):
             raise InvalidUrl("A URL has no control characters.")
         if _NO_WEB_SCHEME.match(url):
             raise InvalidUrl("A URL begins with http:// or https://, or has no scheme.")
@@ -134,7 +134,7 @@ class UrlPolicy:
             return False
         # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
         path = normpath(unquote(url.pathname).replace("\\", "/")).strip("/")
-        return addressed_code(path) is not None
+        return code_in_path(path) is not None
 
 
 def _authority_of(url: str) -> tuple[int, str]:

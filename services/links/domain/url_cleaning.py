@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from services.shared.text import BLANKS
+from services.shared.characters import WHITESPACE
 
 _CLOSING = {
     "(": ")",
@@ -96,7 +96,7 @@ def clean_url(text: str) -> str:
 
 
 def _is_blank(character: str) -> bool:
-    return character != "" and (character in BLANKS or unicodedata.category(character) == "Cf")
+    return character != "" and (character in WHITESPACE or unicodedata.category(character) == "Cf")
 
 
 def _quote_kind(character: str) -> str:

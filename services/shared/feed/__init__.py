@@ -1,6 +1,7 @@
-"""Change feeds: which keys changed, read page by page from a cursor on.
+"""A page of a change feed, which lists the keys that changed since a cursor.
 
-`mongo` reads a change stream of a collection, `sqlite` a table to which each change is written.
+`services.shared.mongo.feed` reads the change stream of a collection, `services.shared.sqlite.feed`
+a table to which each change is written.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 class FeedPage:
     """Keys that changed after a cursor.
 
-    `cursor` is where the page ends; its form is the store's. `more` says that others may follow. If
-    `truncated` is true, changes since the requested cursor are lost: `cursor` is then that of now.
+    `cursor` is the end of the page; its format depends on the store. With `more`, further changes
+    may follow. With `truncated`, changes after the requested cursor are lost, and `cursor` is the
+    current one.
     """
 
     cursor: str

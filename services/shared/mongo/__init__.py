@@ -1,18 +1,20 @@
 """A MongoDB database as an asynchronous store with transactions.
 
-database      what services use: operations with deadlines, health, size
+connection    opens the database that a URL names
+database      the operations that services use, with deadlines
+availability  whether the server can be reached and written
 migrations    brings the indexes up to date before the database is used
 transactions  transactions of several operations, in threads
 feed          the change stream of a collection
+aliases       types of documents and operations
+
+Only this package imports motor. PyMongo's own asynchronous client has the same methods, so a move
+to it changes only these files.
 """
 
-from services.shared.mongo.database import (
-    Database,
-    Document,
-    Documents,
-    Operation,
-    Schema,
-    opened,
-)
+from services.shared.mongo.aliases import Document, Documents, Operation
+from services.shared.mongo.connection import open_database
+from services.shared.mongo.database import Database
+from services.shared.mongo.migrations import Schema
 
-__all__ = ["Database", "Document", "Documents", "Operation", "Schema", "opened"]
+__all__ = ["Database", "Document", "Documents", "Operation", "Schema", "open_database"]

@@ -1,13 +1,14 @@
-"""The change feed of a MongoDB collection: its change stream. Nothing is written for it.
+"""The change feed of a MongoDB collection, based on its change stream. Nothing is written for it.
 
 A cursor is the `_data` of a resume token. It is valid on every replica of a service and on every
-primary, since the stream has only what a majority committed. Each read opens the stream, takes what
-is there and closes it, so a replica keeps nothing between two reads. An empty read takes 2 ms.
+primary, since the stream contains only changes that a majority committed. Each read opens the
+stream, reads the available changes and closes it, so a replica keeps no state between two reads. An
+empty read takes 2 ms.
 
-The stream has changes in the oplog's order. Reading passes over all other entries of the oplog
-since the cursor, about 200,000 a second. A read that takes too long from an old cursor, and one
-whose cursor the oplog no longer reaches, returns the cursor of now with `truncated`. From a young
-cursor there is little to pass over: the server is slow, and the caller tries again.
+The stream has the changes in oplog order. A read scans all other oplog entries since the cursor,
+about 200,000 a second. If that takes too long from an old cursor, or the oplog no longer contains
+the cursor, the read returns the current cursor with `truncated`. From a recent cursor there is
+little to scan: then the server is slow, and the caller tries again.
 """
 
 from __future__ import annotations
@@ -25,16 +26,16 @@ from services.shared.feed import FeedPage
 from services.shared.mongo import Database, Document
 
 _SECONDS = 1.2
-"""Time limit of a read, so that the cursor of now can be read within the limit of an operation."""
+"""Timeout of a read. It leaves time to read the current cursor within the operation's deadline."""
 _PAGE_SECONDS = 0.6
-"""Time after which a page ends with the keys that it has."""
+"""Time after which a page ends with the keys read so far."""
 _BATCH = 500
-"""Maximum events of one command: about 50 ms."""
-_YOUNG_SECONDS = 10
-"""Age of a cursor up to which a slow read is tried again."""
+"""Maximum events per command: about 50 ms."""
+_RECENT_SECONDS = 10
+"""Maximum age of a cursor for which a slow read is tried again."""
 
 
-def _nothing(db: PyMongoDatabase[Document], keys: Sequence[str]) -> Iterable[str]:
+def _no_keys(db: PyMongoDatabase[Document], keys: Sequence[str]) -> Iterable[str]:
     return ()
 
 
@@ -42,9 +43,9 @@ def _nothing(db: PyMongoDatabase[Document], keys: Sequence[str]) -> Iterable[str
 class MongoFeed:
     """The feed of a collection. Its keys are the `_id` of documents.
 
-    `events` is the query for the events of the change stream that count, at most `max_events` on a
-    page. `related` finds further keys that changed with those of a page. `name` is the operation's
-    name in the metrics.
+    `events` is the query for the relevant events of the change stream; a page has at most
+    `max_events`. `related` finds further keys that changed with those of a page. `name` is the
+    operation's name in the metrics.
     """
 
     database: Database
@@ -52,10 +53,10 @@ class MongoFeed:
     collection: str
     events: Document
     max_events: int
-    related: Callable[[PyMongoDatabase[Document], Sequence[str]], Iterable[str]] = _nothing
+    related: Callable[[PyMongoDatabase[Document], Sequence[str]], Iterable[str]] = _no_keys
 
     async def read_since(self, cursor: str | None) -> FeedPage:
-        """Return what was committed after a cursor; None asks for the cursor of now.
+        """Return the changes committed after a cursor; None returns the current cursor only.
 
         Raises Unavailable.
         """
@@ -63,7 +64,7 @@ class MongoFeed:
 
     def _read(self, db: PyMongoDatabase[Document], cursor: str | None) -> FeedPage:
         if cursor is None:
-            return FeedPage(self._cursor_of_now(db))
+            return FeedPage(self._current_cursor(db))
         page, slow = None, None
         try:
             with pymongo.timeout(_SECONDS):
@@ -73,16 +74,16 @@ class MongoFeed:
                 slow = error
             elif not isinstance(error, OperationFailure):
                 raise
-            # Whatever else the server has against the cursor, the caller goes on from now.
+            # The server rejects the cursor, so the caller continues from now.
         if page:
             return page
-        now = self._cursor_of_now(db)
-        if slow and _seconds_of(now) - _seconds_of(cursor) < _YOUNG_SECONDS:
+        now = self._current_cursor(db)
+        if slow and _seconds_of(now) - _seconds_of(cursor) < _RECENT_SECONDS:
             raise slow
         return FeedPage(now, truncated=True)
 
     def _read_since(self, db: PyMongoDatabase[Document], cursor: str) -> FeedPage | None:
-        """Read a page; None if the stream ended, as the collection was dropped."""
+        """Read a page. Return None if the stream ended because the collection was dropped."""
         deadline = time.monotonic() + _PAGE_SECONDS
         found: list[str] = []
         is_full = False
@@ -98,7 +99,7 @@ class MongoFeed:
             keys = list(dict.fromkeys((*keys, *self.related(db, keys))))
         return FeedPage(end, tuple(keys), more=is_full)
 
-    def _cursor_of_now(self, db: PyMongoDatabase[Document]) -> str:
+    def _current_cursor(self, db: PyMongoDatabase[Document]) -> str:
         with self._open(db, None) as stream:
             stream.try_next()
             if not stream.resume_token:

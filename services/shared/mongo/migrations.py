@@ -1,8 +1,8 @@
-"""Brings the schema of a MongoDB database up to date before the database is used.
+"""Upgrades the schema of a MongoDB database before the database is used.
 
-A schema is made of indexes. The document `_id: "version"` in the collection `schema` says which
-version is there. Replicas upgrade it at once: MongoDB makes no index twice, and waits for one that
-is being made. Making one may take hours.
+A schema consists of indexes. The document `_id: "version"` in the collection `schema` contains its
+version. Several replicas may upgrade it at the same time: MongoDB does not build an index twice,
+and waits for a build in progress. A build may take hours.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ import pymongo
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from services.shared.observability import logs
-from services.shared.schema_version import SchemaTooNew
+from services.shared.schema_version import UnsupportedSchemaVersion
 
 log = logs.get(__name__)
 
 Indexes = Mapping[str, Sequence[pymongo.IndexModel]]
-"""Some of those an adapter needs, by collection."""
+"""Indexes by collection."""
 Schema = Sequence[Indexes]
-"""What each version of a schema adds to the one before: version n is made of the first n."""
+"""The indexes that each version adds to the previous one: version n has the first n elements."""
 
 RETRY_SECONDS = 1.0
-"""Pause after which a server that went away is asked again."""
-REFUSED_SECONDS = 10.0
-"""Pause after which one that refused to make an index is asked again."""
+"""Pause before a retry after a lost connection."""
+REFUSED_RETRY_SECONDS = 10.0
+"""Pause before a retry after the server refused to build an index."""
 _CHECK_SECONDS = 2.0
 _VERSION = {"_id": "version"}
 _MIN_WIRE_VERSION = 17
-"""That of MongoDB 6.0."""
+"""MongoDB 6.0."""
 _STANDALONE = (
     "The MongoDB of ATAJO_STORE is no replica set. Start mongod with --replSet rs0 and run once, "
     "with the host and port by which Atajo reaches it: mongosh --eval "
@@ -46,32 +46,34 @@ class UnsuitableServer(Exception):
 
 
 class SchemaUpgrade:
-    """The upgrade of one database. `db` is the database by motor, `connect` a client by PyMongo
-    that has no deadlines."""
+    """Upgrades one database. `connect` returns a PyMongo client without timeouts.
+
+    The parameter `db` of the methods is motor's database.
+    """
 
     def __init__(
         self, name: str, schema: Schema, connect: Callable[[], pymongo.MongoClient[Any]]
     ) -> None:
         self.unready = "STORE_UNAVAILABLE"
-        """Why nothing can be done before the schema is up to date; empty once it is."""
+        """The reason why the database cannot be used yet; empty once the schema is up to date."""
         self._name = name
         self._schema = schema
         self._connect = connect
-        # Leaves a higher version alone.
-        self._at_least = {"$max": {"version": len(schema)}}
+        # Does not lower a higher version.
+        self._raise_version = {"$max": {"version": len(schema)}}
         self._throttled = logs.Throttled(__name__)
 
     async def is_outdated(self, db: Any) -> bool:
-        """Whether the schema that is there is older than the program, or there is none.
+        """Return whether the existing schema is older than the program, or there is none.
 
-        Raises SchemaTooNew and UnsuitableServer.
+        Raises UnsupportedSchemaVersion and UnsuitableServer.
         """
         return await self._version(db) < len(self._schema)
 
     async def run(self, db: Any, report_away: Callable[[Exception], None]) -> None:
-        """Upgrade, however long that takes and however often the connection breaks.
+        """Upgrade, however long it takes, and retry after each lost connection.
 
-        Raises SchemaTooNew and UnsuitableServer.
+        Raises UnsupportedSchemaVersion and UnsuitableServer.
         """
         while True:
             try:
@@ -80,9 +82,9 @@ class SchemaUpgrade:
                 if version < len(self._schema):
                     log.info("schema_upgrading", version=version, to=len(self._schema))
                 self.unready = "SCHEMA_UPGRADING"
-                await _in_daemon_thread(self._make)
+                await _in_daemon_thread(self._build_indexes)
                 break
-            except SchemaTooNew:
+            except UnsupportedSchemaVersion:
                 self.unready = "SCHEMA_TOO_NEW"
                 raise
             except OperationFailure as error:
@@ -90,7 +92,7 @@ class SchemaUpgrade:
                 self._throttled.warning(
                     "schema_failed", error=type(error).__name__, code=error.code
                 )
-                await asyncio.sleep(REFUSED_SECONDS)
+                await asyncio.sleep(REFUSED_RETRY_SECONDS)
             except (PyMongoError, TimeoutError) as error:
                 self.unready = "STORE_UNAVAILABLE"
                 report_away(error)
@@ -100,13 +102,13 @@ class SchemaUpgrade:
             log.info("schema_upgraded", version=len(self._schema))
 
     async def write_version(self, db: Any) -> None:
-        """Write the version once more, as it is."""
-        await db.schema.update_one(_VERSION, self._at_least)
+        """Rewrite the version, unchanged."""
+        await db.schema.update_one(_VERSION, self._raise_version)
 
     async def _version(self, db: Any) -> int:
-        """The version of the schema that is there; 0 where none says."""
+        """Return the version of the existing schema, or 0 if there is none."""
         hello = await db.client.admin.command("hello")
-        # `isreplicaset` is what a member says that was not initiated yet.
+        # A member that is not initiated yet has `isreplicaset`.
         if not ({"setName", "isreplicaset"} & hello.keys() or hello.get("msg") == "isdbgrid"):
             raise UnsuitableServer(_STANDALONE)
         if hello["maxWireVersion"] < _MIN_WIRE_VERSION:
@@ -114,24 +116,24 @@ class SchemaUpgrade:
         found = await db.schema.find_one(_VERSION)
         version: int = found["version"] if found else 0
         if version > len(self._schema):
-            raise SchemaTooNew(f"The database {self._name}", version, len(self._schema))
+            raise UnsupportedSchemaVersion(f"The database {self._name}", version, len(self._schema))
         return version
 
-    def _make(self) -> None:
-        """Make the indexes that are not there, and then write the version."""
+    def _build_indexes(self) -> None:
+        """Build the missing indexes, then write the version."""
         with self._connect() as client:
             db = client[self._name]
             for indexes in self._schema:
                 for collection, models in indexes.items():
                     db[collection].create_indexes(list(models))
             try:
-                db.schema.update_one(_VERSION, self._at_least, upsert=True)
+                db.schema.update_one(_VERSION, self._raise_version, upsert=True)
             except DuplicateKeyError:  # Another replica was faster.
-                db.schema.update_one(_VERSION, self._at_least)
+                db.schema.update_one(_VERSION, self._raise_version)
 
 
 def _in_daemon_thread(work: Callable[[], None]) -> asyncio.Future[None]:
-    """Run what may take hours in a thread that does not hold up the process's end."""
+    """Run long work in a thread that does not delay the end of the process."""
     future: concurrent.futures.Future[None] = concurrent.futures.Future()
     future.set_running_or_notify_cancel()
 

@@ -1,9 +1,9 @@
-"""Transactions of MongoDB, run by PyMongo in threads.
+"""MongoDB transactions, which run with PyMongo in threads.
 
-A killed process leaves its transaction open. The server keeps the locks of that transaction for a
-minute (`transactionLifetimeLimitSeconds`), and every write of the same documents conflicts. No
-transaction of Atajo is idle for longer than its deadline. A process whose transaction conflicts
-until its deadline therefore aborts all transactions of Atajo that have been idle for longer.
+A killed process leaves its transaction open. The server keeps its locks for a minute
+(`transactionLifetimeLimitSeconds`), and every write to the same documents conflicts. No transaction
+of Atajo is idle for longer than its deadline. So a process whose transaction conflicts until its
+deadline aborts all transactions of Atajo that have been idle for longer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 import pymongo
 from pymongo import MongoClient, WriteConcern
@@ -23,28 +22,27 @@ from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from services.shared.errors import Unavailable
+from services.shared.mongo.aliases import Document, T
 from services.shared.observability import logs
 
 log = logs.Throttled(__name__)
 
-T = TypeVar("T")
-Document = dict[str, Any]
 
 APPLICATION = "atajo"
-"""The name by which the server knows the connections of Atajo."""
-_SERIALIZED = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
-"""A transaction reads what a majority has, as of one moment."""
+"""The application name of Atajo's connections on the server."""
+_CONCERNS = (ReadConcern("snapshot"), WriteConcern("majority", j=True))
+"""A transaction reads a snapshot of data that a majority has."""
 _MAX_CONCURRENT = 16
 """Each transaction takes a thread and a connection."""
 _WRITE_CONFLICT = 112
 _ORPHAN_SECONDS = 3.0
-"""A transaction that is idle for longer belongs to a process that was killed or is frozen."""
+"""A transaction that is idle for longer belongs to a killed or frozen process."""
 _ABORT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """A transaction under way. Every operation in it names the session.
+    """An open transaction. Every operation in it must pass the session.
 
     For example: `tx.db.links.find_one({"_id": code}, session=tx.session)`.
     """
@@ -54,7 +52,7 @@ class Transaction:
 
 
 class Transactions:
-    """Runs the transactions of one database, each for `seconds` at most."""
+    """Runs the transactions of one database, each with a deadline of `seconds`."""
 
     def __init__(self, client: MongoClient[Document], name: str, seconds: float) -> None:
         self._client = client
@@ -66,13 +64,13 @@ class Transactions:
     async def run(self, work: Callable[[Transaction], T]) -> T:
         """Run `work` in a transaction; return its result once the commit is durable.
 
-        Raises what `work` raises, PyMongoError, and Unavailable (STORE_OVERLOADED) where conflicts
-        took all the time.
+        Raises what `work` raises, PyMongoError, and Unavailable (STORE_OVERLOADED) if conflicts
+        lasted until the deadline.
         """
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, work)
 
     async def close(self) -> None:
-        """Wait for the transactions under way."""
+        """Wait for the running transactions."""
         await asyncio.to_thread(self._threads.shutdown)
 
     def _run(self, work: Callable[[Transaction], T]) -> T:
@@ -88,7 +86,7 @@ class Transactions:
 
         try:
             with pymongo.timeout(self._seconds), self._client.start_session() as session:
-                return session.with_transaction(attempt, *_SERIALIZED)
+                return session.with_transaction(attempt, *_CONCERNS)
         except PyMongoError as error:
             if not (error.timeout and has_conflicted):
                 raise
@@ -96,7 +94,7 @@ class Transactions:
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
 
     def _abort_orphans(self) -> None:
-        """Abort the transactions of killed processes. Only one thread at a time looks for them."""
+        """Abort the transactions of killed processes, in only one thread at a time."""
         if not self._aborting.acquire(blocking=False):
             return
         try:
@@ -111,11 +109,11 @@ class Transactions:
             self._aborting.release()
 
     def _orphans(self) -> list[Document]:
-        """Return the ids of Atajo's sessions that have an idle transaction."""
+        """Return the ids of Atajo's sessions with an idle transaction."""
         idle = {"$gt": int(_ORPHAN_SECONDS * 1e6)}
         found = self._client.admin.aggregate(
             [
-                # The sessions of the process's own MongoDB user, which takes no privilege.
+                # The sessions of the own MongoDB user, which requires no privilege.
                 {"$currentOp": {"allUsers": False, "idleSessions": True}},
                 {"$match": {"appName": APPLICATION, "transaction.timeInactiveMicros": idle}},
                 {"$project": {"lsid": 1}},

@@ -1,7 +1,7 @@
-"""Whether a process can do its work: what it depends on, looked at in the background.
+"""Health of a process: whether it is alive, ready, and which dependencies can be used.
 
-One state for all who ask: `/readyz`, gRPC health, metrics and the page for people. No question
-of theirs reaches a dependency, so asking often costs nothing.
+Checks run in the background, once a second. `/readyz`, gRPC health, metrics and the status page
+all read the same result, so requests for it never reach a dependency.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from prometheus_client import Gauge
 from services.shared import background
 from services.shared.errors import AppError
 from services.shared.observability import logs
-from services.shared.observability.heartbeat import Heartbeat
+from services.shared.observability.event_loop_monitor import EventLoopMonitor
 
 log = logs.get(__name__)
 
 Check = Callable[[], Awaitable[None]]
-"""Returns if a dependency can be used. Raises AppError, whose reason then says why it cannot."""
-Tell = Callable[[bool], Awaitable[None]]
-"""Is told whether the process is ready, whenever that changes."""
+"""Returns if a dependency can be used. Raises AppError, whose reason says why it cannot."""
+ReadinessListener = Callable[[bool], Awaitable[None]]
+"""Is called with the new readiness whenever it changes."""
 
 OK = "ok"
 _UNKNOWN = "UNKNOWN"
-_EVERY_SECONDS = 1.0
+_INTERVAL_SECONDS = 1.0
 _CHECK_SECONDS = 1.0
-"""Most a check may take: what is slower than this cannot be used."""
-_LOOKS = 2
-"""How many looks in a row must fail until what could be used is away: one may have been unlucky."""
+"""Timeout of a check."""
+_FAILURES_UNTIL_AWAY = 2
+"""Consecutive failed checks after which a dependency counts as away. A single one may be chance."""
 
-READY = Gauge("atajo_ready", "1 while the process takes on work: what /readyz answers, else 0.")
+READY = Gauge("atajo_ready", "1 while the process is ready for requests, as in /readyz, else 0.")
 DEPENDENCY_UP = Gauge(
     "atajo_dependency_up",
-    "1 while what this process depends on can be used, 0 once two looks in a row were in vain; "
-    "looked at every second, and not there before the first look.",
+    "1 while a dependency of this process can be used, 0 after two consecutive failed checks. "
+    "Checked once a second; absent before the first check.",
     ["dependency"],
 )
 
@@ -43,77 +43,78 @@ DEPENDENCY_UP = Gauge(
 class Health:
     """The state of a process and of its dependencies, by name.
 
-    The process is ready only while all of the `needed` dependencies are there. The properties may
-    be read from any thread.
+    The process is ready only while all `needed` dependencies can be used. The properties are
+    thread-safe.
     """
 
     def __init__(self, checks: Mapping[str, Check], needed: Collection[str]) -> None:
         self._checks = checks
         self._needed = needed
-        self._heartbeat = Heartbeat()
+        self._event_loop = EventLoopMonitor()
         self._dependencies: Mapping[str, str] = dict.fromkeys(checks, _UNKNOWN)
         self._failures = dict.fromkeys(checks, 0)
         self._serving = False
-        self._told = False
-        self._tell: Tell | None = None
+        self._published = False
+        """The readiness that was published last."""
+        self._listener: ReadinessListener | None = None
         self._watching: asyncio.Task[None] | None = None
 
     @property
     def alive(self) -> bool:
-        """Whether the process turns."""
-        return self._heartbeat.alive
+        """Whether the event loop runs."""
+        return self._event_loop.alive
 
     @property
     def ready(self) -> bool:
-        """Whether the process takes on work."""
+        """Whether the process accepts requests."""
         states = self._dependencies
         return self._serving and all(states[name] == OK for name in self._needed)
 
     @property
     def dependencies(self) -> Mapping[str, str]:
-        """Of each dependency `ok`, or the reason why it cannot be used."""
+        """For each dependency `ok`, or the reason why it cannot be used."""
         return self._dependencies
 
     async def start(self) -> None:
-        """Look at everything once, then go on in the background until `stop`."""
-        self._heartbeat.start()
-        await self._look()
-        self._watching = background.run(self._watch(), "health")
+        """Check all dependencies once, then in the background until `stop`."""
+        self._event_loop.start()
+        await self._check_all()
+        self._watching = background.start_task(self._watch(), "health")
 
-    async def serve(self, tell: Tell | None = None) -> None:
-        """From here on the process is ready while its dependencies let it be.
+    async def set_serving(self, listener: ReadinessListener | None = None) -> None:
+        """Let the process be ready from now on, as far as its dependencies allow.
 
-        `tell` is told once it is, and of each change.
+        Calls `listener` at the first readiness and at each change.
         """
-        self._tell = tell
+        self._listener = listener
         self._serving = True
-        await self._say()
+        await self._publish()
 
     async def stop(self) -> None:
-        """From here on the process is not ready, whatever it depends on."""
+        """Make the process not ready, whatever the state of its dependencies."""
         self._serving = False
         if self._watching:
             self._watching.cancel()
             await asyncio.wait([self._watching])
         try:
-            await self._say()
-        except Exception as error:  # What ends the looking must not end the stopping, too.
-            background.failed("health", error)
+            await self._publish()
+        except Exception as error:  # An error in the listener must not interrupt the shutdown.
+            background.report_failure("health", error)
 
     def close(self) -> None:
-        """Stop beating, at the very end."""
-        self._heartbeat.stop()
+        """Stop the monitoring of the event loop. Call it last."""
+        self._event_loop.stop()
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(_EVERY_SECONDS)
-            await self._look()
+            await asyncio.sleep(_INTERVAL_SECONDS)
+            await self._check_all()
 
-    async def _look(self) -> None:
-        states = await asyncio.gather(*(_state(check) for check in self._checks.values()))
+    async def _check_all(self) -> None:
+        states = await asyncio.gather(*(_run_check(check) for check in self._checks.values()))
         before = self._dependencies
         self._dependencies = {
-            name: self._settled(name, state)
+            name: self._state_after(name, state)
             for name, state in zip(self._checks, states, strict=True)
         }
         for name, state in self._dependencies.items():
@@ -122,27 +123,29 @@ class Health:
                 log.warning("dependency_away", dependency=name, reason=state)
             elif state == OK and before[name] not in (OK, _UNKNOWN):
                 log.info("dependency_back", dependency=name)
-        await self._say()
+        await self._publish()
 
-    def _settled(self, name: str, seen: str) -> str:
-        """The state of a dependency after one more look at it."""
-        self._failures[name] = 0 if seen == OK else self._failures[name] + 1
-        if self._dependencies[name] == OK and self._failures[name] < _LOOKS:
+    def _state_after(self, name: str, result: str) -> str:
+        """Return the state of a dependency after one more check with this result."""
+        self._failures[name] = 0 if result == OK else self._failures[name] + 1
+        if self._dependencies[name] == OK and self._failures[name] < _FAILURES_UNTIL_AWAY:
             return OK
-        return seen
+        return result
 
-    async def _say(self) -> None:
+    async def _publish(self) -> None:
+        """Publish the readiness if it changed."""
         ready = self.ready
-        if ready == self._told:
+        if ready == self._published:
             return
-        self._told = ready
+        self._published = ready
         READY.set(ready)
-        if self._tell:
-            await self._tell(ready)
+        if self._listener:
+            await self._listener(ready)
         log.info("ready" if ready else "not_ready")
 
 
-async def _state(check: Check) -> str:
+async def _run_check(check: Check) -> str:
+    """Return `OK` or the reason for which a check failed."""
     try:
         async with asyncio.timeout(_CHECK_SECONDS):
             await check()
@@ -150,7 +153,7 @@ async def _state(check: Check) -> str:
         return error.reason
     except TimeoutError:
         return "NO_ANSWER"
-    except Exception as error:  # It would be the same at each look: the process ends.
-        background.failed("health", error)
+    except Exception as error:  # Every further check would fail too, so the process ends.
+        background.report_failure("health", error)
         return type(error).__name__
     return OK

@@ -1,8 +1,7 @@
-"""JSON logs: one object a line on standard error, for our own and our libraries' messages.
+"""JSON logs on standard error: one object per line, for our own and our libraries' messages.
 
-Fields: time, level, service, event, request_id and trace_id where there is one, and what the
-event adds.
-A secret, a token, a password or an address is never passed to a logger.
+Fields: time, level, service, event, request_id and trace_id if there is one, and the event's own
+fields. Secrets, tokens, passwords and IP addresses are never passed to a logger.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from services.shared.observability import request_id, trace_id
 
 
 def configure(service: str, level: str) -> None:
-    """Send every log line of this process through one JSON formatter, from `level` upwards."""
+    """Write every log record of this process from `level` upwards as JSON."""
 
     def add_context(
         _logger: object, _method: str, event: MutableMapping[str, Any]
@@ -68,13 +67,13 @@ def configure(service: str, level: str) -> None:
 
 
 def get(name: str) -> structlog.stdlib.BoundLogger:
-    """A logger whose calls are `log.info("event_name", key=value)`."""
+    """Return a logger, for calls such as `log.info("event_name", key=value)`."""
     logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(name)
     return logger
 
 
-MOST_CAUSES = 100
-"""Most causes that a `Throttled` tells apart; past it, an event's further ones are one."""
+MAX_CAUSES = 100
+"""Maximum causes that a `Throttled` distinguishes. Beyond it, an event's other causes are one."""
 
 _Cause = tuple[str, object, type | None]
 """An event, its `reason`, and the type of its `exc_info`."""
@@ -82,21 +81,19 @@ _Cause = tuple[str, object, type | None]
 
 @dataclass(slots=True)
 class _Window:
-    """What became of a cause since `began`: lines written, and events held back."""
+    """Lines written and events suppressed for a cause since `began`."""
 
     began: float
     written: int = 0
-    held: int = 0
+    suppressed: int = 0
 
 
 class Throttled:
-    """A logger for what lasts: an event is written once a minute for a cause, not each time.
+    """A logger for events that may repeat often: writes `max_lines` per cause and minute.
 
-    A cause is the event's `reason` and the type of its `exc_info`: one does not hide another. With
-    `most` above 1, so many lines of a cause are written in a minute before the rest is held back:
-    whoever asks about a single call then finds its line, unless somebody sends very many. A line
-    that stands for more than one has their number in `times`: how often the same came since the
-    line before.
+    A cause is an event with its `reason` and the type of its `exc_info`, so one cause does not hide
+    another. A line that stands for several events has their number in `times`: it counts itself and
+    the events that were suppressed since the previous line.
     """
 
     def __init__(
@@ -104,40 +101,40 @@ class Throttled:
         name: str,
         seconds: float = 60.0,
         clock: Callable[[], float] = time.monotonic,
-        most: int = 1,
+        max_lines: int = 1,
     ) -> None:
         self._log = get(name)
         self._seconds = seconds
         self._clock = clock
-        self._most = most
+        self._max_lines = max_lines
         self._windows: dict[_Cause, _Window] = {}
 
     def info(self, event: str, **fields: object) -> bool:
-        """Log what is no trouble of ours, or count it; returns whether it was written."""
-        return self._tell(logging.INFO, event, fields)
+        """Log an event that is not a problem of ours. Return whether a line was written."""
+        return self._log_event(logging.INFO, event, fields)
 
     def warning(self, event: str, **fields: object) -> bool:
-        """Log a warning, or count it; returns whether it was written."""
-        return self._tell(logging.WARNING, event, fields)
+        """Log a warning. Return whether a line was written."""
+        return self._log_event(logging.WARNING, event, fields)
 
     def error(self, event: str, **fields: object) -> bool:
-        """Log an error, or count it; returns whether it was written."""
-        return self._tell(logging.ERROR, event, fields)
+        """Log an error. Return whether a line was written."""
+        return self._log_event(logging.ERROR, event, fields)
 
-    def _tell(self, level: int, event: str, fields: dict[str, object]) -> bool:
+    def _log_event(self, level: int, event: str, fields: dict[str, object]) -> bool:
         now = self._clock()
         error = fields.get("exc_info")
         kind = type(error) if isinstance(error, BaseException) else None
         cause: _Cause = (event, fields.get("reason"), kind)
-        if cause not in self._windows and len(self._windows) >= MOST_CAUSES:
+        if cause not in self._windows and len(self._windows) >= MAX_CAUSES:
             cause = (event, None, None)
         window = self._windows.get(cause)
         if window is None or now - window.began >= self._seconds:
-            if window is not None and window.held:
-                fields["times"] = window.held + 1
+            if window is not None and window.suppressed:
+                fields["times"] = window.suppressed + 1
             window = self._windows[cause] = _Window(now)
-        if window.written >= self._most:
-            window.held += 1
+        if window.written >= self._max_lines:
+            window.suppressed += 1
             return False
         window.written += 1
         self._log.log(level, event, **fields)

@@ -1,6 +1,6 @@
-"""The port of its own on which a process is looked at: `/metrics`, `/livez` and `/readyz`.
+"""HTTP server for monitoring, on a port of its own: `/metrics`, `/livez` and `/readyz`.
 
-It is served from threads, so that a busy event loop can still be looked at.
+It serves from threads, so that it answers while the event loop is busy.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from services.shared import background
 from services.shared.observability import logs
 from services.shared.observability.health import Health
 from services.shared.observability.metrics import BUILD_INFO
-from services.shared.settings import ProcessSettings, split_address
+from services.shared.settings import ProcessSettings, split_endpoint
 
 log = logs.get(__name__)
 
-_PATIENCE = 5.0
-"""Seconds a looker may be silent: each holds a thread."""
+_IDLE_SECONDS = 5.0
+"""How long a client may be silent: each connection occupies a thread."""
 
 
-class ObservationServer:
-    """Serves what there is to see of a process until `close`.
+class MonitoringServer:
+    """Serves metrics and health from its construction until `close`.
 
-    Raises SystemExit with one line when the address cannot be listened on.
+    Raises SystemExit with one line if it cannot listen on the endpoint.
     """
 
     def __init__(self, service: str, settings: ProcessSettings, health: Health) -> None:
         BUILD_INFO.labels(service, settings.version).set(1)
-        host, port = split_address(settings.metrics_listen)
+        host, port = split_endpoint(settings.metrics_listen)
         try:
             self._server = _Server(host, port)
-        except (OSError, UnicodeError) as error:  # The latter for what cannot be a host's name.
+        except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name.
             why = error.strerror if isinstance(error, OSError) else "this is no host"
             raise SystemExit(f"Cannot listen on {settings.metrics_listen}: {why}.") from None
         self._server.set_app(_app(health))
-        self._thread = threading.Thread(target=self._serve, name="observation", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="monitoring", daemon=True)
         self._thread.start()
         self.address = f"{host}:{self._server.server_port}"
 
     def _serve(self) -> None:
         try:
             self._server.serve_forever()
-        except BaseException as error:  # A thread's own end is seen by nobody.
-            background.failed("observation", error)
+        except BaseException as error:  # Otherwise nobody would notice that the thread ended.
+            background.report_failure("observation", error)
 
     def close(self) -> None:
-        """Stop serving and give the port back."""
+        """Stop serving and release the port."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -64,22 +64,22 @@ def _app(health: Health) -> WSGIApplication:
     metrics: WSGIApplication = make_wsgi_app()
 
     def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        said: dict[str, object]
+        body: dict[str, object]
         match environ["PATH_INFO"]:
             case "/metrics":
                 return metrics(environ, start_response)
             case "/livez":
-                good = health.alive
-                said = {"alive": good}
+                is_good = health.alive
+                body = {"alive": is_good}
             case "/readyz":
-                good = health.ready
-                said = {"ready": good, "dependencies": dict(health.dependencies)}
+                is_good = health.ready
+                body = {"ready": is_good, "dependencies": dict(health.dependencies)}
             case _:
                 start_response("404 Not Found", [])
                 return []
-        status = "200 OK" if good else "503 Service Unavailable"
+        status = "200 OK" if is_good else "503 Service Unavailable"
         start_response(status, [("content-type", "application/json")])
-        return [json.dumps(said).encode() + b"\n"]
+        return [json.dumps(body).encode() + b"\n"]
 
     return app
 
@@ -92,22 +92,22 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__((host, port), _Handler)
 
     def server_bind(self) -> None:
-        # The library's own asks the DNS for the host's name, which may take its time.
+        # The library's own method looks up the host's name in the DNS, which may be slow.
         TCPServer.server_bind(self)
         self.server_name, self.server_port = self.server_address[:2]  # type: ignore[assignment]
         self.setup_environ()
 
     def handle_error(self, request: object, client_address: object) -> None:
-        # The library's own prints the address, and a traceback for everybody who leaves.
+        # The library's own method prints the client's address, and a traceback when it disconnects.
         error = sys.exception()
         if isinstance(error, OSError):
-            log.debug("look_broken_off", error=type(error).__name__)
+            log.debug("monitoring_client_disconnected", error=type(error).__name__)
         else:
-            log.error("look_failed", exc_info=error)
+            log.error("monitoring_request_failed", exc_info=error)
 
 
 class _Handler(WSGIRequestHandler):
-    timeout = _PATIENCE
+    timeout = _IDLE_SECONDS
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Nothing: probes and scrapes come every few seconds."""
+        """Log nothing: probes and scrapes come every few seconds."""

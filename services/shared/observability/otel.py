@@ -1,8 +1,8 @@
-"""OpenTelemetry's SDK and instrumentations, put together. Imported by `tracing` alone, when on.
+"""Configures OpenTelemetry's SDK and instrumentations. Imported only by `tracing`, while it is on.
 
-What leaves is what is listed here and nothing else. Instrumentations put addresses, paths,
-queries and the texts of errors into spans, and a new version of one may add to that: so a list of
-what may leave stands at the exit, not one of what may not.
+Only the span attributes listed here are exported. Instrumentations put addresses, paths, queries
+and error messages into spans, and new versions may add more. So the exporter has a list of allowed
+attributes instead of one of forbidden attributes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, Spa
 from opentelemetry.trace import SpanKind, Status, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-_ATTRIBUTES = frozenset(
+_ALLOWED_ATTRIBUTES = frozenset(
     {
         "error.type",
         "http.request.method",
@@ -42,7 +42,7 @@ _STATUS_CODE = "rpc.grpc.status_code"
 
 
 class Traces:
-    """The traces of this process."""
+    """Traces this process."""
 
     def __init__(self, service: str, version: str, outermost: bool) -> None:
         name = os.environ.get("OTEL_SERVICE_NAME") or service
@@ -52,15 +52,17 @@ class Traces:
             "service.version": version,
         }
         self._provider = TracerProvider(resource=Resource.create(resource), shutdown_on_exit=False)
-        self._provider.add_span_processor(BatchSpanProcessor(_Careful(OTLPSpanExporter())))
+        self._provider.add_span_processor(
+            BatchSpanProcessor(_FilteringExporter(OTLPSpanExporter()))
+        )
         trace.set_tracer_provider(self._provider)
         propagate.set_global_textmap(
-            _OutwardOnly() if outermost else TraceContextTextMapPropagator()
+            _OutboundPropagator() if outermost else TraceContextTextMapPropagator()
         )
         self._tracer = self._provider.get_tracer("atajo", version)
 
     def close(self) -> None:
-        """Send what is left for a while, whether the collector takes it or not."""
+        """Export the remaining spans, for at most `_CLOSE_SECONDS`."""
         closing = threading.Thread(target=self._provider.shutdown, daemon=True)
         closing.start()
         closing.join(_CLOSE_SECONDS)
@@ -71,7 +73,7 @@ class Traces:
         with self._tracer.start_as_current_span(name, kind=kind, record_exception=False):
             yield
 
-    def failed(self, code: grpc.StatusCode) -> None:
+    def record_error(self, code: grpc.StatusCode) -> None:
         current = trace.get_current_span()
         current.set_attribute(_STATUS_CODE, code.value[0])
         current.set_status(StatusCode.ERROR)
@@ -87,14 +89,14 @@ class Traces:
         return list(aio_client_interceptors(filter_=_is_ours))  # type: ignore[no-untyped-call]
 
 
-class _Careful(SpanExporter):
-    """Lets of each span out what is listed; of errors their type, never a text."""
+class _FilteringExporter(SpanExporter):
+    """Exports only the allowed attributes of each span, and of errors never the message."""
 
     def __init__(self, exporter: SpanExporter) -> None:
         self._exporter = exporter
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        return self._exporter.export([_listed(span) for span in spans])
+        return self._exporter.export([_filter(span) for span in spans])
 
     def shutdown(self) -> None:
         self._exporter.shutdown()
@@ -103,14 +105,14 @@ class _Careful(SpanExporter):
         return self._exporter.force_flush(timeout_millis)
 
 
-def _listed(span: ReadableSpan) -> ReadableSpan:
+def _filter(span: ReadableSpan) -> ReadableSpan:
     given = span.attributes or {}
     return ReadableSpan(
         name=span.name,
         context=span.get_span_context(),
         parent=span.parent,
         resource=span.resource,
-        attributes={name: value for name, value in given.items() if name in _ATTRIBUTES},
+        attributes={name: value for name, value in given.items() if name in _ALLOWED_ATTRIBUTES},
         kind=span.kind,
         status=Status(span.status.status_code),
         start_time=span.start_time,
@@ -119,8 +121,8 @@ def _listed(span: ReadableSpan) -> ReadableSpan:
     )
 
 
-class _OutwardOnly(TraceContextTextMapPropagator):
-    """Tells the services of a trace, and believes nobody who tells of one."""
+class _OutboundPropagator(TraceContextTextMapPropagator):
+    """Sends the trace context to services, and ignores the trace context of requests."""
 
     def extract(
         self,
@@ -132,6 +134,6 @@ class _OutwardOnly(TraceContextTextMapPropagator):
 
 
 def _is_ours(call: Any) -> bool:
-    """Whether a call is one of the product's: health is asked for every second."""
+    """Return whether a call is one of the product's: health checks come every second."""
     method = call.method
     return (method.decode() if isinstance(method, bytes) else method).startswith("/atajo.")

@@ -1,4 +1,4 @@
-"""The id that follows one request through every process and every log line."""
+"""The id of a request, which follows it through every process and log line."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from contextvars import ContextVar
 HEADER = "x-request-id"
 """Name of the HTTP header and of the gRPC metadata key."""
 
-_SHAPE = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_VALID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def current() -> str:
-    """The id of the request in hand, or an empty string outside of one."""
+    """Return the id of the current request, or an empty string outside of one."""
     return _current.get()
 
 
-def take(given: str | None) -> str:
-    """Make `given` the current id where it is well-formed, else a fresh one; returns it."""
-    value = given if given and _SHAPE.fullmatch(given) else secrets.token_hex(8)
+def bind(given: str | None) -> str:
+    """Set the current id: `given` if it is well-formed, otherwise a random one. Return it."""
+    value = given if given and _VALID.fullmatch(given) else secrets.token_hex(8)
     _current.set(value)
     return value

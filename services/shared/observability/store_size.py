@@ -1,4 +1,4 @@
-"""Shows the size of a service's store as metrics."""
+"""Exports the size of a service's store as metrics."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from prometheus_client import Gauge
 from services.shared import background
 from services.shared.observability import logs
 
-EVERY_SECONDS = 60.0
+INTERVAL_SECONDS = 60.0
 
 BYTES = Gauge(
     "atajo_store_bytes",
-    "Bytes that the store takes on disk: an SQLite file with its log, or the data and indexes of a "
-    "MongoDB database; read once a minute.",
+    "Bytes of the store on disk: an SQLite file with its log, or the data and indexes of a MongoDB "
+    "database. Measured once a minute.",
 )
 LIMIT_BYTES = Gauge(
     "atajo_store_limit_bytes",
-    "Bytes that the store can take: atajo_store_bytes and the free room of its disk; infinite "
-    "where the store does not tell.",
+    "Bytes that the store can grow to: atajo_store_bytes plus the free space on its disk. Infinite "
+    "if the store does not report it.",
 )
 LIMIT_BYTES.set(math.inf)
 
@@ -31,22 +31,22 @@ class StoreSize(NamedTuple):
 
     bytes: int
     free: int | None
-    """What its disk has free; None where the store does not tell."""
+    """Free space on its disk; None if the store does not report it."""
 
 
-class Sized(Protocol):
-    """A store whose size can be read."""
+class SizedStore(Protocol):
+    """A store whose size can be measured."""
 
     async def size(self) -> StoreSize:
         """Return the size. Raises Unavailable."""
 
 
-async def watch(store: Sized) -> None:
-    """Show the size of a store, until cancelled. Where it cannot be read, the last one stays."""
+async def watch(store: SizedStore) -> None:
+    """Export the size of a store until cancelled. After an error, the last value stays."""
     throttled = logs.Throttled(__name__)
     while True:
-        with background.each_turn(throttled, "store_size"):
+        with background.log_errors(throttled, "store_size"):
             size = await store.size()
             BYTES.set(size.bytes)
             LIMIT_BYTES.set(math.inf if size.free is None else size.bytes + size.free)
-        await asyncio.sleep(EVERY_SECONDS)
+        await asyncio.sleep(INTERVAL_SECONDS)

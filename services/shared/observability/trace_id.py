@@ -1,4 +1,7 @@
-"""The id of the trace in hand, for log lines, told by whoever traces; without traces none."""
+"""The id of the current trace, for log lines. It is empty while tracing is off.
+
+Separate from `tracing` so that `logs` need not import gRPC.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ from collections.abc import Callable
 _read: Callable[[], str] | None = None
 
 
-def read_from(read: Callable[[], str]) -> None:
-    """Let `read` tell the current id from here on."""
+def set_source(read: Callable[[], str]) -> None:
+    """Let `read` return the current id from now on."""
     global _read
     _read = read
 
 
 def current() -> str:
-    """The id of the trace in hand where that is sampled, else an empty string."""
+    """Return the id of the current trace if it is sampled, otherwise an empty string."""
     return _read() if _read else ""

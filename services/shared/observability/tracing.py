@@ -1,8 +1,8 @@
-"""Traces, off unless the standard variables of OpenTelemetry ask for them.
+"""OpenTelemetry traces, off unless the standard variables turn them on.
 
-On with `OTEL_TRACES_EXPORTER=otlp` or an `OTEL_EXPORTER_OTLP_ENDPOINT`, off again with
-`OTEL_SDK_DISABLED=true`; sampling, service name and the like are the SDK's to read. What is off
-is not imported: start-up and memory are those of a product that knows nothing of traces.
+`OTEL_TRACES_EXPORTER=otlp` or an `OTEL_EXPORTER_OTLP_ENDPOINT` turns them on,
+`OTEL_SDK_DISABLED=true` off again. The SDK itself reads sampling, service name and other variables.
+While tracing is off, OpenTelemetry is not imported, so it costs neither startup time nor memory.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 
 _traces: Traces | None = None
-_NOTHING = nullcontext()
+_NO_SPAN = nullcontext()
 
 
 def start(service: str, version: str, *, outermost: bool = False) -> None:
-    """Begin to trace where that is asked for. Call once, before servers and channels are made.
+    """Start tracing if it is turned on. Call once, before creating servers and channels.
 
-    An `outermost` process is reached by strangers: it begins traces of its own and takes none of
-    theirs. Raises SystemExit for an exporter or a protocol that is not known here, and
-    for what the SDK cannot take.
+    An `outermost` process receives requests from strangers: it ignores their trace context and
+    starts its own traces. Raises SystemExit for an unsupported exporter or protocol, and for
+    settings that the SDK rejects.
     """
     global _traces
-    if not _wanted():
+    if not _is_requested():
         return
     protocol = next((os.environ[name] for name in _PROTOCOLS if os.environ.get(name)), "grpc")
     if protocol != "grpc":
@@ -43,49 +43,48 @@ def start(service: str, version: str, *, outermost: bool = False) -> None:
         from services.shared.observability.otel import Traces
 
         _traces = Traces(service, version, outermost)
-    except (
-        Exception
-    ) as error:  # The SDK reads OTEL_* at its import, too, and has errors of its own.
+    except Exception as error:  # The SDK reads OTEL_* even on import, and has its own errors.
         raise SystemExit(f"Settings refused. One of OTEL_*: {error}") from None
-    trace_id.read_from(_traces.trace_id)
+    trace_id.set_source(_traces.trace_id)
 
 
 def stop() -> None:
-    """Send what is left, for a second at most."""
+    """Export the remaining spans, for at most a second."""
     if _traces:
         _traces.close()
 
 
 def is_on() -> bool:
-    """Whether anything is traced."""
+    """Return whether tracing is on."""
     return _traces is not None
 
 
 def span(name: str, *, serves: bool = False) -> AbstractContextManager[None]:
-    """A span around the body. `name` is one of a few fixed ones, never a visitor's.
+    """Return a context manager that traces its body as a span.
 
-    One that `serves` answers a request from outside of the product.
+    `name` is one of a few fixed names, never user input. A span that `serves` handles a request
+    from outside the product.
     """
-    return _traces.span(name, serves) if _traces else _NOTHING
+    return _traces.span(name, serves) if _traces else _NO_SPAN
 
 
-def failed(code: grpc.StatusCode) -> None:
-    """Note how a served call ended, on its span."""
+def record_error(code: grpc.StatusCode) -> None:
+    """Record on the current span that the served call failed with this status."""
     if _traces:
-        _traces.failed(code)
+        _traces.record_error(code)
 
 
 def server_interceptors() -> Sequence[grpc.aio.ServerInterceptor]:
-    """What makes the spans of a server's calls."""
+    """Return the interceptors that trace a server's calls."""
     return _traces.server_interceptors() if _traces else ()
 
 
 def client_interceptors() -> Sequence[grpc.aio.ClientInterceptor]:
-    """What makes the spans of a channel's calls and sends them along."""
+    """Return the interceptors that trace a channel's calls and propagate the trace context."""
     return _traces.client_interceptors() if _traces else ()
 
 
-def _wanted() -> bool:
+def _is_requested() -> bool:
     if os.environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return False
     exporter = os.environ.get("OTEL_TRACES_EXPORTER", "")

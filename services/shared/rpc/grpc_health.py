@@ -1,4 +1,4 @@
-"""The standard gRPC health of a server: what probes and clients of a cluster ask."""
+"""The standard gRPC health service, which probes and clients in a cluster call."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
 LIVENESS = "liveness"
-"""A name beside the service's own: it is serving while the process turns, ready or not."""
+"""A service name that is SERVING while the event loop runs, whether the process is ready or not."""
 
 _STATUS = health_pb2.HealthCheckResponse
 
 
 class GrpcHealth:
-    """Reports whether the process is ready, under its services' full names and the empty one."""
+    """Reports readiness under the full names of the server's services and the empty name."""
 
     def __init__(self, server: grpc.aio.Server, full_names: Sequence[str]) -> None:
         self._servicer = health.aio.HealthServicer()
@@ -22,11 +22,11 @@ class GrpcHealth:
         health_pb2_grpc.add_HealthServicer_to_server(self._servicer, server)
 
     async def start(self) -> None:
-        """The process turns, and is not ready yet."""
+        """Report that the process is alive but not ready."""
         await self._servicer.set(LIVENESS, _STATUS.SERVING)
-        await self.tell(False)
+        await self.set_ready(False)
 
-    async def tell(self, is_ready: bool) -> None:
-        """From here on the process is ready, or is not."""
+    async def set_ready(self, is_ready: bool) -> None:
+        """Report from now on whether the process is ready."""
         for name in self._names:
             await self._servicer.set(name, _STATUS.SERVING if is_ready else _STATUS.NOT_SERVING)

@@ -1,4 +1,4 @@
-"""What happens around every served call: request id, metrics, log line, errors into statuses."""
+"""Wraps every served call: request id, metrics, log line, and errors converted to statuses."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from services.shared import errors
 from services.shared.observability import logs, metrics, request_id, tracing
 from services.shared.rpc import status
 
-_LINES_A_MINUTE = 10
-"""Most lines for one reason: enough to find the call that somebody asks about, and no flood of them
-where anybody can bring the reason about."""
+_LINES_PER_MINUTE = 10
+"""Maximum log lines per reason: enough to find a particular call, but too few for a flood by
+callers who provoke an error."""
 
-log = logs.Throttled(__name__, most=_LINES_A_MINUTE)
+log = logs.Throttled(__name__, max_lines=_LINES_PER_MINUTE)
 
 
-def handled(service: str, method: str, code: str, seconds: float) -> None:
-    """Measure how long a call took that ended with a code."""
+def record_call(service: str, method: str, code: str, seconds: float) -> None:
+    """Measure the duration of a call that ended with a status code."""
     metrics.SERVER_SECONDS.labels(service, method, code).observe(seconds)
 
 
-def failed(error: Exception, service: str, method: str, seconds: float) -> errors.AppError:
-    """Measure and log a call that ended with an error; returns what its caller is told."""
+def record_failure(error: Exception, service: str, method: str, seconds: float) -> errors.AppError:
+    """Measure and log a call that ended with an error. Return the error for the caller."""
     known = error if isinstance(error, errors.AppError) else errors.Internal()
     code = status.code_of(known).name
-    handled(service, method, code, seconds)
+    record_call(service, method, code, seconds)
     fields = {"method": method, "code": code, "duration": round(seconds, 6)}
     if known is not error:
         log.error("call_failed", exc_info=error, **fields)
@@ -45,7 +45,7 @@ def failed(error: Exception, service: str, method: str, seconds: float) -> error
 
 
 class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps every handler of a server. The only place where an error becomes a status."""
+    """Wraps the handlers of a server. Only here do errors become statuses."""
 
     async def intercept_service(
         self,
@@ -57,9 +57,9 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
         handler = await continuation(handler_call_details)
         method = handler_call_details.method
         if handler is None or not method.startswith("/atajo."):
-            return handler  # Health and reflection are watched by those who use them.
-        # Bytes come as they are and are read inside: gRPC would answer UNKNOWN to what is no
-        # message, and write a traceback for each.
+            return handler  # Health and reflection need none of this.
+        # The wrapper deserializes: gRPC itself would answer UNKNOWN to a malformed message and
+        # print a traceback for each.
         if handler.unary_unary:
             return grpc.unary_unary_rpc_method_handler(
                 _wrap_unary(handler.unary_unary, method, handler.request_deserializer),
@@ -72,46 +72,46 @@ class CallInterceptor(grpc.aio.ServerInterceptor):
                 None,
                 handler.response_serializer,
             )
-        raise TypeError(f"{method} streams requests, which no call of this product does")
+        raise TypeError(f"{method} streams requests, which no method of this product does")
 
 
-def _wrap_unary(behavior: Any, method: str, read: Any) -> Any:
+def _wrap_unary(behavior: Any, method: str, deserialize: Any) -> Any:
     async def call(request: bytes, context: ServicerContext[Any, Any]) -> Any:
         async with _Call(method, context):
-            return await behavior(_message(request, read), context)
+            return await behavior(_deserialize(request, deserialize), context)
 
     return call
 
 
-def _wrap_stream(behavior: Any, method: str, read: Any) -> Any:
+def _wrap_stream(behavior: Any, method: str, deserialize: Any) -> Any:
     async def call(request: bytes, context: ServicerContext[Any, Any]) -> AsyncIterator[Any]:
         async with _Call(method, context):
-            async for response in behavior(_message(request, read), context):
+            async for response in behavior(_deserialize(request, deserialize), context):
                 yield response
 
     return call
 
 
-def _message(data: bytes, read: Callable[[bytes], Any]) -> Any:
+def _deserialize(data: bytes, deserialize: Callable[[bytes], Any]) -> Any:
     try:
-        return read(data)
+        return deserialize(data)
     except DecodeError:
         raise errors.InvalidArgument("The message cannot be read.", "MALFORMED_MESSAGE") from None
 
 
 class _Call:
-    """One call: what its body raises is measured, logged and told to the caller as a status."""
+    """Measures one call, logs its error, and ends the call with the status for that error."""
 
     def __init__(self, method: str, context: ServicerContext[Any, Any]) -> None:
         self._context = context
         self._service, self._method = method.lstrip("/").split("/")
         self._started = time.perf_counter()
-        sent = dict(context.invocation_metadata() or ())
-        given = sent.get(request_id.HEADER)
-        request_id.take(given if isinstance(given, str) else None)
+        metadata = dict(context.invocation_metadata() or ())
+        given = metadata.get(request_id.HEADER)
+        request_id.bind(given if isinstance(given, str) else None)
 
     async def __aenter__(self) -> None:
-        """Nothing is to be done: the time and the request's id were taken when it was made."""
+        """Do nothing: the constructor has started the measurement."""
 
     async def __aexit__(
         self,
@@ -128,17 +128,17 @@ class _Call:
 
     def _end(self, code: str) -> float:
         seconds = time.perf_counter() - self._started
-        handled(self._service, self._method, code, seconds)
+        record_call(self._service, self._method, code, seconds)
         return seconds
 
     def _abandon(self) -> None:
-        """Nobody waits any more: the caller's time is up, or this process's."""
+        """End a call whose deadline passed, whose caller left, or whose process stops."""
         seconds = self._end("CANCELLED")
         log.info("call_abandoned", method=self._method, duration=round(seconds, 6))
 
     async def _fail(self, error: Exception) -> NoReturn:
         seconds = time.perf_counter() - self._started
-        known = failed(error, self._service, self._method, seconds)
-        tracing.failed(status.code_of(known))
+        known = record_failure(error, self._service, self._method, seconds)
+        tracing.record_error(status.code_of(known))
         await self._context.abort_with_status(status.to_status(known))
         raise AssertionError("abort_with_status always raises")

@@ -1,4 +1,4 @@
-"""The life of a gRPC service process: open, bring the store up to date, serve, drain, close."""
+"""Runs a gRPC service process: opens the store, upgrades its schema, serves, drains, closes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import TypeVar
 import grpc
 import uvloop
 from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
-from grpc_health.v1 import health
+from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from grpc_reflection.v1alpha import reflection
 
-from services.shared import background, supervision
+from services.shared import background, process_tuning, supervisor
 from services.shared.observability import logs, store_size, tracing
 from services.shared.observability.health import Health
-from services.shared.observability.monitoring_server import ObservationServer
+from services.shared.observability.monitoring_server import MonitoringServer
 from services.shared.rpc.grpc_health import GrpcHealth
 from services.shared.rpc.interceptors import CallInterceptor
-from services.shared.settings import ServiceSettings, split_address
+from services.shared.settings import ServiceSettings, split_endpoint
 from services.shared.stores import Store
 
 log = logs.get(__name__)
@@ -29,19 +29,19 @@ log = logs.get(__name__)
 Handlers = TypeVar("Handlers")
 
 _OPTIONS = (
-    # Left at 1, a second process shares the port in silence, and half of the calls.
+    # By default a second process could listen on the same port and get half of the calls.
     ("grpc.so_reuseport", 0),
-    # From a burst of more than 1000 calls gRPC drops some at random, where these are not set.
+    # By default gRPC drops calls at random in a burst of more than 1000.
     ("grpc.server.max_pending_requests", 10_000),
     ("grpc.server.max_pending_requests_hard_limit", 20_000),
-    # Calls under way finish. For the next ones a caller looks up who is there: a new replica too.
+    # Clients reconnect this often, without interrupting calls, and so discover new replicas.
     ("grpc.max_connection_age_ms", 30_000),
 )
 
 
 @dataclass(frozen=True)
 class Servicer:
-    """A gRPC service as a server takes it in."""
+    """A gRPC service and its handlers."""
 
     descriptor: ServiceDescriptor
     add_to: Callable[[grpc.aio.Server], None]
@@ -54,90 +54,93 @@ class Servicer:
         add_to_server: Callable[[Handlers, grpc.aio.Server], None],
         handlers: Handlers,
     ) -> Servicer:
-        """The service of that name in a proto file: what gRPC generated for it, and handlers."""
+        """Combine the service of this name in a proto file, its generated function and handlers."""
         return cls(file.services_by_name[name], partial(add_to_server, handlers))
 
 
 @dataclass(frozen=True)
 class Servicers:
-    """What a process serves: to its callers, and on a port of its own to the operator."""
+    """The services of a process: for its callers, and for the operator on a separate port."""
 
     calls: Servicer
     admin: Sequence[Servicer]
 
 
 Opening = AbstractAsyncContextManager[tuple[Servicers, Store]]
-"""Opens a store; gives what is served over it, and the store. Closes it at the end."""
+"""Opens a store, yields the services over it and the store, and closes it at the end."""
 
 
-def run(name: str, settings: ServiceSettings, opening: Opening, *, gives_way: bool = False) -> None:
-    """Serve what `opening` gives until SIGTERM or SIGINT, then drain and close it.
+def run(
+    name: str, settings: ServiceSettings, opening: Opening, *, low_priority: bool = False
+) -> None:
+    """Serve what `opening` yields until SIGTERM or SIGINT, then drain and close it.
 
-    With `gives_way` it lets other processes go first (`background.give_way`).
+    With `low_priority`, other processes run first (`process_tuning.lower_priority`).
 
-    While its store is brought up to date, only the observation port listens: callers pass over a
-    replica that refuses their connection, but not over one that refuses their calls.
+    During a schema upgrade, only the monitoring port listens: clients skip a replica that refuses
+    connections, but not one that refuses calls.
 
-    Raises SystemExit: with one line when the address is taken, with status 1 when work in the
-    background broke, which stops the process in the same order.
+    Raises SystemExit with one line if an address is taken. Raises it with status 1 if background
+    work failed, which stops the process in the same order.
     """
     logs.configure(name, settings.log_level)
-    if gives_way:
-        background.give_way()
+    if low_priority:
+        process_tuning.lower_priority()
     tracing.start(name, settings.version)
     uvloop.run(_serve(name, settings, opening))
     background.exit_if_failed()
 
 
 async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None:
-    stop = supervision.stop_requested()
+    stop = supervisor.stop_event()
     background.stop_on_failure(stop)
     async with opening as (servicers, store):
         listeners: list[Listener] = []
-        process = Health({"store": store.check}, needed=["store"])
-        observation = ObservationServer(name, settings, process)
+        health = Health({"store": store.check}, needed=["store"])
+        monitoring = MonitoringServer(name, settings, health)
 
-        async def tell(is_ready: bool) -> None:
+        async def publish_readiness(is_ready: bool) -> None:
             for listener in listeners:
-                await listener.health.tell(is_ready)
+                await listener.health.set_ready(is_ready)
 
-        await process.start()
-        measuring = background.run(store_size.watch(store), "store_size")
-        await _await_unless(stop, store.prepared())
+        await health.start()
+        measuring = background.start_task(store_size.watch(store), "store_size")
+        await _await_unless(stop, store.wait_for_schema())
         if not stop.is_set():
             listeners.append(Listener([servicers.calls], settings.listen))
             listeners.append(Listener(servicers.admin, settings.admin_listen))
             calls, admin = (listener.address for listener in listeners)
             for listener in listeners:
                 await listener.start()
-            await process.serve(tell)
-            supervision.announce({"grpc": calls, "admin": admin, "metrics": observation.address})
-            log.info("serving", listen=calls, admin=admin, metrics=observation.address)
+            await health.set_serving(publish_readiness)
+            process_tuning.tune_garbage_collector()
+            supervisor.report_ready({"grpc": calls, "admin": admin, "metrics": monitoring.address})
+            log.info("serving", listen=calls, admin=admin, metrics=monitoring.address)
             await stop.wait()
-        # Not ready first, so that callers go elsewhere; then finish what runs; then stop.
-        await process.stop()
+        # Become not ready first, so that clients use other replicas; then finish the running calls.
+        await health.stop()
         await asyncio.gather(*(each.server.stop(settings.drain_seconds) for each in listeners))
-        process.close()
+        health.close()
         measuring.cancel()
         await asyncio.wait([measuring])
-        await asyncio.to_thread(observation.close)
+        await asyncio.to_thread(monitoring.close)
         await asyncio.to_thread(tracing.stop)
     log.info("stopped")
 
 
 async def _await_unless(stop: asyncio.Event, work: Awaitable[None]) -> None:
-    """Wait until `work` has ended, or `stop` is set: then it is cancelled."""
+    """Wait for `work`, but cancel it once `stop` is set."""
     working, stopping = asyncio.ensure_future(work), asyncio.ensure_future(stop.wait())
     await asyncio.wait((working, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
     if working.done():
-        await working  # Raises what it raised.
+        await working  # Raises its error.
     else:
         working.cancel()
 
 
 class Listener:
-    """A port and what is served there, with health and reflection."""
+    """A server on one port, with health and reflection."""
 
     def __init__(self, servicers: Sequence[Servicer], listen: str) -> None:
         interceptors = [*tracing.server_interceptors(), CallInterceptor()]
@@ -147,18 +150,18 @@ class Listener:
         names = [servicer.descriptor.full_name for servicer in servicers]
         self.health = GrpcHealth(self.server, names)
         reflection.enable_server_reflection(
-            (*names, health.SERVICE_NAME, reflection.SERVICE_NAME), self.server
+            (*names, HEALTH_SERVICE, reflection.SERVICE_NAME), self.server
         )
         self.address = _bind(self.server, listen)
 
     async def start(self) -> None:
-        """Take calls, and say in health that the process is not ready yet."""
+        """Accept calls, and report that the process is not ready yet."""
         await self.health.start()
         await self.server.start()
 
 
 def _bind(server: grpc.aio.Server, listen: str) -> str:
-    host, _ = split_address(listen)
+    host, _ = split_endpoint(listen)
     try:
         port = server.add_insecure_port(listen)
     except RuntimeError:

@@ -1,6 +1,6 @@
-"""The one map between errors and gRPC statuses, in both directions.
+"""Converts between errors and gRPC statuses.
 
-The reason travels as `google.rpc.ErrorInfo`, the seconds to wait as `google.rpc.RetryInfo`.
+A status carries the reason as `google.rpc.ErrorInfo`, the retry delay as `google.rpc.RetryInfo`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DETAILS_KEY = "grpc-status-details-bin"
 
 
 def number_of(code: grpc.StatusCode) -> int:
-    """The number that stands for a status on the wire."""
+    """Return the number of a status on the wire."""
     number: int = code.value[0]
     return number
 
@@ -40,7 +40,7 @@ _CODES: dict[type[errors.AppError], grpc.StatusCode] = {
 }
 _ERRORS: dict[grpc.StatusCode, type[errors.AppError]] = {
     **{code: kind for kind, code in _CODES.items()},
-    # A caller that gives up never sees this one: it is how a server drops a call unhandled.
+    # A server sends it for a call that it drops unhandled. Callers that gave up never see it.
     grpc.StatusCode.CANCELLED: errors.Unavailable,
 }
 
@@ -48,12 +48,12 @@ _BY_NUMBER = {number_of(code): kind for code, kind in _ERRORS.items()}
 
 
 def code_of(error: errors.AppError) -> grpc.StatusCode:
-    """The status of an error: that of the most specific class in the table."""
+    """Return the status code of an error: that of the most specific class in the table."""
     return next(_CODES[kind] for kind in type(error).__mro__ if kind in _CODES)
 
 
 def to_status(error: errors.AppError) -> grpc.Status:
-    """The status that carries an error over the wire."""
+    """Convert an error to the status that carries it over the wire."""
     details = [_pack(error_details_pb2.ErrorInfo(reason=error.reason, domain=DOMAIN))]
     if isinstance(error, errors.ResourceExhausted) and error.retry_after is not None:
         delay = duration_pb2.Duration(seconds=math.ceil(error.retry_after))
@@ -65,19 +65,19 @@ def to_status(error: errors.AppError) -> grpc.Status:
 
 
 def from_parts(number: int, message: str, reason: str) -> errors.AppError:
-    """The error of a part of a call, by the number of its status."""
+    """Return the error for one item of a batch call, by the number of its status."""
     kind = _BY_NUMBER.get(number, errors.Internal)
     return errors.Internal() if kind is errors.Internal else kind(message, reason)
 
 
 def from_rpc_error(error: grpc.aio.AioRpcError) -> errors.AppError:
-    """The error a failed call stands for; a status without a counterpart is `Internal`."""
+    """Convert the error of a failed call. A status without a counterpart becomes `Internal`."""
     kind = _ERRORS.get(error.code(), errors.Internal)
     if kind is errors.Internal:
         return errors.Internal()
     message = error.details() or "The call failed."
     reason, retry_after = _details(error)
-    if reason is None:  # Not ours: the transport's own text may name addresses.
+    if reason is None:  # The status comes from gRPC itself, whose message may contain addresses.
         message = "A part of the service is away." if kind is errors.Unavailable else "Failed."
     if kind is errors.ResourceExhausted:
         if reason is None:
@@ -87,10 +87,10 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> errors.AppError:
 
 
 def _transport_exhausted(error: grpc.aio.AioRpcError) -> errors.AppError:
-    """The error for a limit of gRPC itself: no caller asked too often, so none is told to wait.
+    """Return the error for RESOURCE_EXHAUSTED from gRPC itself, which is no rate limit of ours.
 
-    There are two, and gRPC tells them apart by its text alone: a message was too large, and will be
-    the next time too; or the other side has too much to do just now.
+    It has two causes, which only the message distinguishes: a message is too large, so a retry
+    would fail too; or the server is overloaded at the moment.
     """
     too_large = "larger than max" in (error.details() or "")
     reason = "MESSAGE_TOO_LARGE" if too_large else "TRANSPORT_EXHAUSTED"

@@ -1,9 +1,10 @@
-"""Moves what was committed from the write-ahead log into the file, off the commit path.
+"""Checkpoints: moves commits from the write-ahead log into the file, off the commit path.
 
-SQLite would checkpoint inside a commit, and everybody who writes would wait for it, 50 to 230 ms
-each time. A thread of its own does it instead. A log begins anew with a commit that finds all of it
-in the file. Under load none does, as others commit meanwhile: once the log is long, the writing
-thread moves the rest of it between two commits (`finish`), in 2 to 10 ms.
+By default, SQLite makes a checkpoint inside a commit, and all writers wait for it, 50 to 230 ms
+each time. Here a thread of its own does it. The log restarts with a commit that finds all of it in
+the file. Under load that never happens, since other commits are always newer than the checkpoint.
+So once the log is long, the writer's thread moves the rest of it between two commits (`finish`), in
+2 to 10 ms.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ from services.shared.observability import logs
 from services.shared.sqlite.connection import BUSY_TIMEOUT_MS, connect, end_after_failed_sync
 
 INTERVAL_SECONDS = 2.0
-"""Time from one checkpoint to the next, where anything was committed."""
+"""Time between two checkpoints, if there were commits."""
 LONG_LOG_PAGES = 16384
-"""64 MiB, from which on a log is to begin anew."""
+"""64 MiB, the length at which the log should restart."""
 _READER_TIMEOUT_MS = 100
-"""How long readers are waited for while the log is emptied and nobody writes."""
+"""How long to wait for readers while truncating the log, during which nobody can write."""
 
 
 class Checkpointer:
-    """The thread. `written_at` says when the last commit ended, by `time.monotonic`."""
+    """The checkpointing thread. `written_at` returns the `time.monotonic` of the last commit."""
 
     def __init__(self, path: Path, written_at: Callable[[], float]) -> None:
         self._path = path
@@ -37,33 +38,33 @@ class Checkpointer:
         self._stopping = threading.Event()
         self._log_is_long = False
         self._throttled = logs.Throttled(__name__)
-        # To close it takes away the locks of all connections to the file: the last thing to close.
+        # Closing it releases the locks of all connections to the file, so it must be closed last.
         self._file = os.open(path, os.O_RDONLY)
-        self._thread = threading.Thread(target=self._run, name="sqlite-move", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="sqlite-checkpoint", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread, and wait for that."""
+        """Stop the thread and wait for its end."""
         self._stopping.set()
         self._thread.join()
 
     def close(self) -> None:
-        """Close the file, once all connections to it are closed."""
+        """Close the file. All connections to it must be closed before."""
         os.close(self._file)
 
     def finish(self, connection: sqlite3.Connection) -> None:
-        """Checkpoint what is left of a long log. For the writing thread, between two commits."""
+        """Checkpoint the rest of a long log. Call it in the writer's thread, between commits."""
         if self._log_is_long:
             self._log_is_long = False
-            with background.each_turn(self._throttled, "log_move"):
+            with background.log_errors(self._throttled, "checkpoint"):
                 _checkpoint(connection)
 
     def empty_log(self, connection: sqlite3.Connection) -> None:
-        """Move all of the log into the file and empty it. For the writing thread.
+        """Move all of the log into the file and truncate it. Call it in the writer's thread.
 
-        Raises Unavailable where a reader, such as a backup, is in the way.
+        Raises Unavailable if a reader, such as a backup, prevents it.
         """
         connection.execute(f"PRAGMA busy_timeout = {_READER_TIMEOUT_MS}")
         try:
@@ -75,13 +76,13 @@ class Checkpointer:
             raise Unavailable("The log of the store is being read.", "STORE_BUSY")
 
     def _run(self) -> None:
-        """A checkpoint that fails costs nothing but room: the log keeps all of it."""
+        """Checkpoint periodically. A failed checkpoint loses nothing: the log keeps the commits."""
         connection: sqlite3.Connection | None = None
-        moved_at = self._written_at()
+        checkpointed_at = self._written_at()
         while not self._stopping.wait(INTERVAL_SECONDS):
-            if (written_at := self._written_at()) == moved_at:
+            if (written_at := self._written_at()) == checkpointed_at:
                 continue
-            with background.each_turn(self._throttled, "log_move"):
+            with background.log_errors(self._throttled, "checkpoint"):
                 try:
                     connection = connection or connect(self._path)
                 except sqlite3.Error as error:
@@ -90,12 +91,12 @@ class Checkpointer:
                     pages = _checkpoint(connection)
                     self._sync()
                 self._log_is_long = pages >= LONG_LOG_PAGES
-                moved_at = written_at
+                checkpointed_at = written_at
         if connection is not None:
             connection.close()
 
     def _sync(self) -> None:
-        """Have the disk keep what was moved. SQLite does so once all of the log is moved."""
+        """Sync the file. SQLite does so itself only after moving all of the log."""
         try:
             os.fdatasync(self._file)
         except OSError as error:
@@ -103,7 +104,7 @@ class Checkpointer:
 
 
 def _checkpoint(connection: sqlite3.Connection) -> int:
-    """Move what can be moved without waiting for anybody; return how many pages the log has.
+    """Move the part of the log that no reader needs; return the length of the log in pages.
 
     Raises Unavailable.
     """

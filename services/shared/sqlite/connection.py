@@ -1,4 +1,4 @@
-"""How every connection to an SQLite file is set up, and what a failed sync means."""
+"""Configures connections to an SQLite file, and ends the process after a failed sync."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], T]
 
 BUSY_TIMEOUT_MS = 5000
-"""How long a lock of another process is waited for."""
+"""How long to wait for a lock of another process."""
 MAX_LOG_PAGES = 65536
-"""256 MiB. From here on every commit checkpoints after all, so that the log has a bound where more
-is written than is checkpointed. To read such a log makes a start 0.1 s longer."""
+"""256 MiB. Beyond it, every commit makes a checkpoint, which bounds a log that grows faster than it
+is checkpointed. Reading such a log makes a start 0.1 s longer."""
 _FAILED_SYNCS = (sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC)
 
 
 def connect(path: Path) -> sqlite3.Connection:
     """Open a connection, which may be used in one thread at a time.
 
-    `synchronous=FULL` in WAL mode makes each commit reach the disk before it is acknowledged: it
-    survives a power cut, not only a killed process.
+    With `synchronous=FULL` in WAL mode, a commit is on disk before it is acknowledged: it survives
+    a power failure, not only a killed process.
     """
     connection = sqlite3.connect(
         path,
@@ -40,27 +40,28 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
-    # What is deleted is overwritten, in the pages that are written anyway.
+    # Overwrites deleted data in the pages that are written anyway.
     connection.execute("PRAGMA secure_delete = FAST")
-    connection.execute("PRAGMA cache_size = -8192")  # 8 MiB: the system has the rest of the file.
+    connection.execute("PRAGMA cache_size = -8192")  # 8 MiB: the system caches the file, too.
     connection.execute(f"PRAGMA wal_autocheckpoint = {MAX_LOG_PAGES}")
     return connection
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
-    """Return the version of the schema, which is kept in the file; 0 for a new file."""
+    """Return the version of the schema, from the file's header; 0 for a new file."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 
 def end_after_failed_sync(error: sqlite3.Error | OSError) -> None:
-    """End the process at once if the error is a failed sync, and else return.
+    """End the process at once if the error is a failed sync; otherwise return.
 
-    Linux reports it once and may take the pages for clean: a later sync succeeds without writing
-    them, and the log would be overwritten while the file lacks what it held. So nothing may be
-    closed or checkpointed any more. The log still has all of it for the next start.
+    Linux reports a failed sync once and may then mark the pages as clean. A later sync would
+    succeed without writing them, and the log would be overwritten although the file lacks its
+    content. So nothing may be closed or checkpointed after it. The log still has all commits for
+    the next start.
     """
-    # Python's own errors, such as that of a closed connection, have no code.
+    # Python's own errors, such as that of a closed connection, have no error code.
     code = getattr(error, "sqlite_errorcode", None)
     if isinstance(error, sqlite3.Error) and code not in _FAILED_SYNCS:
         return

@@ -1,7 +1,7 @@
 """The change feed of an SQLite file, in its table `changes` (`number`, `codes`, `changed_at`).
 
-A change and its row are one transaction. SQLite numbers the rows without a gap, and a cursor is the
-number of the last row that was read, 0 before the first.
+A change and its row are written in one transaction. SQLite numbers the rows without gaps. A cursor
+is the number of the last row that was read, 0 before the first.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from services.shared.feed import FeedPage
-from services.shared.timestamps import CLOCK_LEEWAY, micros_of
+from services.shared.timestamps import CLOCK_LEEWAY, to_micros
 
-_MIN_KEPT = 1000
-"""Rows that are kept however old they seem: a clock that runs ahead dates rows wrongly."""
+_MIN_ROWS = 1000
+"""Newest rows that are kept regardless of their age, which is wrong if a clock was ahead."""
 _MAX_DIGITS = 19
-"""Digits of the largest number of a row."""
-_CLEARED = 10
+"""Digits of the largest row number."""
+_MAX_DELETED = 10
 """Maximum old rows that one change deletes: more than it adds."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqliteFeed:
-    """The feed of a file. A page has at most `max_keys` keys. Rows are kept for `kept_for`."""
+    """The change feed of a file. A page has at most `max_keys` keys. Keeps rows for `kept_for`."""
 
     max_keys: int
     kept_for: timedelta
@@ -36,25 +36,30 @@ class SqliteFeed:
         for start in range(0, len(keys), self.max_keys):
             connection.execute(
                 "INSERT INTO changes (codes, changed_at) VALUES (?, ?)",
-                (" ".join(keys[start : start + self.max_keys]), micros_of(now)),
+                (" ".join(keys[start : start + self.max_keys]), to_micros(now)),
             )
         connection.execute(
-            # A row of the far future would otherwise be kept until then, with all rows after it.
+            # Otherwise a row dated in the far future would be kept until then, with all later rows.
             "DELETE FROM changes WHERE NOT (changed_at > ? AND changed_at <= ?) "
             "AND number <= (SELECT max(number) FROM changes) - ? "
             "AND number IN (SELECT number FROM changes ORDER BY number LIMIT ?)",
-            (micros_of(now - self.kept_for), micros_of(now + CLOCK_LEEWAY), _MIN_KEPT, _CLEARED),
+            (
+                to_micros(now - self.kept_for),
+                to_micros(now + CLOCK_LEEWAY),
+                _MIN_ROWS,
+                _MAX_DELETED,
+            ),
         )
 
     def read_since(self, connection: sqlite3.Connection, cursor: str | None) -> FeedPage:
-        """Return the next page of the feed after a cursor; None asks for the cursor of now."""
+        """Return the page of the feed after a cursor; None returns the current cursor only."""
         first, last = connection.execute(
             "SELECT coalesce(min(number), 1), coalesce(max(number), 0) FROM changes"
         ).fetchone()
         if cursor is None:
             return FeedPage(str(last))
         number = int(cursor) if cursor.isdecimal() and len(cursor) <= _MAX_DIGITS else -1
-        # Else its row was deleted, or the file was restored to an earlier state.
+        # Otherwise its row was deleted, or the file was restored from a backup.
         if not first - 1 <= number <= last:
             return FeedPage(str(last), truncated=True)
         keys: dict[str, None] = {}

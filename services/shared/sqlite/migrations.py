@@ -1,4 +1,4 @@
-"""Brings the schema of an SQLite file up to date before the file is used."""
+"""Upgrades the schema of an SQLite file before the file is used."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from services.shared import supervision
+from services.shared import supervisor
 from services.shared.observability import logs
-from services.shared.schema_version import SchemaTooNew
+from services.shared.schema_version import UnsupportedSchemaVersion
 from services.shared.sqlite.connection import connect, schema_version
 
 log = logs.get(__name__)
 
 Migration = str
-"""A script that leads from one version of a schema to the next, without BEGIN and COMMIT."""
+"""A script that upgrades a schema to the next version, without BEGIN and COMMIT."""
 
 
 def open_migrated(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
-    """Open or make the file, one transaction for each version that it lacks.
+    """Open or create the file and run the missing migrations, one transaction each.
 
-    `migrations[n]` leads from schema version n to n + 1. Raises SchemaTooNew where the file's
-    version is above the last of them.
+    `migrations[n]` upgrades schema version n to n + 1. Raises UnsupportedSchemaVersion if the file
+    has a version beyond the last migration.
     """
     connection = connect(path)
     try:
@@ -35,12 +35,12 @@ def open_migrated(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connec
 def _migrate(connection: sqlite3.Connection, name: str, migrations: Sequence[Migration]) -> None:
     version = schema_version(connection)
     if version > len(migrations):
-        raise SchemaTooNew(name, version, len(migrations))
-    if 0 < version < len(migrations):  # A file that is new takes no time.
+        raise UnsupportedSchemaVersion(name, version, len(migrations))
+    if 0 < version < len(migrations):  # Creating a file takes no time.
         log.info("schema_upgrading", version=version, to=len(migrations))
-        supervision.ask_for_patience(name)
+        supervisor.report_upgrading(name)
     for number, migration in enumerate(migrations[version:], version + 1):
-        # A script commits whatever was begun before it.
+        # `executescript` commits any open transaction first.
         connection.executescript(f"BEGIN IMMEDIATE; {migration}")
         connection.execute(f"PRAGMA user_version = {number}")
         connection.execute("COMMIT")

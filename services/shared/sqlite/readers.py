@@ -1,4 +1,4 @@
-"""Threads for reads of an SQLite file, each of which its caller can abandon."""
+"""Runs reads of an SQLite file in threads, and interrupts them if their caller gives up."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Generic
 from services.shared.errors import Unavailable
 from services.shared.sqlite.connection import Operation, T, connect
 
-_INTERRUPTED_EVERY = 0.05
-"""Seconds after which a read that was interrupted and goes on is interrupted again."""
+_INTERRUPT_INTERVAL = 0.05
+"""Seconds after which a read that continues is interrupted again."""
 _MAPPED_BYTES = 2**30
-"""Bytes of the file that readers map: a page of them costs no system call, and redirects of a
-million links that no gateway has in memory are a tenth faster. It counts as the process's memory,
-and the system can take it back. Where the disk fails to read a mapped page the process ends, so
-the writer, whose errors are reported, maps none."""
+"""Bytes of the file that readers map into memory. Reading a mapped page takes no system call, which
+makes uncached redirects over a million links a tenth faster. The pages count as memory of the
+process, but the system can reclaim them. If the disk fails to read a mapped page, the process ends;
+so the writer, whose errors are reported, maps nothing."""
 
 
 class Readers:
-    """A pool of threads, each with a connection of its own."""
+    """A pool of threads, each with its own connection."""
 
     def __init__(self, path: Path, threads: int, name: str) -> None:
         self._path = path
@@ -30,9 +30,9 @@ class Readers:
         self._local = threading.local()
 
     async def run(self, operation: Operation[T]) -> T:
-        """Run an operation in a thread; SQLite interrupts it when the caller is cancelled.
+        """Run an operation in a thread. SQLite interrupts it if the caller is cancelled.
 
-        Raises Unavailable when the file cannot be read.
+        Raises Unavailable if the file cannot be read.
         """
         loop = asyncio.get_running_loop()
         read = _Read(operation)
@@ -58,7 +58,7 @@ class Readers:
 
 
 class _Read(Generic[T]):
-    """A read in a thread, which its caller can abandon from another one."""
+    """A read in a thread, which another thread can abandon."""
 
     def __init__(self, operation: Operation[T]) -> None:
         self._operation = operation
@@ -78,7 +78,7 @@ class _Read(Generic[T]):
                 self._connection = None
 
     def abandon(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Interrupt the read until it has ended: each statement that runs ends with an error.
+        """Interrupt the read repeatedly until it ends: a running statement fails.
 
         SQLite ignores an interrupt between two statements.
         """
@@ -87,4 +87,4 @@ class _Read(Generic[T]):
             if self._connection is None:
                 return
             self._connection.interrupt()
-        loop.call_later(_INTERRUPTED_EVERY, self.abandon, loop)
+        loop.call_later(_INTERRUPT_INTERVAL, self.abandon, loop)

@@ -1,6 +1,7 @@
-"""The thread that commits all operations that wait in one transaction.
+"""Group commit: a thread that commits all waiting operations in one transaction.
 
-It runs each operation in a savepoint of its own and commits once: the price of the disk is shared.
+It runs each operation in a savepoint and commits once, so that operations share the cost of the
+disk.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from services.shared.sqlite.connection import Operation, T, end_after_failed_syn
 _MAX_GROUP = 256
 """Maximum operations in one commit."""
 _MAX_WAITING = 4096
-"""Maximum operations that may wait; one more is refused."""
+"""Maximum waiting operations; further ones are refused."""
 
 
 @dataclass
@@ -29,17 +30,18 @@ class _Pending:
     operation: Operation[Any]
     future: asyncio.Future[Any]
     is_outside: bool
-    """Whether it runs after the transaction of its group, and in none."""
+    """Whether it runs outside a transaction, after that of its group."""
     result: Any = None
     error: BaseException | None = None
 
 
 class Writer:
-    """The thread and its connection. `between_commits` runs in it after each commit."""
+    """The writing thread and its connection. `between_commits` runs in it after each commit."""
 
     def __init__(self, connection: sqlite3.Connection, between_commits: Operation[None]) -> None:
         self.written_at = self.failed_at = -math.inf
-        """When the last commit that wrote ended, and the last that failed, by `time.monotonic`."""
+        """When the last commit that wrote something ended, and the last one that failed, by
+        `time.monotonic`."""
         self._connection = connection
         self._between_commits = between_commits
         self._loop = asyncio.get_running_loop()
@@ -52,10 +54,10 @@ class Writer:
         self._thread.start()
 
     def submit(self, operation: Operation[T], *, is_outside: bool = False) -> asyncio.Future[T]:
-        """Have an operation run and committed; the future has its result once that is on disk.
+        """Queue an operation. The future gets its result once the commit is on disk.
 
-        An exception that the operation raises undoes it alone. Raises Unavailable where it is not
-        taken, and so does the future where the file cannot be written.
+        An exception that the operation raises rolls back only this operation. Raises Unavailable if
+        the queue is full or closed; the future raises it if the file cannot be written.
         """
         if self._closing:
             raise Unavailable("The store is closed.", "STORE_CLOSED")
@@ -67,13 +69,13 @@ class Writer:
         return future
 
     async def close(self) -> None:
-        """Finish what waits. What is submitted later is refused."""
+        """Finish the queued operations. Later ones are refused."""
         self._closing = True
         await asyncio.to_thread(self._pending.put, None)
         await asyncio.to_thread(self._thread.join)
 
     def _run(self) -> None:
-        """Whatever ends the thread, everybody who waits for it is told."""
+        """Commit groups until closed. If an error ends the thread, all waiting futures fail."""
         try:
             while self._take_group():
                 self._commit_group()
@@ -83,7 +85,7 @@ class Writer:
             self._loop.call_soon_threadsafe(self._fail, error)
 
     def _take_group(self) -> bool:
-        """Wait for operations and take all that are there; False where none will follow."""
+        """Wait for operations and take all that are queued. Return False after the last one."""
         self._group = []
         pending = self._pending.get()
         while pending is not None:
@@ -112,7 +114,7 @@ class Writer:
         self._between_commits(self._connection)
 
     def _fail(self, error: BaseException) -> None:
-        """Refuse those who wait and those to come, and end the process. In the loop."""
+        """Refuse queued and later operations, and end the process. Runs in the event loop."""
         self._closing = True
         left, self._group = self._group, []
         while not self._pending.empty():
@@ -121,14 +123,14 @@ class Writer:
         for pending in left:
             pending.error = Unavailable("The store is closed.", "STORE_CLOSED")
         _settle(left)
-        background.failed("sqlite-write", error)
+        background.report_failure("sqlite-write", error)
 
 
 def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
-    """Run a group in one transaction; afterwards each has its result or its error.
+    """Run a group in one transaction; afterwards each operation has a result or an error.
 
-    Returns whether anything was written: a transaction that changes nothing does not touch
-    the disk. Raises sqlite3.Error where all of it failed.
+    Returns whether anything was written: a transaction that changes nothing does not touch the
+    disk. Raises sqlite3.Error if the transaction failed as a whole.
     """
     written = False
     try:
@@ -145,12 +147,12 @@ def _commit(connection: sqlite3.Connection, group: list[_Pending]) -> bool:
 
 
 def _run_in_savepoint(connection: sqlite3.Connection, pending: _Pending) -> bool:
-    """Run one operation, which an exception of its own undoes; return whether it wrote."""
+    """Run one operation, rolled back by its own exception. Return whether it wrote anything."""
     before = connection.total_changes
     connection.execute("SAVEPOINT one")
     try:
         pending.result = pending.operation(connection)
-    except sqlite3.OperationalError:  # The disk, not the operation: all of it failed.
+    except sqlite3.OperationalError:  # The disk failed, not the operation: the group fails.
         raise
     except Exception as error:
         pending.error = error

@@ -11,7 +11,7 @@ from pymongo import MongoClient
 
 from tests.deployment.chart.render import CHART
 from tests.support.mongo import server
-from tests.support.waiting import await_that
+from tests.support.waiting import wait_until
 
 
 def test_a_server_becomes_a_replica_set_of_one_and_stays_it() -> None:
@@ -26,10 +26,10 @@ def test_a_server_becomes_a_replica_set_of_one_and_stays_it() -> None:
                 node.start()
                 assert process.stdout is not None
                 assert "initiated" in process.stdout.readline()
-                await_that(lambda: has_transactions(endpoint))
+                wait_until(lambda: has_transactions(endpoint))
                 node.signal(signal.SIGKILL)
                 node.start()
-                await_that(lambda: has_transactions(endpoint))
+                wait_until(lambda: has_transactions(endpoint))
                 process.terminate()
                 assert process.wait(30) == 0
             finally:

@@ -14,8 +14,8 @@ from typing import Any
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support.ports import free_port
 from tests.support.processes import ROOT
-from tests.support.product import free_port
 
 NAME = os.environ.get("KIND_CLUSTER") or "atajo"
 CONTEXT = f"kind-{NAME}"
@@ -33,7 +33,7 @@ KINDS = {
 SHARING = tuple(name for name in KINDS if name != "reconciler")
 """Those whose pods share the work. Of the reconciler one does it all."""
 HTTP_PORT, ADMIN_PORT, METRICS_PORT = 8000, 50052, 9090
-PATIENCE = 240.0
+TIMEOUT_SECONDS = 240.0
 FOUND_SECONDS = 20.0
 """Until a name that led nowhere is found: the time of gateways for it, and of the DNS inside."""
 
@@ -100,7 +100,7 @@ def _pod(item: dict[str, Any]) -> Pod:
     )
 
 
-def await_that(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = TIMEOUT_SECONDS) -> None:
     """Ask until it holds. Raises AssertionError."""
     deadline = time.monotonic() + seconds
     while not condition():
@@ -111,8 +111,8 @@ def await_that(condition: Callable[[], bool], what: str, seconds: float = PATIEN
 def await_rollout(component: str) -> None:
     """Wait until a workload has exactly the pods it wants, and all are ready."""
     kind = KINDS.get(component, "statefulset")
-    kubectl("rollout", "status", f"{kind}/atajo-{component}", f"--timeout={PATIENCE:.0f}s")
-    await_that(
+    kubectl("rollout", "status", f"{kind}/atajo-{component}", f"--timeout={TIMEOUT_SECONDS:.0f}s")
+    wait_until(
         lambda: all(pod.ready for pod in pods(component)) and not _leaving(component),
         f"{component} settles",
     )
@@ -146,7 +146,7 @@ def scale(component: str, number: int) -> None:
 def delete(pod: Pod) -> None:
     """Delete a pod with grace, and wait until the workload is complete again."""
     kubectl("delete", "pod", pod.name, "--wait=true")
-    await_that(lambda: pod.name not in _containers(pod), f"{pod.name} is gone")
+    wait_until(lambda: pod.name not in _containers(pod), f"{pod.name} is gone")
     await_rollout(pod.component)
 
 
@@ -159,7 +159,7 @@ def kill(pod: Pod) -> None:
     # The kernel ends the others with the first one: kill may find them gone.
     script = f"grep -ls {pod.container} /proc/[0-9]*/cgroup | cut -d/ -f3 | xargs -r kill -9; true"
     run("docker", "exec", node(), "sh", "-c", script)
-    await_that(
+    wait_until(
         lambda: any(
             each.name == pod.name and each.container != pod.container and each.ready
             for each in pods(pod.component)
@@ -178,8 +178,8 @@ def restart_node() -> None:
     """Restart the node with all that runs on it, and wait until the product is complete."""
     before = {pod.container for pod in pods()}
     run("docker", "restart", node())
-    await_that(_api_answers, "the API server answers")
-    await_that(
+    wait_until(_api_answers, "the API server answers")
+    wait_until(
         lambda: all(pod.ready and pod.container not in before for pod in pods()),
         "every container was started anew",
     )
@@ -214,7 +214,7 @@ def await_found(service: str) -> None:
             for name, labels, value in samples(gateway)
         )
 
-    await_that(lambda: all(map(is_found, pods("gateway"))), f"{service} is found", FOUND_SECONDS)
+    wait_until(lambda: all(map(is_found, pods("gateway"))), f"{service} is found", FOUND_SECONDS)
 
 
 class PortForward:
@@ -229,7 +229,7 @@ class PortForward:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        await_that(lambda: self.is_lost or _takes(local), f"{pod.name} is reached")
+        wait_until(lambda: self.is_lost or _takes(local), f"{pod.name} is reached")
         if self.is_lost:
             raise OSError(f"{pod.name} is not reached")
 
@@ -267,7 +267,7 @@ def operating() -> Iterator[Callable[..., str]]:
 
     kubectl("scale", deployment, "--replicas=1")
     try:
-        kubectl("rollout", "status", deployment, f"--timeout={PATIENCE:.0f}s")
+        kubectl("rollout", "status", deployment, f"--timeout={TIMEOUT_SECONDS:.0f}s")
         yield admin
     finally:
         kubectl("scale", deployment, "--replicas=0")

@@ -20,9 +20,10 @@ from tests.deployment.cluster import cluster
 from tests.deployment.cluster.conftest import Note
 from tests.deployment.cluster.load import VISITORS, assert_nothing_failed, bounded_load
 from tests.deployment.cluster.product import ClusterProduct
+from tests.support.gateway_client import GatewayClient, new_code
+from tests.support.ports import free_port
 from tests.support.processes import ROOT
-from tests.support.product import Client, free_port, new_code
-from tests.support.waiting import CHANGED
+from tests.support.waiting import PROPAGATION_SECONDS
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1500)]
 
@@ -147,22 +148,22 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
             killed = pool.submit(cluster.kill, cluster.pods("links")[0])
             admin("block", f"{cluster.URL}/{link}", "spam", "kind-test")
             admin("block", "evil.example", "phishing", "kind-test")
-            cluster.await_that(lambda: all_answer(451), "the blocks hold", CHANGED)
+            cluster.wait_until(lambda: all_answer(451), "the blocks hold", PROPAGATION_SECONDS)
             killed.result()
         assert all_answer(451)
         assert product.data("accessLink", {"code": page})["reason"] == "phishing"
         told = admin("decisions").splitlines()  # The newest first.
         admin("unblock", link)
         admin("unblock", "evil.example")
-        cluster.await_that(lambda: all_answer(302), "what was freed leads on", CHANGED)
+        cluster.wait_until(lambda: all_answer(302), "what was freed leads on", PROPAGATION_SECONDS)
     decided = [next(line for line in told if what in line) for what in (link, "evil.example")]
     note(f"asked of nginx and {len(gateways) - 1} gateways; decided: {'; '.join(decided)}")
     assert all("  block  " in line for line in decided)
 
 
-def _reached(kept: ExitStack, gateway: cluster.Pod) -> Client:
+def _reached(kept: ExitStack, gateway: cluster.Pod) -> GatewayClient:
     """A gateway without nginx in front."""
-    client = Client(f"http://{_forwarded(kept, gateway, cluster.HTTP_PORT)}")
+    client = GatewayClient(f"http://{_forwarded(kept, gateway, cluster.HTTP_PORT)}")
     kept.callback(client.http.close)
     return client
 
@@ -224,18 +225,18 @@ def test_a_list_in_a_config_map_is_followed(product: ClusterProduct, note: Note)
         with bounded_load(product) as account:
             _publish("listed.example")
             cluster.upgrade(f"links.blocklists.configMap={_LISTS}")
-            cluster.await_that(lambda: answers(451, 302), "what is listed is blocked")
+            cluster.wait_until(lambda: answers(451, 302), "what is listed is blocked")
             refused = product.call(
                 "createShortLink", {"code": new_code(), "url": "https://listed.example/new"}
             )
             pods = {pod.container for pod in cluster.pods("links")}
             changed = time.monotonic()
             _publish("later.example")
-            cluster.await_that(lambda: answers(302, 451), "the change is followed")
+            cluster.wait_until(lambda: answers(302, 451), "the change is followed")
             seconds = time.monotonic() - changed
             assert {pod.container for pod in cluster.pods("links")} == pods
             cluster.upgrade("links.blocklists.configMap=")
-            cluster.await_that(lambda: answers(302, 302), "what no list names leads on")
+            cluster.wait_until(lambda: answers(302, 302), "what no list names leads on")
     finally:
         cluster.kubectl("delete", "configmap", _LISTS, "--ignore-not-found")
     note(f"a change of the ConfigMap was followed in {seconds:.0f} s; {account}")
@@ -269,7 +270,7 @@ def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note
     finally:
         product.start("analytics")
     back = time.monotonic()
-    cluster.await_that(lambda: product.views(token)[code] == answered, f"{answered} views")
+    cluster.wait_until(lambda: product.views(token)[code] == answered, f"{answered} views")
     seconds = time.monotonic() - back
     note(
         f"each gateway killed and replaced while analytics was away: {answered} visits answered, "
@@ -287,7 +288,7 @@ def test_data_outlives_a_restart_of_the_node(product: ClusterProduct, note: Note
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/kept", token)
         assert product.visit(code).status_code == 302
-        cluster.await_that(lambda: product.views(token)[code] == 1, "one view")
+        cluster.wait_until(lambda: product.views(token)[code] == 1, "one view")
         _kept[code] = token
         note("made")
         return
@@ -306,7 +307,7 @@ def test_mongodb_restarts(product: ClusterProduct, note: Note) -> None:
     cluster.delete(server)
     cluster.await_all()
     assert product.visit(code).headers["location"] == "https://example.com/"
-    cluster.await_that(lambda: product.views(token)[code] == 1, "one view")
+    cluster.wait_until(lambda: product.views(token)[code] == 1, "one view")
     note("its data is there")
 
 
@@ -328,7 +329,7 @@ def _stranger_reaches(name: str, host: str, port: int, labels: str) -> bool:
     try:
         ended = ("Succeeded", "Failed")
         phase = ("get", "pod", name, "-o", "jsonpath={.status.phase}")
-        cluster.await_that(lambda: cluster.kubectl(*phase) in ended, f"{name} ends")
+        cluster.wait_until(lambda: cluster.kubectl(*phase) in ended, f"{name} ends")
         return cluster.kubectl(*phase) == "Succeeded"
     finally:
         cluster.kubectl("delete", "pod", name, "--grace-period=0", "--force")
@@ -374,7 +375,7 @@ def test_prometheus_scrapes_every_pod(tmp_path: Path, note: Note) -> None:
             def scraped() -> set[str]:
                 return {each["metric"]["instance"] for each in prometheus.ask("up == 1")}
 
-            cluster.await_that(lambda: scraped() == names, "every pod is scraped")
+            cluster.wait_until(lambda: scraped() == names, "every pod is scraped")
             series = prometheus.ask("count by (instance) ({__name__=~'(atajo|nginx)_.+'})")
             groups = prometheus.get("rules")["groups"]
     assert {each["metric"]["instance"] for each in series} == names

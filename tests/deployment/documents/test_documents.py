@@ -135,7 +135,7 @@ def test_settings_and_metrics_exist(name: str) -> None:
 def is_known(word: str) -> bool:
     """Whether the sources have a word, or all parts of it, as a name is put together of them."""
     known = words() | EXTERNAL
-    # The Prometheus client and `background.each_turn` append these.
+    # The Prometheus client and `background.log_errors` append these.
     bare = re.sub(r"_(total|bucket|count|sum|failed|broke)$", "", word)
     parts = re.split(r"[.-]", word)
     return bool(known & {word, bare}) or set(parts) <= known | {""} or _is_setting(word)

@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.support.gateway_client import BROWSER, new_code
 from tests.support.processes import ROOT
-from tests.support.product import BROWSER, SERVICES, new_code
+from tests.support.product import SERVICES
 
 pytestmark = pytest.mark.engine
 
@@ -44,7 +45,7 @@ RESTRICTED = (
     *("--read-only", "--tmpfs", "/tmp:size=64m,mode=1777"),
     *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
 )
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 SECRET = re.compile(
     rb"-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]"
     rb"|\bAKIA[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36}\b|_authToken="
@@ -248,7 +249,7 @@ def test_both_serve_with_nothing_but_what_a_cluster_grants_them(running: Running
     code = new_code()
     link = {"data": {"code": code, "url": "https://example.com/", "token": None}}
     with httpx.Client(base_url=web, trust_env=False, headers={"user-agent": BROWSER}) as http:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not _succeeds(http, link):
             assert time.monotonic() < deadline, running.logs()
             time.sleep(0.1)

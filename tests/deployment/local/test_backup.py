@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from deploy.local import backup
-from services.analytics.__main__ import ADAPTERS
+from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals, VisitCount, VisitKind
 from services.shared import sqlite
-from tests.support.stores import opened_at
+from tests.support.store_fixtures import open_stores_at
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def test_a_backup_has_the_counts_and_no_key_of_visitors(tmp_path: Path) -> None:
         for name in ("auth", "links"):
             await (await sqlite.Database.open(data / f"{name}.sqlite3", ())).close()
         setting = f"sqlite:///{data}/analytics.sqlite3"
-        async with opened_at(setting, "analytics", ADAPTERS) as store:
+        async with open_stores_at(setting, "analytics", STORE_FACTORIES) as store:
             visits = (VisitCount("abcdefgh", 490_000, VisitKind.PERSON, {}, 1),)
             await store.apply(Batch("one", 1, visits), datetime.now(UTC))
             await store.visitor_key(20_513, key)
@@ -94,7 +94,7 @@ def test_a_backup_has_the_counts_and_no_key_of_visitors(tmp_path: Path) -> None:
 
     async def totals() -> dict[str, Totals]:
         setting = f"sqlite:///{copy}/analytics.sqlite3"
-        async with opened_at(setting, "analytics", ADAPTERS) as store:
+        async with open_stores_at(setting, "analytics", STORE_FACTORIES) as store:
             return await store.totals(["abcdefgh"])
 
     assert asyncio.run(totals()) == {"abcdefgh": Totals(1, 0)}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from deploy.local import reload
-from tests.support.waiting import await_that
+from tests.support.waiting import wait_until
 
 _PRODUCT = (
     "import pathlib, sys, time; pathlib.Path(sys.argv[1]).open('a').write('.'); time.sleep(60)"
@@ -31,9 +31,9 @@ def test_a_changed_source_restarts_the_product(
     watching = threading.Thread(target=reload.watch, args=(pages,))
     watching.start()
     try:
-        await_that(lambda: starts.read_text() == ".")
+        wait_until(lambda: starts.read_text() == ".")
         source.write_text("changed = True")
-        await_that(lambda: starts.read_text() == "..")
+        wait_until(lambda: starts.read_text() == "..")
     finally:
         pages.communicate(b"\n")
         watching.join()

@@ -19,10 +19,11 @@ from typing import Any, Self
 import httpx
 import pytest
 
-from tests.support.processes import IN_BACKGROUND, NO_TLS, PATIENCE, PYTHON_PATH, ROOT
+from tests.support.ports import free_port
+from tests.support.processes import BACKGROUND_SHELL, NO_TLS, PYTHON_PATH, ROOT, TIMEOUT_SECONDS
 from tests.support.procfs import children_of, niceness_of_threads
-from tests.support.product import PROCESSES, SERVICES, free_port
-from tests.support.waiting import await_that
+from tests.support.product import PROCESSES, SERVICES
+from tests.support.waiting import wait_until
 
 STOP_SECONDS = 5.0
 """Within which a run must have stopped."""
@@ -74,7 +75,7 @@ class LocalRun:
             assert line, run.popen.communicate()
             run.first_line = line.rstrip("\n")
             # Nobody waits for the reconciler; it is there a moment later.
-            await_that(lambda: "reconciler" in run._read_state()["processes"])
+            wait_until(lambda: "reconciler" in run._read_state()["processes"])
             run.state = run._read_state()
             run._watched = [os.pidfd_open(pid) for pid in run.pids]
         except BaseException:
@@ -100,7 +101,7 @@ class LocalRun:
 
     def end(self) -> tuple[int, str, str]:
         """Wait for its end; returns its code and what it said since, on both streams."""
-        said, complained = self.popen.communicate(timeout=PATIENCE)
+        said, complained = self.popen.communicate(timeout=TIMEOUT_SECONDS)
         return self.popen.returncode, said, complained
 
     def await_children_end(self, seconds: float) -> None:
@@ -243,7 +244,7 @@ def test_a_signal_stops_everything_and_a_second_changes_nothing(tmp_path: Path) 
 
 
 def test_a_run_in_the_background_of_a_script_can_be_interrupted(tmp_path: Path) -> None:
-    with LocalRun.ready(tmp_path, by=IN_BACKGROUND) as run:
+    with LocalRun.ready(tmp_path, by=BACKGROUND_SHELL) as run:
         run.popen.send_signal(signal.SIGINT)
         assert run.end() == (0, "", "")
         run.await_children_end(0)

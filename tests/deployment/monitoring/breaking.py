@@ -35,7 +35,7 @@ def _turn(*_: object) -> None:
 
 
 def _break_background(*_: object) -> None:
-    background.failed("drill", ZeroDivisionError())
+    background.report_failure("drill", ZeroDivisionError())
 
 
 async def _untold(*_: object) -> Any:

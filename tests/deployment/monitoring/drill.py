@@ -26,10 +26,10 @@ from tests.deployment.monitoring import ground
 from tests.deployment.monitoring.ground import Ground
 from tests.deployment.monitoring.rules import alerts
 from tests.deployment.monitoring.short import EVERY, shortened
-from tests.support.crew import Crew
 from tests.support.mongo.replica_set import replica_set
+from tests.support.ports import free_port
 from tests.support.processes import ROOT
-from tests.support.product import free_port
+from tests.support.thread_group import ThreadGroup
 from tests.system.faults.test_journal import small_disk
 
 _PATIENCE = 90.0
@@ -104,7 +104,7 @@ class Outcome:
             self.faults.append("not all ended")
 
 
-class Watch(Crew):
+class Watch(ThreadGroup):
     """Notes which alerts fire, from beginning to end of the context."""
 
     def __init__(self, prometheus: Prometheus) -> None:
@@ -127,7 +127,7 @@ class Watch(Crew):
         """Whether nothing fires but what a busy machine raises; of `awaited`, nothing at all."""
         return not self.firing - (self.excused - set(awaited))
 
-    def await_that(self, condition: Callable[[], bool]) -> bool:
+    def wait_until(self, condition: Callable[[], bool]) -> bool:
         """Whether a condition on what fires comes true in time."""
         deadline = time.monotonic() + _PATIENCE
         while not condition():
@@ -141,7 +141,7 @@ class Watch(Crew):
         return not self._prometheus.ask(_STARTED)
 
     def _look(self) -> None:
-        while not self._over.wait(0.5):
+        while not self._stopping.wait(0.5):
             if _is_busy():
                 self.excused = _OF_BUSY_MACHINE
             told = self._prometheus.get("alerts")["alerts"]
@@ -184,18 +184,18 @@ def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]
         prometheus.look_at(place.targets)
         with prometheus, place.in_use(), Watch(prometheus) as watch:
             filled = "count(count_over_time(atajo:objective_errors:ratio_rate6h[20s]) > 15) == 6"
-            assert watch.await_that(lambda: bool(prometheus.ask(filled)) and watch.is_quiet())
+            assert watch.wait_until(lambda: bool(prometheus.ask(filled)) and watch.is_quiet())
             yield place, watch
 
 
 def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
-    steady = watch.await_that(watch.is_steady)
+    steady = watch.wait_until(watch.is_steady)
     watch.forget()
     began = time.monotonic()
     with drill.broken(place):
-        watch.await_that(lambda: watch.firing >= set(drill.must))
+        watch.wait_until(lambda: watch.firing >= set(drill.must))
     repaired = time.monotonic()
-    over = watch.await_that(lambda: watch.is_quiet(drill.must))
+    over = watch.wait_until(lambda: watch.is_quiet(drill.must))
     outcome = Outcome(drill, {name: at - began for name, at in watch.since.items()})
     outcome.ended = time.monotonic() - repaired if over else None
     outcome.faults += sorted(watch.faults)

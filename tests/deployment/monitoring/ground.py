@@ -19,12 +19,14 @@ import httpx
 
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal.journal import HEADROOM
-from tests.support.load_generator import Connection, NotReachedError
+from tests.support.gateway_client import new_code
+from tests.support.http_connection import Connection, NotReachedError
 from tests.support.mongo.replica_set import ReplicaSet
+from tests.support.nginx import start_gateway
+from tests.support.ports import free_port
 from tests.support.processes import NO_TLS, Process
-from tests.support.product import PROCESSES, Product, free_port, new_code
-from tests.support.waiting import await_that
-from tests.support.web import gateway_beside
+from tests.support.product import PROCESSES, Product
+from tests.support.waiting import wait_until
 
 _PASSWORD = "Camino-42"
 _REPLICA = "gateway-1"
@@ -69,9 +71,7 @@ class Ground(Product):
             "BROKEN": broken,
         }
         folder = self.folder / _REPLICA
-        self.replica = gateway_beside(
-            self, folder, settings, "tests.deployment.monitoring.breaking"
-        )
+        self.replica = start_gateway(self, folder, settings, "tests.deployment.monitoring.breaking")
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -273,7 +273,7 @@ def large_store(ground: Ground) -> Iterator[None]:
     os.truncate(log, log.stat().st_size + 5 * disk.f_bavail * disk.f_frsize)
     yield
     with closing(sqlite3.connect(file, timeout=10)) as connection:
-        await_that(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
+        wait_until(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0)
 
 
 @contextmanager
@@ -334,7 +334,7 @@ def taken_lease(ground: Ground) -> Iterator[None]:
 def taken_sweep(ground: Ground) -> Iterator[None]:
     """A list changes, and something else holds the lease of the look through all links."""
     with _lease(ground, "blocklists") as held:
-        await_that(lambda: held(3600))
+        wait_until(lambda: held(3600))
         (ground.lists / "spam.txt").write_text("spam.example\n")
         yield
 

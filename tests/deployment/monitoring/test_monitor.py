@@ -17,9 +17,10 @@ import httpx
 import pytest
 
 from tests.deployment.monitoring.rules import alerts
-from tests.support.processes import IN_BACKGROUND, NO_TLS, PATIENCE, ROOT
-from tests.support.product import PROCESSES, Product, free_port
-from tests.support.waiting import await_that
+from tests.support.ports import free_port
+from tests.support.processes import BACKGROUND_SHELL, NO_TLS, ROOT, TIMEOUT_SECONDS
+from tests.support.product import PROCESSES, Product
+from tests.support.waiting import wait_until
 
 _STAND_IN = f"""#!{sys.executable}
 import http.server, os
@@ -37,7 +38,7 @@ class Monitor:
 
     def __init__(self, folder: Path, path: str = os.environ["PATH"]) -> None:
         self.port = free_port()
-        self._http = httpx.Client(trust_env=False, timeout=PATIENCE, verify=NO_TLS)
+        self._http = httpx.Client(trust_env=False, timeout=TIMEOUT_SECONDS, verify=NO_TLS)
         self._process = subprocess.Popen(
             [sys.executable, "-m", "deploy.monitoring"],
             cwd=ROOT,
@@ -66,7 +67,7 @@ class Monitor:
 
     def interrupt(self) -> int:
         self._process.send_signal(signal.SIGINT)
-        return self._process.wait(PATIENCE)
+        return self._process.wait(TIMEOUT_SECONDS)
 
     def kill(self) -> None:
         self._process.kill()
@@ -110,13 +111,13 @@ def test_it_follows_a_run_and_leads_to_everything(tmp_path: Path) -> None:
         assert monitor.up() == {}
         product.start()
         write_state(tmp_path, product)
-        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
+        wait_until(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
         (tmp_path / "run.json").unlink()
         product.kill("links")
-        await_that(lambda: monitor.up() == {**dict.fromkeys(PROCESSES, "1"), "links": "0"})
+        wait_until(lambda: monitor.up() == {**dict.fromkeys(PROCESSES, "1"), "links": "0"})
         product.start("links")
         write_state(tmp_path, product)
-        await_that(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
+        wait_until(lambda: monitor.up() == dict.fromkeys(PROCESSES, "1"))
 
         answer = monitor.get(f"{monitor.prometheus}/api/v1/rules?type=alert").json()
         loaded = [rule for group in answer["data"]["groups"] for rule in group["rules"]]
@@ -142,16 +143,16 @@ def test_an_interrupt_during_the_start_ends_all_even_in_the_background(tmp_path:
     port = free_port()
     settings = {"ATAJO_DATA_DIR": str(tmp_path), "ATAJO_MONITOR_PORT": str(port)}
     process = subprocess.Popen(
-        [*IN_BACKGROUND, sys.executable, "-m", "deploy.monitoring"],
+        [*BACKGROUND_SHELL, sys.executable, "-m", "deploy.monitoring"],
         cwd=ROOT,
         env={**os.environ, **settings},
         stdout=subprocess.DEVNULL,
     )
     try:
-        await_that(lambda: (tmp_path / "monitoring" / "prometheus.log").exists())
+        wait_until(lambda: (tmp_path / "monitoring" / "prometheus.log").exists())
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
-        await_that(lambda: ended(port))
+        assert process.wait(TIMEOUT_SECONDS) == 0
+        wait_until(lambda: ended(port))
     finally:
         process.kill()
         process.wait()
@@ -160,7 +161,7 @@ def test_an_interrupt_during_the_start_ends_all_even_in_the_background(tmp_path:
 def test_what_it_started_ends_with_it_when_it_is_killed(tmp_path: Path) -> None:
     with monitoring(tmp_path) as monitor:
         monitor.kill()
-        await_that(lambda: ended(monitor.port))
+        wait_until(lambda: ended(monitor.port))
 
 
 def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:

@@ -22,9 +22,10 @@ from tests.deployment.monitoring.queries import PanelQuery, all_selectors, panel
 from tests.deployment.monitoring.rules import RUNBOOKS, SLO
 from tests.deployment.monitoring.rules import rules as all_rules
 from tests.support.load_generator import Load
+from tests.support.nginx import Nginx
+from tests.support.ports import free_port
 from tests.support.processes import ROOT
-from tests.support.product import PROCESSES, SERVICES, Product, free_port
-from tests.support.web import Web
+from tests.support.product import PROCESSES, SERVICES, Product
 
 _PATIENCE = 45.0
 """Seconds from the last fault until every query has had its answer."""
@@ -41,7 +42,7 @@ Answer = list[dict[str, Any]]
 class Watched:
     """A product in use, and the Prometheus that looks at it."""
 
-    def __init__(self, product: Product, web: Web, prometheus: Prometheus) -> None:
+    def __init__(self, product: Product, web: Nginx, prometheus: Prometheus) -> None:
         self.product = product
         self._web = web
         self.prometheus = prometheus
@@ -69,7 +70,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     ):
         product.start()
         (folder / "web").mkdir()
-        with Web(folder / "web", product.address("gateway"), product.url) as web:
+        with Nginx(folder / "web", product.address("gateway"), product.url) as web:
             watched = Watched(product, web, prometheus)
             watched.look()
             with _used(product):

@@ -13,10 +13,10 @@ import httpx
 import pytest
 
 from tests.deployment.nginx.test_gateway import upstream
+from tests.support.gateway_client import new_code
+from tests.support.nginx import Nginx, edited
 from tests.support.processes import NO_TLS
-from tests.support.product import new_code
-from tests.support.waiting import await_that
-from tests.support.web import Web, edited
+from tests.support.waiting import wait_until
 
 LIMIT = 512
 """Connections that one client may hold, in deploy/nginx/connections.conf."""
@@ -91,18 +91,18 @@ PATIENT = (r"client_(header|body)_timeout \d+s", r"client_\1_timeout 600s")
 
 
 def test_one_client_holds_only_its_share_and_nobody_else_notices(tmp_path: Path) -> None:
-    web = Web(tmp_path, "127.0.0.1:9", "http://localhost")
+    web = Nginx(tmp_path, "127.0.0.1:9", "http://localhost")
     web.script = edited(tmp_path, PATIENT)
     with web, flood() as held:
         held.add(4 * LIMIT, web.address, "127.0.0.1")
-        await_that(lambda: held.count() <= LIMIT)
+        wait_until(lambda: held.count() <= LIMIT)
         for n in range(66):
             assert ask(web.address, "/", f"127.0.0.{2 + n}") == 200
         for path in ("/livez", "/readyz", "/metrics"):
             assert httpx.get(web.metrics_url + path, trust_env=False, verify=NO_TLS).is_success
         # A client whose connections end may come back.
         held.close()
-        await_that(lambda: _is_served(web.address, "127.0.0.1"))
+        wait_until(lambda: _is_served(web.address, "127.0.0.1"))
 
 
 def _is_served(address: str, source: str) -> bool:
@@ -115,11 +115,11 @@ def _is_served(address: str, source: str) -> bool:
 def test_of_ipv6_a_whole_network_is_one_client(tmp_path: Path) -> None:
     port = _free_ipv6_port()
     listen = {"ATAJO_LISTEN": f"[::1]:{port}"}
-    web = Web(tmp_path, "127.0.0.1:9", "http://localhost", settings=listen)
+    web = Nginx(tmp_path, "127.0.0.1:9", "http://localhost", settings=listen)
     web.script = edited(tmp_path, PATIENT)
     with web, flood() as held:
         held.add(2 * LIMIT, f"[::1]:{port}", "::1")
-        await_that(lambda: held.count() <= LIMIT)
+        wait_until(lambda: held.count() <= LIMIT)
 
 
 def _free_ipv6_port() -> int:
@@ -132,7 +132,7 @@ def _free_ipv6_port() -> int:
 
 
 def test_probes_are_answered_while_nginx_has_no_connection_left(tmp_path: Path) -> None:
-    web = Web(tmp_path, "127.0.0.1:9", "http://localhost")
+    web = Nginx(tmp_path, "127.0.0.1:9", "http://localhost")
     web.script = edited(tmp_path, PATIENT, (r"worker_connections \d+", "worker_connections 64"))
     with web, flood() as held:
         for n in range(10):
@@ -158,20 +158,20 @@ def test_behind_proxies_each_client_is_limited_and_no_proxy(tmp_path: Path, sett
 
     with upstream(answers=0) as server:
         gateway = f"127.0.0.1:{server.server_port}"
-        web = Web(tmp_path, gateway, "http://localhost", settings=dict([setting.split("=")]))
+        web = Nginx(tmp_path, gateway, "http://localhost", settings=dict([setting.split("=")]))
         web.script = edited(tmp_path, (r"limit_conn requests \d+", f"limit_conn requests {limit}"))
         with web:
             try:
                 for n in range(clients):
                     start(f"192.0.2.{n}")
-                await_that(lambda: server.requests == clients)
+                wait_until(lambda: server.requests == clients)
                 for _ in range(2 * limit):
                     start("2001:db8::1")
-                await_that(lambda: len(statuses) == limit)
+                wait_until(lambda: len(statuses) == limit)
                 assert statuses == [503] * limit
-                await_that(lambda: server.requests == clients + limit)
+                wait_until(lambda: server.requests == clients + limit)
                 start("192.0.2.77")
-                await_that(lambda: server.requests == clients + limit + 1)
+                wait_until(lambda: server.requests == clients + limit + 1)
             finally:
                 server.held.set()
                 for thread in threads:

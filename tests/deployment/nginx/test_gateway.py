@@ -16,11 +16,13 @@ import httpx
 import pytest
 
 from services.shared import ip_addresses
+from tests.support.gateway_client import BROWSER, new_code
 from tests.support.name_server import NameServer, name_server
-from tests.support.processes import NO_TLS, PATIENCE, ROOT
-from tests.support.product import BROWSER, Product, free_port, new_code
-from tests.support.waiting import SETTLED, await_that
-from tests.support.web import Web, edited, gateway_beside
+from tests.support.nginx import Nginx, edited, start_gateway
+from tests.support.ports import free_port
+from tests.support.processes import NO_TLS, ROOT, TIMEOUT_SECONDS
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 CLIENT_IPS = json.loads(
     (ROOT / "tests/gateway/support/client_ip_cases.json").read_text(encoding="utf-8")
@@ -96,8 +98,8 @@ def upstream(
         server.shutdown()
 
 
-def before(server: _Upstream, folder: Path, **settings: str) -> Web:
-    return Web(folder, f"127.0.0.1:{server.server_port}", "http://localhost", settings=settings)
+def before(server: _Upstream, folder: Path, **settings: str) -> Nginx:
+    return Nginx(folder, f"127.0.0.1:{server.server_port}", "http://localhost", settings=settings)
 
 
 @pytest.fixture
@@ -159,7 +161,7 @@ def test_that_and_the_longest_redirect_hold_where_the_gateway_is_looked_up_anew(
     location = "https://example.com/" + "%F0%9F%98%80" * 979
     with upstream(host=names.address) as server:
         gateway = f"localhost:{server.server_port}"
-        with Web(tmp_path, gateway, "http://localhost", settings=settings) as web:
+        with Nginx(tmp_path, gateway, "http://localhost", settings=settings) as web:
             told = http.get(f"{web.url}/{new_code()}", headers={"x-forwarded-for": "203.0.113.9"})
             server.status, server.headers = 302, {"location": location}
             answer = http.get(f"{web.url}/{new_code()}")
@@ -168,7 +170,7 @@ def test_that_and_the_longest_redirect_hold_where_the_gateway_is_looked_up_anew(
     assert names.asked > 0
 
 
-def create(http: httpx.Client, web: Web, claimed: str) -> int:
+def create(http: httpx.Client, web: Nginx, claimed: str) -> int:
     link = {"data": {"code": new_code(), "url": "https://example.com/", "token": None}}
     headers = {"x-forwarded-for": claimed}
     return http.post(f"{web.url}/createShortLink", json=link, headers=headers).status_code
@@ -179,13 +181,13 @@ def test_a_limit_by_address_is_not_escaped_by_claiming_another_one(
 ) -> None:
     limit = {"ATAJO_LIMIT_CREATIONS": "2/hour"}
     trust = {"ATAJO_TRUSTED_PROXIES": "127.0.0.1"}
-    with gateway_beside(product, tmp_path, limit) as gateway:
+    with start_gateway(product, tmp_path, limit) as gateway:
         address = gateway.addresses["http"]
         for name in ("direct", "proxied"):
             (tmp_path / name).mkdir()
         with (
-            Web(tmp_path / "direct", address, product.url) as direct,
-            Web(tmp_path / "proxied", address, product.url, settings=trust) as proxied,
+            Nginx(tmp_path / "direct", address, product.url) as direct,
+            Nginx(tmp_path / "proxied", address, product.url, settings=trust) as proxied,
         ):
             claims = [f"203.0.113.{n}" for n in range(4)]
             assert [create(http, direct, claim) for claim in claims] == [200, 200, 429, 429]
@@ -239,7 +241,7 @@ def test_every_code_is_asked_for_and_nothing_else(tmp_path: Path, http: httpx.Cl
                 assert http.get(f"{web.url}/{path}").status_code == 410
 
 
-def assert_away(http: httpx.Client, web: Web) -> None:
+def assert_away(http: httpx.Client, web: Nginx) -> None:
     """What people see while there is no gateway."""
     for method in ("GET", "HEAD"):
         redirect = http.request(method, f"{web.url}/{new_code()}")
@@ -267,7 +269,7 @@ def await_status(http: httpx.Client, url: str, wanted: int) -> float:
     """Wait until an address answers so; returns the seconds it took."""
     started = time.monotonic()
     while (status := http.get(url).status_code) != wanted:
-        assert time.monotonic() - started < PATIENCE, status
+        assert time.monotonic() - started < TIMEOUT_SECONDS, status
     return time.monotonic() - started
 
 
@@ -276,13 +278,13 @@ def test_a_gateway_that_dies_and_comes_back_is_missed_no_longer_than_it_is_away(
 ) -> None:
     code = product.shorten("https://example.com/")
     here = {"ATAJO_LISTEN": f"127.0.0.1:{free_port()}"}
-    web = Web(tmp_path, here["ATAJO_LISTEN"], product.url)
+    web = Nginx(tmp_path, here["ATAJO_LISTEN"], product.url)
     with web:  # Before there is a gateway.
         assert_away(http, web)
-        with gateway_beside(product, tmp_path, here):
+        with start_gateway(product, tmp_path, here):
             assert http.get(f"{web.url}/{code}").status_code == 302
         assert_away(http, web)
-        with gateway_beside(product, tmp_path, here):
+        with start_gateway(product, tmp_path, here):
             assert http.get(f"{web.url}/{code}").status_code == 302
         assert_away(http, web)
         # Nothing of the visitors: no address, no path.
@@ -313,13 +315,13 @@ def test_a_gateway_that_comes_back_at_another_address_is_found_by_its_name(
     code = product.shorten("https://example.com/")
     port = free_port()
     settings = {"ATAJO_RESOLVER": names.listens}
-    with Web(tmp_path, f"localhost:{port}", product.url, settings=settings) as web:
-        with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.1:{port}"}):
+    with Nginx(tmp_path, f"localhost:{port}", product.url, settings=settings) as web:
+        with start_gateway(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.1:{port}"}):
             assert http.get(f"{web.url}/{code}").status_code == 302
             assert names.asked == 0  # The way that keeps connections.
         assert_away(http, web)
         names.address = "127.0.0.2"
-        with gateway_beside(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.2:{port}"}):
+        with start_gateway(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.2:{port}"}):
             # As long as a name server's answer is good for.
             assert await_status(http, f"{web.url}/{code}", 302) < 10
             for _ in range(20):
@@ -352,13 +354,13 @@ def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_anoth
 
     def await_followed(more: int) -> None:
         wanted = sum(followed) + more
-        await_that(lambda: sum(followed) >= wanted)
+        wait_until(lambda: sum(followed) >= wanted)
 
     first, second = ({"ATAJO_LISTEN": f"127.0.0.{n}:{port}"} for n in (1, 2))
     with (
-        gateway_beside(product, tmp_path / "first", first) as ending,
-        gateway_beside(product, tmp_path / "second", second),
-        Web(tmp_path, f"localhost:{port}", product.url, settings=settings) as web,
+        start_gateway(product, tmp_path / "first", first) as ending,
+        start_gateway(product, tmp_path / "second", second),
+        Nginx(tmp_path, f"localhost:{port}", product.url, settings=settings) as web,
     ):
         threads = [threading.Thread(target=visitor, args=(n,)) for n in range(len(followed))]
         for thread in threads:
@@ -374,4 +376,4 @@ def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_anoth
                 thread.join()
         assert names.asked > 0
         assert failed == []
-        await_that(lambda: product.views(token)[code] == sum(followed), SETTLED)
+        wait_until(lambda: product.views(token)[code] == sum(followed), RECOVERY_SECONDS)

@@ -18,10 +18,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.support.edge import Edge
-from tests.support.processes import NO_TLS, PATIENCE, ROOT
-from tests.support.product import Product, new_code
-from tests.support.waiting import CHANGED, await_that
-from tests.support.web import BUILT, Web, gateway_beside
+from tests.support.gateway_client import new_code
+from tests.support.nginx import BUILT, Nginx, start_gateway
+from tests.support.processes import NO_TLS, ROOT, TIMEOUT_SECONDS
+from tests.support.product import Product
+from tests.support.waiting import PROPAGATION_SECONDS, wait_until
 
 EDGE = Edge.load()
 _CASES = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(encoding="utf-8"))
@@ -39,7 +40,7 @@ class Pair:
     """A gateway that has the pages, and nginx before one that has none."""
 
     gateway: str
-    web: Web
+    web: Nginx
     known: str
 
     def ask(self, method: str, path: str, **more: Any) -> tuple[httpx.Response, httpx.Response]:
@@ -60,9 +61,9 @@ def pair(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     contact = {"ATAJO_CONTACT": CONTACT}
     pages = {"ATAJO_WEB_DIR": str(BUILT), **contact}
     with (
-        gateway_beside(product, folder / "with", pages) as with_pages,
-        gateway_beside(product, folder / "without") as without,
-        Web(folder, without.addresses["http"], product.url, settings=contact) as web,
+        start_gateway(product, folder / "with", pages) as with_pages,
+        start_gateway(product, folder / "without") as without,
+        Nginx(folder, without.addresses["http"], product.url, settings=contact) as web,
     ):
         known = product.shorten("https://example.com/a?b=c#d")
         yield Pair(f"http://{with_pages.addresses['http']}", web, known)
@@ -194,7 +195,7 @@ def block(product: Product, code: str) -> None:
     """Block a link, as the operator does."""
     request = pb.BlockLinkRequest(code=code, reason=pb.BLOCK_REASON_MALWARE)
     with grpc.insecure_channel(product.admin_address("links")) as channel:
-        pb_grpc.ModerationServiceStub(channel).BlockLink(request, timeout=PATIENCE)
+        pb_grpc.ModerationServiceStub(channel).BlockLink(request, timeout=TIMEOUT_SECONDS)
 
 
 def edit(product: Product, guest: str, code: str, edits: Sequence[tuple[str, Any]]) -> None:
@@ -227,7 +228,7 @@ def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
         return (found.status_code, found.headers.get("location")) == (status, location)
 
     for one in (pair.gateway, pair.web.url):
-        await_that(partial(answers, one), CHANGED)
+        wait_until(partial(answers, one), PROPAGATION_SECONDS)
     for method in ("GET", "HEAD"):
         by_gateway, by_nginx = pair.ask(method, f"/{code}", headers={"accept-encoding": "identity"})
         assert (by_nginx.status_code, by_gateway.status_code) == (status, status)

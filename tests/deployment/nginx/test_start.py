@@ -15,15 +15,15 @@ import pytest
 from gateway.pages.html import Document, document_path
 from gateway.settings import GatewaySettings
 from gateway.support.edge import Edge
-from tests.support.processes import NO_TLS, PATIENCE
-from tests.support.web import BUILT, Web
+from tests.support.nginx import BUILT, Nginx
+from tests.support.processes import NO_TLS, TIMEOUT_SECONDS
 
 EDGE = Edge.load()
 
 
 def start(folder: Path, **settings: str) -> tuple[int, str]:
     """Write everything and let nginx look at it; returns exit code and standard error."""
-    web = Web(folder, "127.0.0.1:8000", "http://localhost", settings=settings)
+    web = Nginx(folder, "127.0.0.1:8000", "http://localhost", settings=settings)
     process = web.run("-t")
     return process.wait(), process.communicate()[1]
 
@@ -140,7 +140,7 @@ def test_the_documents_of_two_replicas_have_the_same_tag_and_those_of_other_sett
 
 
 def test_what_a_killed_one_left_is_not_in_the_way(tmp_path: Path) -> None:
-    web = Web(tmp_path, "127.0.0.1:8000", "http://localhost")
+    web = Nginx(tmp_path, "127.0.0.1:8000", "http://localhost")
     with web:
         web.kill()
     assert (tmp_path / "atajo-web" / "anew.sock").exists()
@@ -164,7 +164,7 @@ def test_a_gateway_whose_name_is_not_known_yet_is_waited_for(tmp_path: Path) -> 
 def test_without_the_stream_module_it_serves_and_says_what_is_missing(tmp_path: Path) -> None:
     says = f"configure arguments: --with-stream=dynamic --modules-path={tmp_path}"
     settings = {"PATH": path_with(tmp_path, "nginx", f'[ "$1" != -V ] || exec echo "{says}"')}
-    with Web(tmp_path, "127.0.0.1:9", "http://localhost", settings=settings) as web:
+    with Nginx(tmp_path, "127.0.0.1:9", "http://localhost", settings=settings) as web:
         assert httpx.get(f"{web.url}/login", trust_env=False, verify=NO_TLS).status_code == 200
         assert "no stream module" in web.stop()
 
@@ -172,12 +172,12 @@ def test_without_the_stream_module_it_serves_and_says_what_is_missing(tmp_path: 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGQUIT])
 def test_who_waits_for_a_name_can_be_told_to_stop(tmp_path: Path, told: signal.Signals) -> None:
     settings = {"ATAJO_GATEWAY": "nowhere.invalid:8000"}
-    process = Web(tmp_path, "", "http://localhost", settings=settings).run()
+    process = Nginx(tmp_path, "", "http://localhost", settings=settings).run()
     try:
         assert process.stderr
         assert "nowhere.invalid" in process.stderr.readline()
         process.send_signal(told)
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=TIMEOUT_SECONDS)
         assert process.returncode == 143
     finally:
         process.kill()

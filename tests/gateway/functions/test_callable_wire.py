@@ -13,15 +13,15 @@ import pytest
 
 from gateway.support.edge import Edge
 from services.shared.errors import AppError
-from tests.support.in_process import InProcess
+from tests.support.gateway_client import new_code
+from tests.support.in_process_gateway import InProcessGateway
 from tests.support.processes import NO_TLS
-from tests.support.product import new_code
-from tests.support.waiting import await_that
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
-    with InProcess(tmp_path_factory.mktemp("wire")) as gateway:
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
+    with InProcessGateway(tmp_path_factory.mktemp("wire")) as gateway:
         yield gateway
 
 
@@ -57,7 +57,9 @@ BAD_BODIES = {
 
 
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
-def test_a_body_that_is_no_call_is_an_invalid_argument(gateway: InProcess, body: bytes) -> None:
+def test_a_body_that_is_no_call_is_an_invalid_argument(
+    gateway: InProcessGateway, body: bytes
+) -> None:
     response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
     assert error_of(response) == (400, "INVALID_ARGUMENT")
     assert "<script>" not in response.text
@@ -65,7 +67,7 @@ def test_a_body_that_is_no_call_is_an_invalid_argument(gateway: InProcess, body:
 
 @pytest.mark.parametrize("size", [65_537, 1_000_000, 20_000_000])
 def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
-    gateway: InProcess, size: int
+    gateway: InProcessGateway, size: int
 ) -> None:
     def chunks(total: int = size) -> list[bytes]:
         return [b"a" * min(65_536, total - at) for at in range(0, total, 65_536)]
@@ -80,7 +82,7 @@ def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
     assert gateway.data("accessLink", {"code": new_code()}) == {"success": True, "longUrl": []}
 
 
-def test_64_kib_are_still_read(gateway: InProcess) -> None:
+def test_64_kib_are_still_read(gateway: InProcessGateway) -> None:
     frame = len(b'{"data":{"code":""}}')
     body = b'{"data":{"code":"' + b"a" * (65_536 - frame) + b'"}}'
     response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
@@ -88,7 +90,7 @@ def test_64_kib_are_still_read(gateway: InProcess) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded"])
-def test_another_content_type_is_refused(gateway: InProcess, content_type: str) -> None:
+def test_another_content_type_is_refused(gateway: InProcessGateway, content_type: str) -> None:
     response = gateway.http.post(
         f"{gateway.url}/accessLink",
         content=b'{"data":{"code":"abcdefgh"}}',
@@ -97,7 +99,7 @@ def test_another_content_type_is_refused(gateway: InProcess, content_type: str) 
     assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
-def test_a_charset_may_be_named(gateway: InProcess) -> None:
+def test_a_charset_may_be_named(gateway: InProcessGateway) -> None:
     response = gateway.http.post(
         f"{gateway.url}/accessLink",
         content=b'{"data":{"code":"abcdefgh"}}',
@@ -107,28 +109,30 @@ def test_a_charset_may_be_named(gateway: InProcess) -> None:
 
 
 @pytest.mark.parametrize("name", ["nope", "", "createshortlink", "createShortLink/", "a/b", "%00"])
-def test_an_unknown_function_is_not_found(gateway: InProcess, name: str) -> None:
+def test_an_unknown_function_is_not_found(gateway: InProcessGateway, name: str) -> None:
     response = gateway.http.post(f"{gateway.url}/{name}", json={"data": {}})
     assert error_of(response) == (404, "NOT_FOUND")
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("name", ["createShortLink", "showProfile"])
-def test_another_method_is_an_invalid_argument(gateway: InProcess, method: str, name: str) -> None:
+def test_another_method_is_an_invalid_argument(
+    gateway: InProcessGateway, method: str, name: str
+) -> None:
     response = gateway.http.request(method, f"{gateway.url}/{name}")
     assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE"])
 def test_another_method_on_a_page_or_a_link_is_an_invalid_argument(
-    gateway: InProcess, method: str
+    gateway: InProcessGateway, method: str
 ) -> None:
     for path in ("/", "/login", "/abcdefgh"):
         response = gateway.http.request(method, f"{gateway.url}{path}")
         assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
-def test_nul_is_refused_where_it_would_be_stored(gateway: InProcess) -> None:
+def test_nul_is_refused_where_it_would_be_stored(gateway: InProcessGateway) -> None:
     code = new_code()
     for function, payload in (
         ("createShortLink", {"code": code, "url": "http://example.com/\0", "token": None}),
@@ -148,17 +152,17 @@ def test_nothing_is_kept_of_refused_calls(tmp_path: Path) -> None:
         return sum(issubclass(type(one), AppError) for one in gc.get_objects())
 
     before = kept()
-    with InProcess(tmp_path) as gateway:
+    with InProcessGateway(tmp_path) as gateway:
         for wrong in ({"guest": "no key"}, {"code": "\0"}, {"code": 1}, {"code": "-"}):
             for _ in range(10):
                 payload = {"code": new_code(), "url": "example.com", "token": None, **wrong}
                 answer = gateway.call("createShortLink", payload)
                 assert error_of(answer) == (400, "INVALID_ARGUMENT")
         gateway.http.close()  # A connection keeps what was asked last.
-        await_that(lambda: kept() <= before)
+        wait_until(lambda: kept() <= before)
 
 
-def test_cors_answers_the_own_origin_and_no_other(gateway: InProcess) -> None:
+def test_cors_answers_the_own_origin_and_no_other(gateway: InProcessGateway) -> None:
     preflight = {
         "access-control-request-method": "POST",
         "access-control-request-headers": "content-type,authorization,firebase-instance-id-token",
@@ -183,7 +187,7 @@ def test_cors_answers_the_own_origin_and_no_other(gateway: InProcess) -> None:
             assert {(name.decode(), value.decode()) for name, value in always} <= told
 
 
-def test_the_authorization_header_is_accepted_and_ignored(gateway: InProcess) -> None:
+def test_the_authorization_header_is_accepted_and_ignored(gateway: InProcessGateway) -> None:
     response = gateway.http.post(
         f"{gateway.url}/showProfile",
         json={"data": {"token": None}},
@@ -192,7 +196,7 @@ def test_the_authorization_header_is_accepted_and_ignored(gateway: InProcess) ->
     assert response.json() == {"data": {"success": False, "error": "no logged"}}
 
 
-def test_the_request_id_is_taken_or_made_and_answered(gateway: InProcess) -> None:
+def test_the_request_id_is_taken_or_made_and_answered(gateway: InProcessGateway) -> None:
     def answered(given: str | None) -> str:
         headers = {"x-request-id": given} if given else {}
         response = gateway.http.post(
@@ -208,7 +212,7 @@ def test_the_request_id_is_taken_or_made_and_answered(gateway: InProcess) -> Non
     assert len(answered("a" * 1000)) <= 64
 
 
-def test_a_long_answer_is_compressed_for_those_who_can(gateway: InProcess) -> None:
+def test_a_long_answer_is_compressed_for_those_who_can(gateway: InProcessGateway) -> None:
     token = gateway.log_in(gateway.register())
     for _ in range(20):
         gateway.shorten("https://example.com/" + "a" * 100, token)

@@ -21,9 +21,10 @@ from deploy.local.store import store_of
 from gateway.backends.owners import Guest
 from services.links.storage.sqlite import MIGRATIONS
 from tests.performance.fill import opened
-from tests.support.in_process import InProcess
-from tests.support.product import Product, new_code
-from tests.support.waiting import SETTLED, await_that
+from tests.support.gateway_client import new_code
+from tests.support.in_process_gateway import InProcessGateway
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 LINKS = 10_000
 SEARCHES = 20
@@ -81,7 +82,7 @@ def test_searches_of_one_owner_reject_nothing_of_another(product: Product) -> No
     with ThreadPoolExecutor(SEARCHES) as searching:
         running = [searching.submit(search) for _ in range(SEARCHES)]
         try:
-            await_that(lambda: answers[429] > 0, SETTLED)
+            wait_until(lambda: answers[429] > 0, RECOVERY_SECONDS)
             for _ in range(10):
                 shown = product.call("showStatistics", {**OTHER, "code": None})
                 assert shown.status_code == 200, shown.text
@@ -132,7 +133,7 @@ def test_a_read_ends_when_its_client_closes_the_connection(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with InProcess(tmp_path) as gateway:
+    with InProcessGateway(tmp_path) as gateway:
         hanging = Hanging()
         monkeypatch.setattr(getattr(gateway, service), method, hanging)
         request = gateway.http.build_request(
@@ -143,6 +144,6 @@ def test_a_read_ends_when_its_client_closes_the_connection(
         with socket.create_connection(("127.0.0.1", port)) as connection:
             line = f"POST /{function} HTTP/1.1\r\n"
             connection.sendall(f"{line}{head}\r\n".encode() + request.content)
-            assert hanging.begun.wait(SETTLED)
+            assert hanging.begun.wait(RECOVERY_SECONDS)
             assert not hanging.cancelled.is_set()
-        assert hanging.cancelled.wait(SETTLED)
+        assert hanging.cancelled.wait(RECOVERY_SECONDS)

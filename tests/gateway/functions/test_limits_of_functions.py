@@ -9,8 +9,8 @@ import pytest
 
 from gateway.functions.rate_limits import Rate
 from gateway.settings import GatewaySettings
-from tests.support.in_process import InProcess
-from tests.support.product import new_code, registration
+from tests.support.gateway_client import new_code, registration
+from tests.support.in_process_gateway import InProcessGateway
 
 LIMITS = {
     "limit_creations": "2/hour",
@@ -36,14 +36,14 @@ REGISTRATION = registration("")
 
 
 @pytest.fixture(scope="module")
-def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
     """A gateway behind a proxy that is trusted."""
     folder = tmp_path_factory.mktemp("limited")
-    with InProcess(folder, **LIMITS, trusted_proxies="127.0.0.0/8,::1/128") as gateway:
+    with InProcessGateway(folder, **LIMITS, trusted_proxies="127.0.0.0/8,::1/128") as gateway:
         yield gateway
 
 
-def call(gateway: InProcess, function: str, data: object, address: str) -> httpx.Response:
+def call(gateway: InProcessGateway, function: str, data: object, address: str) -> httpx.Response:
     return gateway.http.post(
         f"{gateway.url}/{function}", json={"data": data}, headers={"x-forwarded-for": address}
     )
@@ -72,7 +72,9 @@ def right(function: str) -> object:
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=[names[0] for names in GROUPS])
-def test_functions_that_cost_the_same_share_a_limit(limited: InProcess, group: list[str]) -> None:
+def test_functions_that_cost_the_same_share_a_limit(
+    limited: InProcessGateway, group: list[str]
+) -> None:
     address = f"198.51.100.{GROUPS.index(group)}"
     for function in group:
         assert call(limited, function, right(function), address).status_code == 200

@@ -17,9 +17,9 @@ from services.links.domain.block import BlockReason
 from services.links.domain.edit import block, removal, restoration
 from services.links.domain.link import RESTORABLE_FOR
 from services.shared.errors import Unavailable
-from tests.support.in_process import InProcess
-from tests.support.product import BROWSER, new_code, registration
-from tests.support.waiting import SETTLED, await_that
+from tests.support.gateway_client import BROWSER, new_code, registration
+from tests.support.in_process_gateway import InProcessGateway
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 LINK_KEYS = [
     *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
@@ -44,40 +44,40 @@ def a_guest() -> Owner:
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
-    with InProcess(tmp_path_factory.mktemp("owned")) as gateway:
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
+    with InProcessGateway(tmp_path_factory.mktemp("owned")) as gateway:
         yield gateway
 
 
 @pytest.fixture(scope="module")
-def session(gateway: InProcess) -> str:
+def session(gateway: InProcessGateway) -> str:
     """The token of an account that nothing may change."""
     return gateway.log_in(gateway.register())
 
 
 @pytest.fixture(params=["account", "guest"])
-def owner(request: pytest.FixtureRequest, gateway: InProcess) -> Owner:
+def owner(request: pytest.FixtureRequest, gateway: InProcessGateway) -> Owner:
     """Somebody without links, as payloads name them."""
     if request.param == "guest":
         return a_guest()
     return {"token": gateway.log_in(gateway.register()), "guest": None}
 
 
-def make(gateway: InProcess, owner: Owner, url: str = EXAMPLE) -> str:
+def make(gateway: InProcessGateway, owner: Owner, url: str = EXAMPLE) -> str:
     code = new_code()
     made = gateway.data("createShortLink", {**owner, "code": code, "url": url})
     assert made == {"success": True, "code": code, "short_link": code}
     return code
 
 
-def shown(gateway: InProcess, owner: Owner, code: str) -> dict[str, Any]:
+def shown(gateway: InProcessGateway, owner: Owner, code: str) -> dict[str, Any]:
     reply = gateway.data("showLink", {**owner, "code": code})
     assert reply["success"], reply
     link: dict[str, Any] = reply["link"]
     return link
 
 
-def listed(gateway: InProcess, owner: Owner, **query: object) -> list[str]:
+def listed(gateway: InProcessGateway, owner: Owner, **query: object) -> list[str]:
     reply = gateway.data("showLinks", {**owner, **query})
     assert reply["success"], reply
     return [link["code"] for link in reply["links"]]
@@ -93,7 +93,7 @@ def reason_of(response: httpx.Response) -> str:
     return reason
 
 
-def test_a_link_has_these_keys_and_null_where_there_is_nothing(gateway: InProcess) -> None:
+def test_a_link_has_these_keys_and_null_where_there_is_nothing(gateway: InProcessGateway) -> None:
     owner, before = a_guest(), datetime.now(UTC)
     code = make(gateway, owner)
     reply = gateway.data("showLink", {**owner, "code": code})
@@ -128,7 +128,9 @@ def test_a_link_has_these_keys_and_null_where_there_is_nothing(gateway: InProces
     }
 
 
-def test_what_changes_is_answered_and_holds_here_at_once(gateway: InProcess, owner: Owner) -> None:
+def test_what_changes_is_answered_and_holds_here_at_once(
+    gateway: InProcessGateway, owner: Owner
+) -> None:
     code = make(gateway, owner)
     assert gateway.visit(code).headers["location"] == EXAMPLE
     changes = {
@@ -163,7 +165,7 @@ def test_what_changes_is_answered_and_holds_here_at_once(gateway: InProcess, own
 
 
 def test_a_removal_and_its_undo_hold_here_at_once_and_may_be_repeated(
-    gateway: InProcess, owner: Owner
+    gateway: InProcessGateway, owner: Owner
 ) -> None:
     codes = [make(gateway, owner) for _ in range(3)]
     for code in codes:
@@ -182,7 +184,7 @@ def test_a_removal_and_its_undo_hold_here_at_once_and_may_be_repeated(
         assert listed(gateway, owner) == codes[::-1]
 
 
-def test_a_creation_repeated_is_followed_as_the_link_is_now(gateway: InProcess) -> None:
+def test_a_creation_repeated_is_followed_as_the_link_is_now(gateway: InProcessGateway) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     change = {**owner, "code": code, "changes": {"url": "https://b.example/"}}
@@ -196,7 +198,7 @@ def test_a_creation_repeated_is_followed_as_the_link_is_now(gateway: InProcess) 
     assert gateway.visit(code).status_code == 410
 
 
-def test_a_link_that_is_blocked_says_why(gateway: InProcess) -> None:
+def test_a_link_that_is_blocked_says_why(gateway: InProcessGateway) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     gateway.links.do(code, block(BlockReason.SPAM))
@@ -207,7 +209,7 @@ def test_a_link_that_is_blocked_says_why(gateway: InProcess) -> None:
     assert listed(gateway, owner) == listed(gateway, owner, state="blocked") == []
 
 
-def test_visits_are_shown_where_they_are_known(gateway: InProcess) -> None:
+def test_visits_are_shown_where_they_are_known(gateway: InProcessGateway) -> None:
     owner = a_guest()
     visited, quiet = make(gateway, owner), make(gateway, owner)
     for _ in range(3):
@@ -224,7 +226,7 @@ def test_visits_are_shown_where_they_are_known(gateway: InProcess) -> None:
         links = gateway.data("showLinks", {**owner, "recent": True})["links"]
         return {link["code"]: link["recent"] for link in links}
 
-    await_that(lambda: counted() == [(3, 1)] * 2, SETTLED)
+    wait_until(lambda: counted() == [(3, 1)] * 2, RECOVERY_SECONDS)
     days = recent()
     assert days[quiet] == [0] * 30
     assert len(days[visited] or []) == 30
@@ -245,14 +247,14 @@ def test_visits_are_shown_where_they_are_known(gateway: InProcess) -> None:
         gateway.analytics.away = False
 
 
-def scan_code_of(gateway: InProcess, owner: Owner, code: str) -> str:
+def scan_code_of(gateway: InProcessGateway, owner: Owner, code: str) -> str:
     reply = gateway.data("createScanCode", {**owner, "code": code})
     scan_code: str = reply["scan_code"]
     assert reply == {"success": True, "scan_code": scan_code}
     return scan_code
 
 
-def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess) -> None:
+def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcessGateway) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     gateway.visit(scan_code := scan_code_of(gateway, owner, code))
@@ -267,16 +269,18 @@ def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcess) -> None:
     gateway.data("changeLink", change)
     assert followed() == [(302, "https://b.example/")] * 2, "at once, as it went through here"
     gateway.data("removeLinks", {**owner, "codes": [code]})
-    await_that(lambda: followed() == [(410, None)] * 2, SETTLED)
+    wait_until(lambda: followed() == [(410, None)] * 2, RECOVERY_SECONDS)
     gateway.data("restoreLinks", {**owner, "codes": [code]})
-    await_that(lambda: followed() == [(302, "https://b.example/")] * 2, SETTLED)
+    wait_until(lambda: followed() == [(302, "https://b.example/")] * 2, RECOVERY_SECONDS)
     gateway.links.do(code, block(BlockReason.SPAM))
-    await_that(lambda: followed() == [(451, None)] * 2, SETTLED)
+    wait_until(lambda: followed() == [(451, None)] * 2, RECOVERY_SECONDS)
     blocked = {"success": True, "longUrl": [], "state": "blocked", "reason": "spam"}
     assert gateway.data("accessLink", {"code": scan_code}) == blocked
 
 
-def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(gateway: InProcess) -> None:
+def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(
+    gateway: InProcessGateway,
+) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     scan_code = scan_code_of(gateway, owner, code)
@@ -294,11 +298,11 @@ def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(gateway: InPr
         sources = {one["name"]: one["people"] for one in reply["breakdowns"]["source"]}
         return sources, reply["totals"]["people"], reply["totals"]["bots"]
 
-    await_that(lambda: counted() == ({"qr": 5, "link": 1}, 6, 1), SETTLED)
+    wait_until(lambda: counted() == ({"qr": 5, "link": 1}, 6, 1), RECOVERY_SECONDS)
     assert not any(visit.code == scan_code for visit in gateway.analytics.visits)
 
 
-def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcess) -> None:
+def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcessGateway) -> None:
     owner = a_guest()
     codes = [make(gateway, owner) for _ in range(51)][::-1]
     first = gateway.data("showLinks", owner)
@@ -329,14 +333,14 @@ CALLS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("function", CALLS)
-def test_who_names_neither_is_not_logged_in(gateway: InProcess, function: str) -> None:
+def test_who_names_neither_is_not_logged_in(gateway: InProcessGateway, function: str) -> None:
     for nobody in ({}, {"token": None}, {"guest": None}, {"token": "", "guest": ""}):
         assert gateway.data(function, {**CALLS[function], **nobody}) == NO_LOGGED
 
 
 @pytest.mark.parametrize("function", [*CALLS, "createShortLink", "claimLinks"])
 def test_a_bad_token_is_told_whatever_the_guest_unless_that_is_malformed(
-    gateway: InProcess, function: str
+    gateway: InProcessGateway, function: str
 ) -> None:
     payload = CALLS.get(function, {})
     if function == "createShortLink":
@@ -356,11 +360,11 @@ def test_a_bad_token_is_told_whatever_the_guest_unless_that_is_malformed(
         *(7, True, 1.5, [], {}, ["a" * 43]),
     ],
 )
-def test_a_malformed_guest_is_refused(gateway: InProcess, guest: object) -> None:
+def test_a_malformed_guest_is_refused(gateway: InProcessGateway, guest: object) -> None:
     assert reason_of(gateway.call("showLinks", {"guest": guest})) == "INVALID_ARGUMENT"
 
 
-def test_the_token_wins(gateway: InProcess) -> None:
+def test_the_token_wins(gateway: InProcessGateway) -> None:
     token, guest = gateway.log_in(gateway.register()), new_guest()
     both: Owner = {"token": token, "guest": guest}
     code = make(gateway, both)
@@ -371,7 +375,7 @@ def test_the_token_wins(gateway: InProcess) -> None:
 
 
 @pytest.mark.parametrize("function", [name for name, call in CALLS.items() if call])
-def test_what_is_not_the_owners_does_not_exist(gateway: InProcess, function: str) -> None:
+def test_what_is_not_the_owners_does_not_exist(gateway: InProcessGateway, function: str) -> None:
     owner = a_guest()
     mine, theirs = make(gateway, owner), make(gateway, a_guest())
     for code in (theirs, new_code(), "ñ", "", "a" * 5000):
@@ -441,7 +445,7 @@ BAD: dict[str, list[dict[str, object]]] = {
     ("function", "wrong"), [(name, wrong) for name, payloads in BAD.items() for wrong in payloads]
 )
 def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
-    gateway: InProcess, kept: tuple[Owner, str], function: str, wrong: dict[str, object]
+    gateway: InProcessGateway, kept: tuple[Owner, str], function: str, wrong: dict[str, object]
 ) -> None:
     owner, code = kept
     before = gateway.data("showLink", {**owner, "code": code})
@@ -457,7 +461,7 @@ def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
 
 
 def test_a_moment_that_is_none_is_told_in_words_of_ours(
-    gateway: InProcess, kept: tuple[Owner, str]
+    gateway: InProcessGateway, kept: tuple[Owner, str]
 ) -> None:
     owner, code = kept
     change = {**owner, "code": code, "changes": {"expires_at": "2086-02-30T00:00:00Z"}}
@@ -466,7 +470,7 @@ def test_a_moment_that_is_none_is_told_in_words_of_ours(
 
 
 @pytest.fixture(scope="module")
-def kept(gateway: InProcess) -> tuple[Owner, str]:
+def kept(gateway: InProcessGateway) -> tuple[Owner, str]:
     """A guest with one link that nothing may change."""
     owner = a_guest()
     code = make(gateway, owner)
@@ -478,7 +482,7 @@ def kept(gateway: InProcess) -> tuple[Owner, str]:
 # Previews.
 
 
-def test_a_preview_of_a_blocked_link_has_its_host_alone(gateway: InProcess) -> None:
+def test_a_preview_of_a_blocked_link_has_its_host_alone(gateway: InProcessGateway) -> None:
     host = "xn--80ak6aa92e.com"
     code = gateway.shorten(f"https://user:pass@{host}:8443/login?session=abc#top")
     gateway.links.do(code, block(BlockReason.PHISHING))
@@ -491,7 +495,7 @@ def test_a_preview_of_a_blocked_link_has_its_host_alone(gateway: InProcess) -> N
 
 
 def test_a_preview_is_for_everybody_counts_nothing_and_ends_with_the_link(
-    gateway: InProcess,
+    gateway: InProcessGateway,
 ) -> None:
     code = gateway.shorten("https://example.com/a")
     pending = gateway.metric("atajo_visits_pending")
@@ -512,7 +516,7 @@ def test_a_preview_is_for_everybody_counts_nothing_and_ends_with_the_link(
 
 
 def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
-    gateway: InProcess, monkeypatch: pytest.MonkeyPatch
+    gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 3)
     guest, token = new_guest(), gateway.log_in(gateway.register())
@@ -527,7 +531,7 @@ def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
 
 
 def test_a_claim_that_broke_off_goes_on_where_it_was(
-    gateway: InProcess, monkeypatch: pytest.MonkeyPatch
+    gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 1)
     guest, token = new_guest(), gateway.log_in(gateway.register())
@@ -552,7 +556,7 @@ def test_a_claim_that_broke_off_goes_on_where_it_was(
 
 
 def test_a_claim_without_end_ends_with_an_error(
-    gateway: InProcess, monkeypatch: pytest.MonkeyPatch
+    gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def claim(*_: Any) -> tuple[int, bool]:
         await asyncio.sleep(0)
@@ -566,7 +570,7 @@ def test_a_claim_without_end_ends_with_an_error(
 
 
 @pytest.mark.parametrize("missing", ["token", "guest"])
-def test_a_claim_needs_both(gateway: InProcess, session: str, missing: str) -> None:
+def test_a_claim_needs_both(gateway: InProcessGateway, session: str, missing: str) -> None:
     both: Owner = {"token": session, "guest": new_guest()}
     for value in (None, ""):
         assert reason_of(gateway.call("claimLinks", {**both, missing: value})) == "INVALID_ARGUMENT"
@@ -591,7 +595,7 @@ ACCOUNT_CALLS: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("function", ACCOUNT_CALLS)
 def test_one_s_own_account_needs_its_session_and_its_password(
-    gateway: InProcess, session: str, function: str
+    gateway: InProcessGateway, session: str, function: str
 ) -> None:
     right = {**ACCOUNT_CALLS[function], "token": session, "password": "Camino-42"}
     for wrong in ("Camino-43", "ñ" * 37):
@@ -620,7 +624,7 @@ def test_one_s_own_account_needs_its_session_and_its_password(
     ],
 )
 def test_bad_input_of_ones_own_account_changes_nothing(
-    gateway: InProcess, session: str, function: str, wrong: dict[str, object], reason: str
+    gateway: InProcessGateway, session: str, function: str, wrong: dict[str, object], reason: str
 ) -> None:
     right = {**ACCOUNT_CALLS[function], "token": session, "password": "Camino-42"}
     assert reason_of(gateway.call(function, {**right, **wrong})) == reason
@@ -632,7 +636,7 @@ def test_bad_input_of_ones_own_account_changes_nothing(
 
 @pytest.mark.parametrize("function", ["showLink", "changeLink", "claimLinks", "previewLink"])
 def test_links_away_is_an_error_that_leaves_what_is_known(
-    gateway: InProcess, session: str, function: str
+    gateway: InProcessGateway, session: str, function: str
 ) -> None:
     owner = a_guest()
     code = make(gateway, owner)

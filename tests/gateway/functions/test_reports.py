@@ -17,8 +17,9 @@ import pytest
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from tests.support.product import PROCESSES, Product, new_code
-from tests.support.waiting import await_that
+from tests.support.gateway_client import new_code
+from tests.support.product import PROCESSES, Product
+from tests.support.waiting import wait_until
 
 REASONS = ("phishing", "malware", "spam", "illegal", "other")
 DETAILS, CONTACT = "Reporters-Own-Words", "reporter-of-links@people.example"
@@ -116,12 +117,12 @@ def test_metrics_tell_how_much_is_reported_and_what_waits(
 
     there = operator.ListReports(pb.ListReportsRequest(), timeout=10).waiting
     assert there >= waiting + 2
-    await_that(lambda: waits(there), COUNTED)
+    wait_until(lambda: waits(there), COUNTED)
     product.kill("links")
     product.start("links")
-    await_that(lambda: waits(there), COUNTED)
+    wait_until(lambda: waits(there), COUNTED)
     operator.DismissReports(pb.DismissReportsRequest(code=code), timeout=10)
-    await_that(lambda: waits(there - 2), COUNTED)
+    wait_until(lambda: waits(there - 2), COUNTED)
 
 
 def test_one_address_reports_a_hundred_times_an_hour_in_a_local_run(product: Product) -> None:

@@ -15,9 +15,10 @@ import pytest
 
 from services.links.domain.block import BlockReason
 from services.links.domain.edit import block
-from tests.support.in_process import InProcess
-from tests.support.product import BROWSER, Client, Product, new_code
-from tests.support.waiting import SETTLED, await_that
+from tests.support.gateway_client import BROWSER, GatewayClient, new_code
+from tests.support.in_process_gateway import InProcessGateway
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 KEYS = ["success", "range", "totals", "previous", "series", "breakdowns"]
 BREAKDOWNS = ["referrer", "device", "browser", "system", "language", "country", "source"]
@@ -40,8 +41,8 @@ Owner = dict[str, str | None]
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
-    with InProcess(tmp_path_factory.mktemp("statistics")) as gateway:
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
+    with InProcessGateway(tmp_path_factory.mktemp("statistics")) as gateway:
         yield gateway
 
 
@@ -50,27 +51,29 @@ def new_guest() -> Owner:
 
 
 @pytest.fixture(params=["account", "guest"])
-def owner(request: pytest.FixtureRequest, gateway: InProcess) -> Owner:
+def owner(request: pytest.FixtureRequest, gateway: InProcessGateway) -> Owner:
     """Somebody without links, as payloads name them."""
     if request.param == "guest":
         return new_guest()
     return {"token": gateway.log_in(gateway.register()), "guest": None}
 
 
-def make(gateway: InProcess, owner: Owner) -> str:
+def make(gateway: InProcessGateway, owner: Owner) -> str:
     code = new_code()
     payload = {**owner, "code": code, "url": EXAMPLE}
     assert gateway.data("createShortLink", payload)["success"]
     return code
 
 
-def shown(gateway: Client, owner: Owner, code: str | None, **asked: object) -> dict[str, Any]:
+def shown(
+    gateway: GatewayClient, owner: Owner, code: str | None, **asked: object
+) -> dict[str, Any]:
     reply: dict[str, Any] = gateway.data("showStatistics", {**owner, "code": code, **asked})
     assert reply["success"], reply
     return reply
 
 
-def visited(gateway: InProcess, owner: Owner, code: str, people: int, bots: int) -> None:
+def visited(gateway: InProcessGateway, owner: Owner, code: str, people: int, bots: int) -> None:
     """Follow a link, and wait until all of it is counted."""
     for _ in range(people):
         gateway.visit(code)
@@ -81,14 +84,14 @@ def visited(gateway: InProcess, owner: Owner, code: str, people: int, bots: int)
         totals = shown(gateway, owner, code)["totals"]
         return (totals["people"], totals["bots"]) == (people, bots)
 
-    await_that(counted, SETTLED)
+    wait_until(counted, RECOVERY_SECONDS)
 
 
 def summed(rows: list[dict[str, Any]], key: str = "people") -> int:
     return sum(row[key] for row in rows)
 
 
-def test_a_link_nobody_followed_has_every_step_and_nothing_else(gateway: InProcess) -> None:
+def test_a_link_nobody_followed_has_every_step_and_nothing_else(gateway: InProcessGateway) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     today = datetime.now(UTC).date()
@@ -112,7 +115,7 @@ def test_a_link_nobody_followed_has_every_step_and_nothing_else(gateway: InProce
     assert list(reply["breakdowns"]) == BREAKDOWNS
 
 
-def test_a_visit_is_in_every_part_once_whatever_the_range(gateway: InProcess) -> None:
+def test_a_visit_is_in_every_part_once_whatever_the_range(gateway: InProcessGateway) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     visited(gateway, owner, code, people=3, bots=2)
@@ -140,7 +143,7 @@ def test_a_visit_is_in_every_part_once_whatever_the_range(gateway: InProcess) ->
         assert shown(gateway, owner, code, **left_out) == expected
 
 
-def test_own_dates_are_both_in_it(gateway: InProcess) -> None:
+def test_own_dates_are_both_in_it(gateway: InProcessGateway) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     visited(gateway, owner, code, people=2, bots=1)
@@ -157,7 +160,7 @@ def test_own_dates_are_both_in_it(gateway: InProcess) -> None:
     assert reply["totals"] == reply["previous"] == dict.fromkeys(FIGURES, 0)
 
 
-def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcess) -> None:
+def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcessGateway) -> None:
     owner = new_guest()
     assert shown(gateway, owner, None)["top"] == []
     codes = [make(gateway, owner) for _ in range(4)]
@@ -166,7 +169,7 @@ def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcess) ->
         for _ in range(people):
             gateway.visit(code)
         gateway.visit(code, {"user-agent": "curl/8"})
-    await_that(lambda: shown(gateway, owner, None)["totals"]["bots"] == 4, SETTLED)
+    wait_until(lambda: shown(gateway, owner, None)["totals"]["bots"] == 4, RECOVERY_SECONDS)
     reply = shown(gateway, owner, None)
     assert list(reply) == [*KEYS, "top"]
     assert (reply["totals"]["people"], reply["totals"]["bots"]) == (6, 4)
@@ -187,7 +190,7 @@ def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcess) ->
 
 
 def test_an_owner_of_too_many_links_is_told_so(
-    gateway: InProcess, monkeypatch: pytest.MonkeyPatch
+    gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = new_guest()
     for module in ("domain.link", "application.queries"):
@@ -203,7 +206,9 @@ def test_an_owner_of_too_many_links_is_told_so(
 # Who sees it.
 
 
-def test_statistics_are_their_owners_alone_unless_they_are_public(gateway: InProcess) -> None:
+def test_statistics_are_their_owners_alone_unless_they_are_public(
+    gateway: InProcessGateway,
+) -> None:
     owner, other = new_guest(), {"token": gateway.log_in(gateway.register())}
     code = make(gateway, owner)
     nobodies: tuple[dict[str, Any], ...] = ({}, {"token": None, "guest": ""}, {"token": ""})
@@ -232,7 +237,7 @@ def test_statistics_are_their_owners_alone_unless_they_are_public(gateway: InPro
 
 
 @pytest.mark.parametrize("away", ["links", "analytics"])
-def test_what_is_away_is_said(gateway: InProcess, away: str) -> None:
+def test_what_is_away_is_said(gateway: InProcessGateway, away: str) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     part = getattr(gateway, away)
@@ -284,14 +289,14 @@ def reason_of(response: httpx.Response) -> str:
 
 
 @pytest.fixture(scope="module")
-def kept(gateway: InProcess) -> tuple[Owner, str]:
+def kept(gateway: InProcessGateway) -> tuple[Owner, str]:
     owner = new_guest()
     return owner, make(gateway, owner)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_bad_input_is_refused_with_a_reason(
-    gateway: InProcess, kept: tuple[Owner, str], wrong: dict[str, object]
+    gateway: InProcessGateway, kept: tuple[Owner, str], wrong: dict[str, object]
 ) -> None:
     owner, code = kept
     expected = "INVALID_RANGE" if "range" in wrong else "INVALID_ARGUMENT"
@@ -307,7 +312,9 @@ def test_bad_input_is_refused_with_a_reason(
         assert reason_of(response) == expected
 
 
-def test_code_is_never_left_out_by_chance(gateway: InProcess, kept: tuple[Owner, str]) -> None:
+def test_code_is_never_left_out_by_chance(
+    gateway: InProcessGateway, kept: tuple[Owner, str]
+) -> None:
     owner, _ = kept
     assert reason_of(gateway.call("showStatistics", owner)) == "INVALID_ARGUMENT"
 
@@ -328,14 +335,16 @@ def test_days_that_the_operator_does_not_keep_are_no_days_without_visits(tmp_pat
 # What a visit's headers are counted as.
 
 
-def names_of(gateway: InProcess, owner: Owner, code: str) -> dict[str, dict[str, int]]:
+def names_of(gateway: InProcessGateway, owner: Owner, code: str) -> dict[str, dict[str, int]]:
     breakdowns = shown(gateway, owner, code)["breakdowns"]
     return {
         kind: {one["name"]: one["people"] for one in people} for kind, people in breakdowns.items()
     }
 
 
-def test_headers_are_counted_under_names_that_strangers_do_not_choose(gateway: InProcess) -> None:
+def test_headers_are_counted_under_names_that_strangers_do_not_choose(
+    gateway: InProcessGateway,
+) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     app = "Mozilla/5.0 (Linux; Android 15; CPH2557 Build/AP3A.240617.008; wv) Chrome/142 Mobile"
@@ -361,7 +370,7 @@ def test_headers_are_counted_under_names_that_strangers_do_not_choose(gateway: I
         totals = shown(gateway, owner, code)["totals"]
         return (totals["people"], totals["bots"]) == (7, 2)
 
-    await_that(counted, SETTLED)
+    wait_until(counted, RECOVERY_SECONDS)
     names = names_of(gateway, owner, code)
     assert names["referrer"] == {"blog.example": 3, "android-app://com.google.android.gm": 1, "": 3}
     assert names["language"] == {"he": 2, "en": 1, "": 4}

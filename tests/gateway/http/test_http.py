@@ -26,7 +26,7 @@ from gateway.support.edge import Edge
 from gateway.support.request_headers import Headers
 from services.shared.errors import Unavailable
 from services.shared.observability import logs
-from tests.support.in_process import InProcess
+from tests.support.in_process_gateway import InProcessGateway
 
 URL = "https://example.com/"
 
@@ -294,7 +294,7 @@ def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.app.throttled", logs.Throttled("gateway.app"))
-    with capture_logs() as told, InProcess(tmp_path) as gateway:
+    with capture_logs() as told, InProcessGateway(tmp_path) as gateway:
         for _ in range(20):
             assert gateway.call("createShortLink", {"code": "no URL"}).status_code == 400
     assert [line["event"] for line in told].count("request_refused") == 1

@@ -14,9 +14,9 @@ import pytest
 
 from gateway.redirects.resolution import LinkState, Resolution
 from gateway.support.edge import Edge
-from tests.support.in_process import InProcess
+from tests.support.gateway_client import new_code
+from tests.support.in_process_gateway import InProcessGateway
 from tests.support.processes import ROOT
-from tests.support.product import new_code
 
 EDGE = Edge.load()
 SCRIPT = b"console.log('atajo');\n" * 40
@@ -56,18 +56,20 @@ def web_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
-    with InProcess(tmp_path_factory.mktemp("site"), web_dir=web_dir, contact=CONTACT) as gateway:
+def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
+    with InProcessGateway(
+        tmp_path_factory.mktemp("site"), web_dir=web_dir, contact=CONTACT
+    ) as gateway:
         yield gateway
 
 
 @pytest.fixture(scope="module")
-def known(site: InProcess) -> str:
+def known(site: InProcessGateway) -> str:
     """The code of a link."""
     return site.shorten("https://example.com/")
 
 
-def get(site: InProcess, path: str, method: str = "GET", **headers: str) -> httpx.Response:
+def get(site: InProcessGateway, path: str, method: str = "GET", **headers: str) -> httpx.Response:
     """One request, its path sent as it stands and no header beside those given."""
     url = httpx.URL(f"{site.url}/").copy_with(raw_path=path.encode())
     names = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -83,7 +85,9 @@ def head_matter(document: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", sorted(set(EDGE.pages) - EDGE.link_pages))
-def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path: str) -> None:
+def test_every_route_is_a_document_that_knows_its_address(
+    site: InProcessGateway, path: str
+) -> None:
     response = get(site, path.replace(":code", new_code()))
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
@@ -101,7 +105,7 @@ def test_every_route_is_a_document_that_knows_its_address(site: InProcess, path:
 
 
 @pytest.mark.parametrize("length", [4, 8, 32])
-def test_the_page_of_a_link_stands_under_every_code(site: InProcess, length: int) -> None:
+def test_the_page_of_a_link_stands_under_every_code(site: InProcessGateway, length: int) -> None:
     assert get(site, f"/links/{(new_code() * 4)[:length]}").status_code == 200
 
 
@@ -109,7 +113,7 @@ def test_the_page_of_a_link_stands_under_every_code(site: InProcess, length: int
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("state", LinkState)
 def test_a_preview_is_there_for_every_link_that_is_or_was(
-    site: InProcess, state: LinkState, method: str, ends: str
+    site: InProcessGateway, state: LinkState, method: str, ends: str
 ) -> None:
     code = site.shorten("https://example.com/")
     site.links.answer(code, Resolution(state, "https://example.com/"))
@@ -125,7 +129,9 @@ def test_a_preview_is_there_for_every_link_that_is_or_was(
     assert site.metric("atajo_redirects_total", result="found") == 0
 
 
-def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(site: InProcess) -> None:
+def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(
+    site: InProcessGateway,
+) -> None:
     site.links.away = True
     try:
         response = get(site, f"/{new_code()}+")
@@ -136,7 +142,7 @@ def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(site: InPro
     assert response.headers["cache-control"] == "private, no-store"
 
 
-def test_settings_are_escaped_in_the_document(site: InProcess) -> None:
+def test_settings_are_escaped_in_the_document(site: InProcessGateway) -> None:
     text = get(site, "/").text
     escaped = "it&#x27;s &lt;&quot;us&quot;&gt; &amp; co@example.com"
     assert f'<meta name="atajo-contact" content="{escaped}"' in text
@@ -169,7 +175,7 @@ def test_settings_are_escaped_in_the_document(site: InProcess) -> None:
     ],
 )
 def test_what_is_no_page_and_no_file_is_404_with_the_document(
-    site: InProcess, known: str, path: str
+    site: InProcessGateway, known: str, path: str
 ) -> None:
     path = path.replace("{known}", known).replace("{new}", new_code())
     response = get(site, path)
@@ -193,7 +199,7 @@ def test_what_is_no_page_and_no_file_is_404_with_the_document(
     ],
 )
 def test_types_and_caching_of_files(
-    site: InProcess, path: str, content_type: str, cache: bytes
+    site: InProcessGateway, path: str, content_type: str, cache: bytes
 ) -> None:
     response = get(site, path)
     assert response.status_code == 200
@@ -211,7 +217,7 @@ CODINGS = json.loads(Path(__file__).with_name("codings.json").read_text(encoding
 
 @pytest.mark.parametrize(("accepted", "coding"), [*CODINGS.items(), ("gzip" + ", x" * 300, None)])
 def test_a_compressed_file_is_sent_to_who_takes_it(
-    site: InProcess, accepted: str, coding: str | None
+    site: InProcessGateway, accepted: str, coding: str | None
 ) -> None:
     url = f"{site.url}/assets/app-1a2b3c.js"
     with site.http.stream("GET", url, headers={"accept-encoding": accepted}) as response:
@@ -223,14 +229,14 @@ def test_a_compressed_file_is_sent_to_who_takes_it(
     assert response.headers["content-length"] == str(len(sent))
 
 
-def test_the_document_is_sent_compressed_too(site: InProcess) -> None:
+def test_the_document_is_sent_compressed_too(site: InProcessGateway) -> None:
     packed = get(site, "/login", accept_encoding="gzip")
     assert packed.headers["content-encoding"] == "gzip"
     assert packed.text == get(site, "/login").text
 
 
 @pytest.mark.parametrize("path", ["/", "/assets/app-1a2b3c.js", "/icon.svg", "/sitemap.xml"])
-def test_what_the_client_has_already_is_304(site: InProcess, path: str) -> None:
+def test_what_the_client_has_already_is_304(site: InProcessGateway, path: str) -> None:
     full = get(site, path)
     etag = full.headers["etag"]
     for known in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
@@ -242,13 +248,13 @@ def test_what_the_client_has_already_is_304(site: InProcess, path: str) -> None:
     assert get(site, path, if_none_match='"other"').status_code == 200
 
 
-def test_documents_of_two_routes_are_told_apart(site: InProcess) -> None:
+def test_documents_of_two_routes_are_told_apart(site: InProcessGateway) -> None:
     home, login = get(site, "/"), get(site, "/login")
     assert home.headers["etag"] != login.headers["etag"]
 
 
 @pytest.mark.parametrize("path", ["/", "/icon.svg", "/nothing-here", "/robots.txt"])
-def test_head_answers_alike_without_a_body(site: InProcess, path: str) -> None:
+def test_head_answers_alike_without_a_body(site: InProcessGateway, path: str) -> None:
     got, headed = get(site, path), get(site, path, "HEAD")
     assert headed.status_code == got.status_code
     assert headed.content == b""
@@ -258,7 +264,7 @@ def test_head_answers_alike_without_a_body(site: InProcess, path: str) -> None:
     }
 
 
-def test_robots_and_sitemap_name_the_public_address(site: InProcess) -> None:
+def test_robots_and_sitemap_name_the_public_address(site: InProcessGateway) -> None:
     robots = get(site, "/robots.txt").text.splitlines()
     assert robots[:2] == ["User-agent: *", "Disallow:"]
     assert f"Sitemap: {site.url}/sitemap.xml" in robots
@@ -271,7 +277,7 @@ def test_robots_and_sitemap_name_the_public_address(site: InProcess) -> None:
     assert f"{site.url}/my-account" not in addresses
 
 
-def test_security_headers_on_every_answer(site: InProcess) -> None:
+def test_security_headers_on_every_answer(site: InProcessGateway) -> None:
     code = site.shorten("https://example.com/")
     pages = [get(site, path) for path in ("/", "/assets/app-1a2b3c.js", "/nothing", "/robots.txt")]
     pages.append(get(site, f"/{new_code()}"))
@@ -293,7 +299,9 @@ def test_security_headers_on_every_answer(site: InProcess) -> None:
     assert "unsafe-inline" not in ON_PAGES["content-security-policy"]
 
 
-def test_an_unknown_code_and_a_failing_back_end_are_kept_by_no_cache(site: InProcess) -> None:
+def test_an_unknown_code_and_a_failing_back_end_are_kept_by_no_cache(
+    site: InProcessGateway,
+) -> None:
     absent = get(site, f"/{new_code()}")
     site.links.away = True
     failing = get(site, f"/{new_code()}")

@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.in_process import InProcess
+from tests.support.gateway_client import new_code
+from tests.support.in_process_gateway import InProcessGateway
+from tests.support.nginx import BUILT, Nginx
 from tests.support.processes import NO_TLS
-from tests.support.product import new_code
-from tests.support.web import BUILT, Web
 
 HSTS = "strict-transport-security"
 
@@ -27,8 +27,8 @@ def test_every_answer_says_so_and_only_there(
 ) -> None:
     script = next((BUILT / "assets").glob("index-*.js")).name
     with (
-        InProcess(tmp_path, public_url=public_url, web_dir=BUILT) as gateway,
-        Web(tmp_path, gateway.url.removeprefix("http://"), public_url) as web,
+        InProcessGateway(tmp_path, public_url=public_url, web_dir=BUILT) as gateway,
+        Nginx(tmp_path, gateway.url.removeprefix("http://"), public_url) as web,
         httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as http,
     ):
         code = gateway.shorten("https://example.com/")
@@ -45,7 +45,7 @@ def test_every_answer_says_so_and_only_there(
                 answer = http.request(method, origin + path, json=body)
                 assert answer.headers.get_list(HSTS) == told, (origin, method, path)
     with (
-        Web(tmp_path, "127.0.0.1:9", public_url) as web,
+        Nginx(tmp_path, "127.0.0.1:9", public_url) as web,
         httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as http,
     ):
         for method, path in (("GET", f"/{new_code()}"), ("POST", "/accessLink")):

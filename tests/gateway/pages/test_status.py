@@ -13,24 +13,25 @@ import structlog
 
 from gateway.support.edge import Edge
 from services.links.domain.link import TooManyQueries
-from tests.support.in_process import InProcess
+from tests.support.gateway_client import GatewayClient
+from tests.support.in_process_gateway import InProcessGateway
+from tests.support.in_process_services import ClientSpy
 from tests.support.load_generator import fill_journal
-from tests.support.product import Client, Product
-from tests.support.services import Watched
-from tests.support.waiting import SETTLED, await_that
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 ALL_WORKS = dict.fromkeys(("following", "shortening", "counting", "reading", "accounts"), "works")
 
 
 @pytest.fixture
-def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcess]:
+def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessGateway]:
     """A gateway that looks at its services twenty times a second."""
-    monkeypatch.setattr("services.shared.observability.health._EVERY_SECONDS", 0.05)
-    with InProcess(tmp_path, journal_bytes=1 << 20) as gateway:
+    monkeypatch.setattr("services.shared.observability.health._INTERVAL_SECONDS", 0.05)
+    with InProcessGateway(tmp_path, journal_bytes=1 << 20) as gateway:
         yield gateway
 
 
-def told(product: Client) -> dict[str, str]:
+def told(product: GatewayClient) -> dict[str, str]:
     answer = product.http.get(f"{product.url}/status", headers={"accept": "application/json"})
     assert answer.headers["content-type"] == "application/json"
     works: dict[str, str] = answer.json()
@@ -38,7 +39,7 @@ def told(product: Client) -> dict[str, str]:
     return works
 
 
-def page(product: Client) -> httpx.Response:
+def page(product: GatewayClient) -> httpx.Response:
     answer = product.http.get(f"{product.url}/status", headers={"accept": "text/html,*/*;q=0.8"})
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     return answer
@@ -60,7 +61,7 @@ class Elements(HTMLParser):
         self.text += data
 
 
-def test_it_says_in_plain_words_that_everything_works(running: InProcess) -> None:
+def test_it_says_in_plain_words_that_everything_works(running: InProcessGateway) -> None:
     answer = page(running)
     assert answer.status_code == 200
     for words in (
@@ -75,9 +76,9 @@ def test_it_says_in_plain_words_that_everything_works(running: InProcess) -> Non
     assert told(running) == ALL_WORKS
 
 
-def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -> None:
+def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcessGateway) -> None:
     code = running.shorten("https://example.com/")
-    services: tuple[tuple[Watched, dict[str, str], str], ...] = (
+    services: tuple[tuple[ClientSpy, dict[str, str], str], ...] = (
         (
             running.links,
             {"following": "partly", "shortening": "fails", "reading": "fails"},
@@ -97,7 +98,7 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -
     with structlog.testing.capture_logs() as logged:
         for service, works, words in services:
             service.away = True
-            await_that(lambda works=works: told(running) == ALL_WORKS | works, SETTLED)  # type: ignore[misc]
+            wait_until(lambda works=works: told(running) == ALL_WORKS | works, RECOVERY_SECONDS)  # type: ignore[misc]
             answer = page(running)
             assert words in answer.text
             assert "Not everything works" in answer.text
@@ -105,14 +106,14 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcess) -
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
                 assert running.visit(code).status_code == 302, "what was followed lately works"
             service.away = False
-            await_that(lambda: told(running) == ALL_WORKS, SETTLED)
+            wait_until(lambda: told(running) == ALL_WORKS, RECOVERY_SECONDS)
     assert [line["event"] for line in logged if line["event"] == "dependency_away"]
     told_of_itself = [line for line in logged if line.get("route") == "/status"]
     assert told_of_itself == [], "that it tells a failure is no failure of its own"
 
 
 def test_it_says_that_reads_were_rejected(
-    running: InProcess, monkeypatch: pytest.MonkeyPatch
+    running: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def reject(*_: object) -> None:
         raise TooManyQueries("Too many searches at once.", retry_after=1)
@@ -121,18 +122,20 @@ def test_it_says_that_reads_were_rejected(
     refused = running.call("showLinks", {"guest": "g" * 43, "query": "a"})
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) >= 1
-    await_that(lambda: told(running) == ALL_WORKS | {"reading": "partly"}, SETTLED)
+    wait_until(lambda: told(running) == ALL_WORKS | {"reading": "partly"}, RECOVERY_SECONDS)
     assert "some requests were rejected in the last minute" in page(running).text
 
 
-def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(running: InProcess) -> None:
+def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(
+    running: InProcessGateway,
+) -> None:
     code = running.shorten("https://example.com/")
     running.analytics.away = True
     fill_journal(running.url, code)
-    await_that(lambda: told(running)["counting"] == "fails", SETTLED)
+    wait_until(lambda: told(running)["counting"] == "fails", RECOVERY_SECONDS)
     assert "visits of now will not be counted" in page(running).text
     running.analytics.away = False
-    await_that(lambda: told(running) == ALL_WORKS, SETTLED)
+    wait_until(lambda: told(running) == ALL_WORKS, RECOVERY_SECONDS)
 
 
 def test_it_can_be_read_by_everyone_and_tells_strangers_nothing_more(product: Product) -> None:

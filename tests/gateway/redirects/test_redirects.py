@@ -17,10 +17,11 @@ from pathlib import Path
 import pytest
 
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
-from tests.support.in_process import InProcess
+from tests.support.gateway_client import BROWSER, GatewayClient, new_code
+from tests.support.in_process_gateway import InProcessGateway
 from tests.support.processes import ROOT
-from tests.support.product import BROWSER, Client, Product, new_code
-from tests.support.waiting import CHANGED, await_that
+from tests.support.product import Product
+from tests.support.waiting import PROPAGATION_SECONDS, wait_until
 
 SHORT_URLS = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(encoding="utf-8"))
 
@@ -86,7 +87,7 @@ def test_every_visit_of_one_person_counts_and_is_seen_within_two_seconds(product
     code = product.shorten("https://example.com/", token)
     for _ in range(25):
         assert product.visit(code).status_code == 302
-    await_that(lambda: product.views(token) == {code: 25}, 2.0)
+    wait_until(lambda: product.views(token) == {code: 25}, 2.0)
 
 
 def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
@@ -207,13 +208,13 @@ def ask(product: Product, code: str) -> socket.socket:
     port = int(product.url.rpartition(":")[2])
     connection = socket.create_connection(("127.0.0.1", port), timeout=10)
     connection.sendall(plain(code).encode())
-    await_that(lambda: product.metric(misses) > before)
+    wait_until(lambda: product.metric(misses) > before)
     return connection
 
 
 def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
     before = look_ups(forgetful, "DEADLINE_EXCEEDED")
-    with forgetful.asleep("links"):
+    with forgetful.suspended("links"):
         assert forgetful.visit(new_code()).status_code == 503
     assert look_ups(forgetful, "DEADLINE_EXCEEDED") == before + 1
 
@@ -221,7 +222,7 @@ def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
 def test_one_who_leaves_before_the_answer_was_there(forgetful: Product) -> None:
     token = forgetful.log_in(forgetful.register())
     code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
-    with forgetful.asleep("links"):
+    with forgetful.suspended("links"):
         ask(forgetful, code).close()
     forgetful.await_views(token, {code: 1, other: 0})
     assert "Traceback" not in forgetful.logs()
@@ -238,10 +239,10 @@ def is_closed(product: Product) -> bool:
 
 def test_who_waits_while_the_gateway_stops_is_answered_and_let_go(forgetful: Product) -> None:
     code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
-    with forgetful.asleep("links"):
+    with forgetful.suspended("links"):
         connection = ask(forgetful, code)
         os.kill(forgetful.pid("gateway"), signal.SIGTERM)
-        await_that(lambda: is_closed(forgetful))
+        wait_until(lambda: is_closed(forgetful))
     with connection:
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
     # The latter where closing took longer than a look-up may.
@@ -254,7 +255,7 @@ def test_the_look_up_of_one_who_left_ends_before_the_gateway(forgetful: Product)
     """Its visit would come to a journal that is closed."""
     code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
     before = len(forgetful.logs("gateway").splitlines())
-    with forgetful.asleep("links"):
+    with forgetful.suspended("links"):
         ask(forgetful, code).close()
         assert forgetful.stop("gateway") == 0
     lines = [json.loads(line) for line in forgetful.logs("gateway").splitlines()[before:]]
@@ -311,9 +312,9 @@ def test_headers_that_are_long_and_never_the_same_leave_no_memory(forgetful: Pro
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
     """A gateway by itself, whose links the test makes what it wants."""
-    with InProcess(tmp_path_factory.mktemp("alone")) as gateway:
+    with InProcessGateway(tmp_path_factory.mktemp("alone")) as gateway:
         yield gateway
 
 
@@ -342,7 +343,7 @@ ENDED = {
 
 @pytest.mark.parametrize(("resolution", "status", "said"), ENDED.values(), ids=ENDED)
 def test_a_link_that_is_not_active_says_so_and_counts_nothing(
-    alone: InProcess, resolution: Resolution, status: int, said: dict[str, str]
+    alone: InProcessGateway, resolution: Resolution, status: int, said: dict[str, str]
 ) -> None:
     code = new_code()
     alone.links.answer(code, resolution)
@@ -383,11 +384,13 @@ def test_a_link_that_is_not_active_says_so_and_counts_nothing(
     ]
 
 
-def answers(gateway: Client, code: str, status: int) -> bool:
+def answers(gateway: GatewayClient, code: str, status: int) -> bool:
     return gateway.visit(code).status_code == status
 
 
-def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: InProcess) -> None:
+def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(
+    alone: InProcessGateway,
+) -> None:
     code = alone.shorten("https://example.com/")
     assert alone.visit(code).status_code == 302
     looked_up = alone.links.calls["resolve"]
@@ -397,12 +400,12 @@ def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(alone: 
         (None, 404),
     ):
         alone.links.answer(code, resolution)
-        await_that(partial(answers, alone, code, status), CHANGED)
+        wait_until(partial(answers, alone, code, status), PROPAGATION_SECONDS)
     assert alone.links.calls["resolve"] == looked_up, "it was told"
 
 
 @pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
-def test_codes_of_every_length_are_followed(alone: InProcess, code: str) -> None:
+def test_codes_of_every_length_are_followed(alone: InProcessGateway, code: str) -> None:
     alone.links.answer(code, Resolution.active("https://example.com/"))
     hits = alone.metric("atajo_cache_lookups_total", result="hit")
     for _ in range(3):
@@ -411,14 +414,14 @@ def test_codes_of_every_length_are_followed(alone: InProcess, code: str) -> None
 
 
 @pytest.mark.parametrize("path", ["abc", "a" * 33, "abc+", "status", "login", "accessLink"])
-def test_what_is_no_code_or_a_route_is_never_looked_up(alone: InProcess, path: str) -> None:
+def test_what_is_no_code_or_a_route_is_never_looked_up(alone: InProcessGateway, path: str) -> None:
     before = alone.links.calls["resolve"]
     for method in ("GET", "HEAD"):
         assert alone.http.request(method, f"{alone.url}/{path}").status_code in (200, 400, 404)
     assert alone.links.calls["resolve"] == before
 
 
-def status_of(alone: InProcess, method: str, path: str) -> tuple[int, str | None]:
+def status_of(alone: InProcessGateway, method: str, path: str) -> tuple[int, str | None]:
     """Status and Location of the answer to a path that is sent exactly as given."""
     _, _, port = alone.url.rpartition(":")
     connection = HTTPConnection("127.0.0.1", int(port), timeout=10)
@@ -432,7 +435,7 @@ def status_of(alone: InProcess, method: str, path: str) -> tuple[int, str | None
 
 @pytest.mark.parametrize("path", SHORT_URLS["followed"])
 def test_punctuation_after_a_code_leads_where_the_code_leads_and_counts_once(
-    alone: InProcess, path: str
+    alone: InProcessGateway, path: str
 ) -> None:
     code = SHORT_URLS["code"]
     alone.links.answer(code, Resolution.active("https://example.com/"))
@@ -444,7 +447,7 @@ def test_punctuation_after_a_code_leads_where_the_code_leads_and_counts_once(
 
 
 @pytest.mark.parametrize("path", SHORT_URLS["not_followed"])
-def test_what_else_follows_a_code_leads_nowhere(alone: InProcess, path: str) -> None:
+def test_what_else_follows_a_code_leads_nowhere(alone: InProcessGateway, path: str) -> None:
     code = SHORT_URLS["code"]
     alone.links.answer(code, Resolution.active("https://example.com/"))
     looked_up = alone.links.calls["resolve"]
@@ -464,7 +467,7 @@ def test_punctuation_after_a_scan_code_counts_as_a_scan(product: Product) -> Non
 
 
 def test_punctuation_after_a_code_whose_lookup_fails_is_asked_for_again_later(
-    alone: InProcess,
+    alone: InProcessGateway,
 ) -> None:
     alone.links.away = True
     try:

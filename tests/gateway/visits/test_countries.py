@@ -9,7 +9,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.visits.enrichment.countries import CountriesFile, InvalidCountriesError
-from tests.support.countries import write_countries
+from tests.support.country_database import write_country_database
 
 
 def country(code: object) -> dict[str, object]:
@@ -27,7 +27,7 @@ def test_a_file_tells_countries(tmp_path: Path) -> None:
         "203.0.114.0/24": country("Chile"),
         "203.0.115.0/24": country(56),
     }
-    write_countries(path, records)
+    write_country_database(path, records)
     country_of = CountriesFile(path)
     told = {
         text: country_of(ip_address(text))
@@ -42,7 +42,7 @@ def test_a_file_tells_countries(tmp_path: Path) -> None:
 
 def test_an_address_that_a_file_cannot_tell_is_of_no_country(tmp_path: Path) -> None:
     path = tmp_path / "countries.mmdb"
-    write_countries(path, {"192.0.2.0/24": country("CL")})
+    write_country_database(path, {"192.0.2.0/24": country("CL")})
     country_of = CountriesFile(path)
     with capture_logs() as logs:
         assert country_of(ip_address("2001:db8::1")) == country_of(ip_address("2001:db8::2")) == ""

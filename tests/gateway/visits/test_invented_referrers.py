@@ -11,8 +11,9 @@ import pytest
 
 from gateway.visits.enrichment.referrer_limit import MAX_NAMES_OF_LINK
 from tests.conftest import STORES, store_of_product
-from tests.support.product import Product, new_code
-from tests.support.waiting import SETTLED, await_that
+from tests.support.gateway_client import new_code
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 REAL = "news.example"
 
@@ -60,7 +61,7 @@ def test_strangers_hide_no_referrer_and_fill_no_store(product: Product) -> None:
     for client in range(40):
         visit(f"198.51.100.{client}", REAL)
 
-    await_that(lambda: shown()["totals"]["people"] == sent, SETTLED)
+    wait_until(lambda: shown()["totals"]["people"] == sent, RECOVERY_SECONDS)
     reply = shown()
     referrers = {one["name"]: one["people"] for one in reply["breakdowns"]["referrer"]}
     assert sum(referrers.values()) == sent

@@ -16,7 +16,7 @@ from gateway.visits.enrichment.visitors import Visitors
 from gateway.visits.journal import lines
 from services.shared.errors import Unavailable
 from services.shared.ip_addresses import parse
-from tests.support.product import BROWSER
+from tests.support.gateway_client import BROWSER
 
 DAY = 20_779
 NOON = (DAY + 0.5) * DAY_SECONDS

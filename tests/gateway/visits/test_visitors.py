@@ -16,15 +16,15 @@ from gateway.visits.enrichment.languages import ALIASES, CODES
 from gateway.visits.enrichment.visitors import Visitors, language_of
 from gateway.visits.journal import lines
 from gateway.visits.journal.lines import Facts
-from services.shared.ip_addresses import Address
-from tests.support.product import BROWSER
+from services.shared.ip_addresses import IpAddress
+from tests.support.gateway_client import BROWSER
 
 KEY = bytes(range(32))
 UA = BROWSER.encode()
 PROXY = "10.0.0.1"
 
 
-def country(address: Address) -> str:
+def country(address: IpAddress) -> str:
     return {"192.0.2.1": "CL", "2001:db8::1": "PE"}.get(str(address), "")
 
 

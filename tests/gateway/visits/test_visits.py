@@ -13,10 +13,10 @@ import pytest
 
 from gateway.visits.journal import lines
 from services.analytics.domain.visits import Dimension
-from tests.support.countries import write_countries
-from tests.support.in_process import InProcess
-from tests.support.product import Client
-from tests.support.waiting import await_that
+from tests.support.country_database import write_country_database
+from tests.support.gateway_client import GatewayClient
+from tests.support.in_process_gateway import InProcessGateway
+from tests.support.waiting import wait_until
 
 PHONE = (
     "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like "
@@ -38,27 +38,29 @@ TRUSTED = "127.0.0.0/8,::1/128"
 
 
 @pytest.fixture(scope="module")
-def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcess]:
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
     """A gateway behind a proxy that is trusted, which knows where some documents' networks are."""
     folder = tmp_path_factory.mktemp("visits")
     countries = folder / "countries.mmdb"
     networks = {"192.0.2.0/24": "PE", "198.51.100.0/24": "CL"}
-    write_countries(countries, {net: {"country": {"iso_code": c}} for net, c in networks.items()})
-    with InProcess(folder, trusted_proxies=TRUSTED, countries_file=countries) as gateway:
+    write_country_database(
+        countries, {net: {"country": {"iso_code": c}} for net, c in networks.items()}
+    )
+    with InProcessGateway(folder, trusted_proxies=TRUSTED, countries_file=countries) as gateway:
         yield gateway
 
 
-def rows(gateway: InProcess, code: str) -> list[dict[Dimension, str]]:
+def rows(gateway: InProcessGateway, code: str) -> list[dict[Dimension, str]]:
     """What is known of each row that was counted for a link, where it is known."""
     counted = [visit for visit in gateway.analytics.visits if visit.code == code]
     return [{of: name for of, name in visit.names.items() if name} for visit in counted]
 
 
-def counted(gateway: InProcess, code: str) -> int:
+def counted(gateway: InProcessGateway, code: str) -> int:
     return sum(visit.count for visit in gateway.analytics.visits if visit.code == code)
 
 
-def send(client: Client, request: str) -> None:
+def send(client: GatewayClient, request: str) -> None:
     """Send a request as it stands, and wait for its whole answer."""
     port = int(client.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
@@ -98,17 +100,17 @@ WAYS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_same_is_known_on_every_way(gateway: InProcess, way: str) -> None:
+def test_the_same_is_known_on_every_way(gateway: InProcessGateway, way: str) -> None:
     code = gateway.shorten("https://example.com/")
     send(gateway, request(f"GET /{code}", PERUVIAN))  # Which may have to be looked up.
     send(gateway, WAYS[way](code))
-    await_that(lambda: counted(gateway, code) == 2)
+    wait_until(lambda: counted(gateway, code) == 2)
     assert rows(gateway, code) in ([KNOWN], [KNOWN, KNOWN])
     visitors = [who for (_, of), who in gateway.analytics.visitors.items() if of == code]
     assert len(set().union(*visitors)) == 1
 
 
-def test_what_is_not_known_and_whether_there_is_a_key_is_counted(gateway: InProcess) -> None:
+def test_what_is_not_known_and_whether_there_is_a_key_is_counted(gateway: InProcessGateway) -> None:
     code = gateway.shorten("https://example.com/")
     before = {
         name: gateway.metric("atajo_visits_unknown_total", dimension=name)
@@ -119,7 +121,7 @@ def test_what_is_not_known_and_whether_there_is_a_key_is_counted(gateway: InProc
     gateway.visit(code, {"x-forwarded-for": "203.0.113.1"})
     gateway.visit(code, {"user-agent": "curl/8"})
     for name, people in (("browser", 1), ("country", 2)):
-        await_that(
+        wait_until(
             lambda name=name, people=people: (  # type: ignore[misc]
                 gateway.metric("atajo_visits_unknown_total", dimension=name)
                 == before[name] + people
@@ -140,7 +142,7 @@ MARKS = {
 
 
 def test_nothing_of_a_person_is_in_the_journal(tmp_path: Path) -> None:
-    with InProcess(tmp_path, trusted_proxies=TRUSTED) as gateway:
+    with InProcessGateway(tmp_path, trusted_proxies=TRUSTED) as gateway:
         code = gateway.shorten("https://example.com/")
         gateway.analytics.away = True
         for address in MARKED:

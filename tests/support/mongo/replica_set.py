@@ -1,4 +1,4 @@
-"""A MongoDB replica set whose primary steps down, dies or freezes, and whose connections break."""
+"""A MongoDB replica set in which tests provoke failovers, crashes and network failures."""
 
 from __future__ import annotations
 
@@ -11,32 +11,34 @@ from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
 from tests.support.mongo import server
-from tests.support.mongo.gate import Gate
 from tests.support.mongo.server import Node
-from tests.support.waiting import await_that
+from tests.support.mongo.tcp_proxy import TcpProxy
+from tests.support.waiting import wait_until
 
 _STEP_DOWN_SECONDS = 10
-"""For which a primary that stepped down is not elected again, if there are others."""
+"""How long a primary that stepped down is not elected again, if there are other nodes."""
 
 
 class ReplicaSet:
-    """Nodes that know each other, and are known, by the ports of gates in front of them."""
+    """Nodes that know each other, and are known to clients, by the ports of their proxies."""
 
-    def __init__(self, nodes: list[Node], gates: list[Gate]) -> None:
+    def __init__(self, nodes: list[Node], proxies: list[TcpProxy]) -> None:
         self.nodes = nodes
-        self._gates = gates
+        self._proxies = proxies
         for node in nodes:
             node.start()
-        self.url = server.initiate([gate.port for gate in gates])
+        self.url = server.initiate([proxy.port for proxy in proxies])
         self._client = MongoClient[dict[str, Any]](self.url)
         self._failed = nodes[0]
 
     def primary(self) -> Node:
-        """Return the primary, once all nodes are there."""
+        """Return the primary, once the set is healthy."""
         self.await_healthy()
         port = int(self._client.admin.command("hello")["me"].rpartition(":")[2])
         return next(
-            node for node, gate in zip(self.nodes, self._gates, strict=True) if gate.port == port
+            node
+            for node, proxy in zip(self.nodes, self._proxies, strict=True)
+            if proxy.port == port
         )
 
     def await_healthy(self) -> None:
@@ -50,10 +52,10 @@ class ReplicaSet:
             states = sorted(member["stateStr"] for member in members)
             return states == ["PRIMARY", *["SECONDARY"] * (len(self.nodes) - 1)]
 
-        await_that(is_healthy)
+        wait_until(is_healthy)
 
     def step_down(self) -> None:
-        """Let the primary become a secondary."""
+        """Make the primary a secondary."""
         self.await_healthy()
         command = {"replSetStepDown": _STEP_DOWN_SECONDS, "force": True}
         self._client.admin.command(command)
@@ -64,27 +66,27 @@ class ReplicaSet:
         self._failed.signal(signal.SIGKILL)
 
     def restart(self) -> None:
-        """Start the killed node again over its data."""
+        """Start the killed node again with its data."""
         self._failed.start()
 
     def freeze_primary(self) -> None:
-        """SIGSTOP the primary: it takes connections and answers nothing."""
+        """SIGSTOP the primary: it accepts connections but does not answer."""
         self._failed = self.primary()
         self._failed.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Let the frozen node go on."""
+        """SIGCONT the frozen node."""
         self._failed.signal(signal.SIGCONT)
 
     def cut(self) -> None:
-        """End every connection to the nodes and between them, and refuse new ones."""
-        for gate in self._gates:
-            gate.shut()
+        """Close all connections to and between the nodes, and refuse new ones."""
+        for proxy in self._proxies:
+            proxy.shut()
 
     def mend(self) -> None:
         """Accept connections again."""
-        for gate in self._gates:
-            gate.open()
+        for proxy in self._proxies:
+            proxy.open()
 
     def close(self) -> None:
         self._client.close()
@@ -92,11 +94,11 @@ class ReplicaSet:
 
 @contextmanager
 def replica_set(count: int) -> Iterator[ReplicaSet]:
-    """Yield a new replica set of so many nodes. Raises NoServer."""
+    """Yield a new replica set of `count` nodes. Raises NoServer."""
     with server.nodes(count, "--replSet", server.SET, *server.SMALL) as nodes, ExitStack() as stack:
-        gates = [stack.enter_context(Gate(node.port)) for node in nodes]
-        for gate in gates:
-            gate.open()
-        started = ReplicaSet(nodes, gates)
+        proxies = [stack.enter_context(TcpProxy(node.port)) for node in nodes]
+        for proxy in proxies:
+            proxy.open()
+        started = ReplicaSet(nodes, proxies)
         stack.callback(started.close)
         yield started

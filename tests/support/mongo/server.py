@@ -6,7 +6,7 @@ The server is the first of these that exists:
 2. `mongod` on the PATH or in .cache/bin, where `make mongo` puts it;
 3. a container, if a Docker engine is running.
 
-A server that is started here ends with the test run, however that ends.
+A server that is started here ends with the test run, even if that is killed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from urllib.parse import urlsplit
 from pymongo import MongoClient
 from pymongo.errors import PyMongoError
 
+from tests.support.ports import free_port
 from tests.support.processes import ROOT
-from tests.support.product import free_port
 
 URL_VARIABLE = "ATAJO_TEST_MONGODB_URL"
 IMAGE = "mongo:8.0"
@@ -46,12 +46,12 @@ SMALL = (
     *("--wiredTigerCacheSizeGB", "0.25", "--oplogSize", "128"),
     *("--setParameter", "diagnosticDataCollectionEnabled=false"),
 )
-"""Options of a server that takes 150 MB of memory."""
+"""Options of a server with 150 MB of memory."""
 _SHARED = (
     *SMALL,
     # Files of dropped databases stay open until a checkpoint after this time.
     *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "10"),
-    # Tests use times of their own.
+    # Tests use timestamps in the past.
     *("--setParameter", "ttlMonitorEnabled=false"),
 )
 Document = dict[str, Any]
@@ -71,7 +71,7 @@ Before a start it waits until the killed server has released its data and its po
 
 
 _log: int | None = subprocess.DEVNULL
-"""What servers write their logs to; None is standard error."""
+"""Where servers log; None is standard error."""
 
 
 class NoServer(Exception):
@@ -81,7 +81,7 @@ class NoServer(Exception):
 class Node:
     """One `mongod` with a data folder of its own.
 
-    `prefix` is the command that runs another one where the server is: empty on this machine.
+    `prefix` is a command that runs another one inside the server's container; empty without one.
     """
 
     def __init__(self, prefix: Sequence[str], program: str, port: int, *options: str) -> None:
@@ -121,7 +121,7 @@ class Node:
 
 @contextmanager
 def nodes(count: int, *options: str) -> Iterator[list[Node]]:
-    """Yield servers of this machine or of a container, not started. Raises NoServer."""
+    """Yield servers on this machine or in a container, not started yet. Raises NoServer."""
     ports = [free_port() for _ in range(count)]
     with ExitStack() as stack:
         prefix: list[str] = []
@@ -135,7 +135,7 @@ def nodes(count: int, *options: str) -> Iterator[list[Node]]:
 
 
 def initiate(ports: Sequence[int]) -> str:
-    """Make a replica set of started nodes, which knows them by these ports; return its URL."""
+    """Initiate a replica set of started nodes with these ports; return its URL."""
     hosts = [f"127.0.0.1:{port}" for port in ports]
     config = {
         "_id": SET,
@@ -168,7 +168,7 @@ def single(*options: str) -> Iterator[str]:
 
 @contextmanager
 def running(*options: str) -> Iterator[str]:
-    """Yield the URL of a replica set: the given one, or a new one of one node. Raises NoServer."""
+    """Yield the URL of the given replica set, or of a new one of one node. Raises NoServer."""
     if url := os.environ.get(URL_VARIABLE):
         yield url
     else:
@@ -177,7 +177,7 @@ def running(*options: str) -> Iterator[str]:
 
 
 def lifeline(folder: Path) -> int:
-    """Return a file descriptor: when it is closed, the server that `shared` starts ends."""
+    """Return a file descriptor. Closing it ends the server that `shared` starts."""
     os.mkfifo(folder / _FIFO)
     return os.open(folder / _FIFO, os.O_RDWR)
 
@@ -206,7 +206,7 @@ def shared(folder: Path) -> str:
                     text=True,
                     start_new_session=True,
                 )
-            _started.append(process)  # A process that nobody refers to is a warning.
+            _started.append(process)  # Python warns of a running process without references.
             assert process.stdout is not None
             with process.stdout:
                 url = process.stdout.readline().strip()
@@ -231,7 +231,7 @@ def database(url: str) -> Iterator[str]:
     parts = urlsplit(url)
     own = parts._replace(path=f"/{name}").geturl()
     if "@" in parts.netloc and "authsource=" not in parts.query.lower():
-        # A user that the URL names is known to the database it named, or to `admin`.
+        # The user in the URL is defined in its database, or in `admin`.
         own = with_options(own, f"authSource={parts.path.lstrip('/') or 'admin'}")
     try:
         yield own
@@ -243,7 +243,7 @@ def database(url: str) -> Iterator[str]:
 
 
 def empty(url: str) -> None:
-    """Delete all documents of a database but the version of its schema."""
+    """Delete all documents of a database except the version of its schema."""
     with MongoClient[Document](url) as client:
         database = client.get_default_database()
         for name in database.list_collection_names():
@@ -252,7 +252,7 @@ def empty(url: str) -> None:
 
 
 def _fast_folder() -> str:
-    """Return the folder for data that need not outlive the machine: in memory if there is room."""
+    """Return a folder for temporary data: in memory if there is space."""
     in_memory = Path("/dev/shm")
     if in_memory.is_dir() and shutil.disk_usage(in_memory).free > _ROOM_BYTES:
         return str(in_memory)
@@ -265,7 +265,7 @@ def _mongod() -> str | None:
 
 @contextmanager
 def _container(ports: Sequence[int]) -> Iterator[list[str]]:
-    """Yield the command that runs another one in a new container with these ports."""
+    """Start a container with these ports; yield a command that runs another one in it."""
     if not shutil.which("docker"):
         raise NoServer(MISSING)
     name = f"atajo-test-{secrets.token_hex(6)}"

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
-from tests.support.waiting import await_that
+from tests.support.waiting import wait_until
 
 PASSWORD = "Camino-42"
 
 
 def until(condition: Callable[[], bool]) -> None:
     """Wait for something the back end does in its own time."""
-    await_that(condition)
+    wait_until(condition)
 
 
 def answer_to(route: Route, post_data: str | None = None) -> APIResponse:

@@ -17,8 +17,9 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from tests.conftest import STORES, store_of_product
 from tests.deployment.cluster.product import ClusterProduct
 from tests.support.browsers import running_chromium
-from tests.support.processes import PATIENCE
-from tests.support.product import BROWSER, Product
+from tests.support.gateway_client import BROWSER
+from tests.support.processes import TIMEOUT_SECONDS
+from tests.support.product import Product
 from tests.system.e2e.stage import behind_nginx, built_product
 from tests.system.qr.conftest import readers as readers
 
@@ -121,7 +122,7 @@ def visitor(
                 troubles.append(f"third party: {request.url}")
 
         context = browser.new_context(base_url=base_url, user_agent=BROWSER, **options)
-        context.set_default_timeout(1000 * PATIENCE)
+        context.set_default_timeout(1000 * TIMEOUT_SECONDS)
         context.on("console", watch)
         context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))
         context.on("request", watch_request)

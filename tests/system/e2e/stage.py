@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.browsers import chromium
+from tests.support.nginx import BUILT, Nginx
+from tests.support.ports import free_port
 from tests.support.processes import ROOT
-from tests.support.product import Product, free_port
-from tests.support.web import BUILT, Web
+from tests.support.product import Product
 
 
 def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
@@ -35,7 +36,7 @@ def behind_nginx(folder: Path, *, store: str = "", **settings: str) -> Iterator[
     inside = {"ATAJO_TRUSTED_PROXIES": "127.0.0.1/32", **settings}
     with (
         Product(folder, inside, store=store, front=port) as product,
-        Web(folder, product.address("gateway"), product.url, port=port, settings=settings),
+        Nginx(folder, product.address("gateway"), product.url, port=port, settings=settings),
     ):
         yield product
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import Product, new_code
-from tests.support.waiting import await_that
+from tests.support.gateway_client import new_code
+from tests.support.product import Product
+from tests.support.waiting import wait_until
 from tests.support.webdriver import Window, firefox, webkit
 from tests.system.e2e.acts import PASSWORD
 
@@ -26,7 +27,7 @@ def shorten(window: Window, url: str) -> str:
     """Shorten a link on the page that is open; returns its short address."""
     window.fill("Link to shorten", url)
     window.press("Shorten")
-    await_that(lambda: _SHORT.search(window.text) is not None)
+    wait_until(lambda: _SHORT.search(window.text) is not None)
     found = _SHORT.search(window.text)
     assert found
     return f"http://{found.group()}"
@@ -69,7 +70,7 @@ def test_the_main_ways(
         window.go(followed)
         window.await_text("The target")
         token = site.log_in(email, PASSWORD)
-        await_that(lambda: site.views(token) == {followed.rpartition("/")[2]: 1})
+        wait_until(lambda: site.views(token) == {followed.rpartition("/")[2]: 1})
         window.go(f"{site.url}/my-account")
         window.await_text(f"{target}/of-an-account")
 
@@ -77,7 +78,7 @@ def test_the_main_ways(
         window.fill("URL", followed)
         window.press("DOWNLOAD QR")
         saved = window.downloads / "my-qr-code.png"
-        await_that(lambda: saved.exists() and saved.read_bytes().endswith(b"IEND\xaeB`\x82"))
+        wait_until(lambda: saved.exists() and saved.read_bytes().endswith(b"IEND\xaeB`\x82"))
 
         window.go(f"{site.url}/privacy-policies")
         window.await_title("Privacy policies")

@@ -7,8 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.support.gateway_client import new_code
 from tests.support.processes import ROOT
-from tests.support.product import Product, new_code
+from tests.support.product import Product
 from tests.system.e2e.acts import (
     hold_back,
     keep_token,

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.product import Product
-from tests.support.waiting import SETTLED, await_that
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 from tests.system.e2e.acts import keep_token, sideways
 
 BOT = "Googlebot/2.1 (+http://www.google.com/bot.html)"
@@ -51,7 +51,7 @@ def _visited(site: Product, token: str, people: int = 2) -> str:
     for _ in range(people):
         site.visit(code, {"referer": "https://news.example/today"})
     site.visit(code, {"user-agent": BOT})
-    await_that(lambda: site.views(token)[code] == people, SETTLED)
+    wait_until(lambda: site.views(token)[code] == people, RECOVERY_SECONDS)
     return code
 
 

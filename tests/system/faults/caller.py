@@ -6,8 +6,9 @@ import json
 import time
 from typing import Any
 
-from tests.support.load_generator import AWAY, Connection, NotReachedError
-from tests.support.processes import PATIENCE
+from tests.support.http_connection import Connection, NotReachedError
+from tests.support.load_generator import AWAY
+from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.product import Product
 
 
@@ -19,7 +20,7 @@ class Caller:
 
     def ask(self, name: str, data: object) -> tuple[int, Any]:
         """The status and what stands under `data`, once neither a part nor an answer is missing."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while time.monotonic() < deadline:
             try:
                 status, body = self._connection.ask("POST", f"/{name}", data)

@@ -22,7 +22,7 @@ from typing import Self
 from tests.support.mongo.replica_set import ReplicaSet, replica_set
 from tests.support.processes import Process
 from tests.support.product import PROCESSES, SERVICES, Product
-from tests.support.waiting import await_that
+from tests.support.waiting import wait_until
 
 STORES = ("sqlite", "mongodb")
 _TRIES = 3
@@ -91,7 +91,7 @@ class Fleet(Product):
         """Wait until links, which runs, is ready to serve: it reaches its store."""
         if self.database:
             self.database.await_healthy()
-        await_that(lambda: self.dependencies("links") == {"store": "ok"})
+        wait_until(lambda: self.dependencies("links") == {"store": "ok"})
 
     def freeze(self, name: str) -> None:
         """SIGSTOP: the process is there, takes connections and answers nothing."""

@@ -13,9 +13,9 @@ import grpc
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from tests.support.crew import Crew
 from tests.support.product import Product
-from tests.support.waiting import CHANGED, await_that
+from tests.support.thread_group import ThreadGroup
+from tests.support.waiting import PROPAGATION_SECONDS, wait_until
 from tests.system.faults.visitors import BLOCKED, Visitors
 
 Act = Callable[[pb_grpc.ModerationServiceStub], object]
@@ -70,7 +70,7 @@ def unblock_address(address: str) -> Act:
     return lambda stub: stub.UnblockAddress(request, timeout=_CALL_SECONDS)
 
 
-class Operator(Crew):
+class Operator(ThreadGroup):
     """Goes round some links and addresses while the block lasts, and decides on each in turn.
 
     They are this one's own. Between two decisions there is a pause, in seconds. `visitors` follow
@@ -109,7 +109,7 @@ class Operator(Crew):
         with self._deciding:
             now = time.monotonic()
             seconds = self.visitors.seconds_until_so(list(self._codes.values()), now)
-        assert seconds < CHANGED, f"a gateway followed a decision after {seconds:.1f} s"
+        assert seconds < PROPAGATION_SECONDS, f"a gateway followed a decision after {seconds:.1f} s"
         self.slowest = max(self.slowest, seconds)
 
     def compare(self) -> None:
@@ -120,7 +120,7 @@ class Operator(Crew):
         assert not self.visitors.failures, self.visitors.failures[:20]
         for host, code in self._codes.items():
             wanted = 451 if host in self._blocked else 302
-            await_that(partial(self._answers, code, wanted), CHANGED)
+            wait_until(partial(self._answers, code, wanted), PROPAGATION_SECONDS)
         kept: list[pb.Decision] = []
         with grpc.insecure_channel(self._product.admin_address("links")) as channel:
             stub = pb_grpc.ModerationServiceStub(channel)
@@ -139,7 +139,7 @@ class Operator(Crew):
 
     def _decide(self) -> None:
         for number, (host, code) in itertools.cycle(enumerate(self._codes.items())):
-            if self._over.wait(self._pause):
+            if self._stopping.wait(self._pause):
                 return
             with self._deciding:
                 self._toggle(host, code, is_link=number % 2 == 0)

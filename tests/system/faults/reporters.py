@@ -13,10 +13,11 @@ import grpc
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from tests.support.crew import Crew
-from tests.support.load_generator import AWAY, Connection, NotReachedError
-from tests.support.processes import PATIENCE
+from tests.support.http_connection import Connection, NotReachedError
+from tests.support.load_generator import AWAY
+from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.product import Product
+from tests.support.thread_group import ThreadGroup
 
 REASONS = ("phishing", "malware", "spam", "illegal", "other")
 NO_LIMIT = {"ATAJO_LIMIT_REPORTS": "100000/second"}
@@ -28,7 +29,7 @@ Place = tuple[str, str]
 """A link's code and a reason."""
 
 
-class Reporters(Crew):
+class Reporters(ThreadGroup):
     """Report links for some reasons, one after the other, for as long as the block lasts."""
 
     def __init__(
@@ -58,7 +59,7 @@ class Reporters(Crew):
         with self._changed:
             wanted = self.acknowledged.total() + count
             there = self._changed.wait_for(
-                lambda: self.acknowledged.total() >= wanted or self._failures, PATIENCE
+                lambda: self.acknowledged.total() >= wanted or self._failures, TIMEOUT_SECONDS
             )
             assert there, "nothing is reported"
             assert not self._failures, self._failures
@@ -105,15 +106,15 @@ class Reporters(Crew):
         }
 
     def _report(self) -> None:
-        with closing(Connection(self._product.url, PATIENCE)) as connection:
-            while not self._over.wait(self._pause):
+        with closing(Connection(self._product.url, TIMEOUT_SECONDS)) as connection:
+            while not self._stopping.wait(self._pause):
                 code, reason = self._chance.choice(self._codes), self._chance.choice(REASONS)
                 details = f"{code} {reason}"
                 payload = {"code": code, "reason": reason, "details": details, "contact": "a@b"}
                 try:
                     status, body = connection.ask("POST", "/reportLink", payload)
                 except NotReachedError:
-                    self._over.wait(0.01)
+                    self._stopping.wait(0.01)
                     continue
                 except OSError:
                     status, body = _UNANSWERED, b""

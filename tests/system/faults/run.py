@@ -31,11 +31,12 @@ import httpx
 
 from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
-from tests.support.load_generator import GUISES, Guise, Load
+from tests.support.load_generator import Load
+from tests.support.nginx import start_gateway
 from tests.support.processes import NO_TLS
 from tests.support.product import PROCESSES, Product
-from tests.support.waiting import SETTLED, await_that
-from tests.support.web import gateway_beside
+from tests.support.visitor_profiles import PROFILES, VisitorProfile
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 from tests.system.faults.fleet import STORES, Fleet, Storm, fleet_on
 from tests.system.faults.operator import Operator
 from tests.system.faults.reporters import NO_LIMIT, Reporters
@@ -75,7 +76,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
         }
         reported = [fleet.shorten(f"https://example.com/reported/{n}") for n in range(5)]
         storm = Storm(fleet, seed)
-        with gateway_beside(fleet, folder / "beside", BESIDE_SETTINGS) as beside:
+        with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS) as beside:
             other = f"http://{beside.addresses['http']}"
             operator = Operator(fleet, 6, [fleet.url, other], {fleet.url: fleet.life})
             with (
@@ -93,7 +94,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
                     owners=2,
                     pause=0.01,
                     life=fleet.life,
-                    guises=GUISES,
+                    profiles=PROFILES,
                     scan_codes=scan_codes,
                 ) as load,
             ):
@@ -109,9 +110,9 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
                 _await_calm(fleet, operator)
                 load.await_more(visits=100, created=10)
                 reporters.await_more(20)
-            await_that(lambda: fleet.metric("atajo_visitor_key_known") == 1, SETTLED)
-            load.visit_in_all_guises(codes, fleet.url)
-            load.visit_in_all_guises(codes, other)
+            wait_until(lambda: fleet.metric("atajo_visitor_key_known") == 1, RECOVERY_SECONDS)
+            load.visit_with_all_profiles(codes, fleet.url)
+            load.visit_with_all_profiles(codes, other)
         broken = fleet.kills + fleet.freezes + storm.database_faults.total()
 
         def compare_all() -> None:
@@ -122,7 +123,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             reporters.compare(broken)
 
         # It was killed; what it took down it hands over in its next life.
-        with gateway_beside(fleet, folder / "beside", BESIDE_SETTINGS):
+        with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS):
             compare_all()
         # What waits in a journal or a log is played back at a start: nothing may come twice.
         fleet.strike(*PROCESSES)
@@ -189,7 +190,7 @@ def compare(product: Product, token: str, load: Load) -> None:
             if not load.answered[code] <= n <= load.answered[code] + load.unanswered[code]
         ]
 
-    deadline = time.monotonic() + SETTLED
+    deadline = time.monotonic() + RECOVERY_SECONDS
     while wrong() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not wrong(), f"visits were lost or counted twice: {wrong()}"
@@ -200,7 +201,7 @@ def compare(product: Product, token: str, load: Load) -> None:
 def compare_statistics(product: Product, codes: list[str], load: Load, since: date) -> None:
     """The same for all that is told of the visits to each code. Raises AssertionError.
 
-    Each guise that can visit a code did so while visitors were told apart. Two of them may look
+    Each profile that can visit a code did so while visitors were told apart. Two of them may look
     like one (in one of a thousand codes), but resends, restarts and other gateways make no more of
     them, each day since `since`.
     """
@@ -212,9 +213,9 @@ def compare_statistics(product: Product, codes: list[str], load: Load, since: da
             # A visitor is an address with a User-Agent.
             visitors = len(
                 {
-                    (guise.headers["user-agent"], guise.headers.get("x-forwarded-for"))
-                    for guise in load.guises_of(code)
-                    if not guise.is_bot
+                    (profile.headers["user-agent"], profile.headers.get("x-forwarded-for"))
+                    for profile in load.profiles_of(code)
+                    if not profile.is_bot
                 }
             )
             span = pb.GetStatisticsRequest(
@@ -280,12 +281,12 @@ def _not_in_all(what: str, people: int, named: Mapping[str, Mapping[str, int]]) 
 def _differences(load: Load, code: str, dimension: str, told: dict[str, int]) -> list[str]:
     """How people by their names, or bots, differ from those who were answered."""
 
-    def by_name(visits: Counter[tuple[str, Guise]]) -> Counter[str]:
+    def by_name(visits: Counter[tuple[str, VisitorProfile]]) -> Counter[str]:
         names = Counter[str]()
-        for (visited, guise), count in visits.items():
-            if visited == code and guise.is_bot == (dimension == "bots"):
+        for (visited, profile), count in visits.items():
+            if visited == code and profile.is_bot == (dimension == "bots"):
                 unknown = "link" if dimension == "source" else ""
-                names[guise.names.get(dimension, unknown)] += count
+                names[profile.names.get(dimension, unknown)] += count
         return names
 
     answered, unanswered = by_name(load.seen), by_name(load.unseen)

@@ -18,10 +18,12 @@ import pytest
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from tests.support.processes import PATIENCE, Process
-from tests.support.product import Client, Product, free_port
-from tests.support.waiting import CHANGED
-from tests.support.web import gateway_beside
+from tests.support.gateway_client import GatewayClient
+from tests.support.nginx import start_gateway
+from tests.support.ports import free_port
+from tests.support.processes import TIMEOUT_SECONDS, Process
+from tests.support.product import Product
+from tests.support.waiting import PROPAGATION_SECONDS
 from tests.system.faults.operator import Act, block_address, block_link, insist
 from tests.system.faults.visitors import BLOCKED, PURGED, REMOVED, Visitors
 
@@ -59,7 +61,9 @@ class Replicas(Product):
         """Purge links as the operator does, at one replica; returns when that was acknowledged."""
         with grpc.insecure_channel(self._running[address].addresses["admin"]) as channel:
             request = pb.PurgeLinksRequest(codes=codes)
-            purged = pb_grpc.MaintenanceServiceStub(channel).PurgeLinks(request, timeout=PATIENCE)
+            purged = pb_grpc.MaintenanceServiceStub(channel).PurgeLinks(
+                request, timeout=TIMEOUT_SECONDS
+            )
         assert sorted(purged.codes) == sorted(codes)
         return time.monotonic()
 
@@ -79,14 +83,18 @@ class Replicas(Product):
             for code in change:
                 changes = pb.LinkChanges(url=THIRD)
                 request = pb.ChangeLinkRequest(owner=owner, code=code, changes=changes)
-                stub.ChangeLink(request, timeout=PATIENCE)
-            stub.RemoveLinks(pb.RemoveLinksRequest(owner=owner, codes=remove), timeout=PATIENCE)
-            stub.RestoreLinks(pb.RestoreLinksRequest(owner=owner, codes=restore), timeout=PATIENCE)
+                stub.ChangeLink(request, timeout=TIMEOUT_SECONDS)
+            stub.RemoveLinks(
+                pb.RemoveLinksRequest(owner=owner, codes=remove), timeout=TIMEOUT_SECONDS
+            )
+            stub.RestoreLinks(
+                pb.RestoreLinksRequest(owner=owner, codes=restore), timeout=TIMEOUT_SECONDS
+            )
 
     def start_gateway(self, name: str) -> str:
         """Start a gateway; returns its URL."""
         settings = {"ATAJO_LINKS_ADDRESS": self._settings["ATAJO_LINKS_ADDRESS"]}
-        process = self._ending.enter_context(gateway_beside(self, self.folder / name, settings))
+        process = self._ending.enter_context(start_gateway(self, self.folder / name, settings))
         return f"http://{process.addresses['http']}"
 
     def start_gateways(self) -> list[str]:
@@ -139,13 +147,13 @@ def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -
 
         visitors.expect(while_up, PURGED)
         acknowledged = replicas.purge(first, while_up)
-        assert visitors.seconds_until_so(while_up, acknowledged) < CHANGED
+        assert visitors.seconds_until_so(while_up, acknowledged) < PROPAGATION_SECONDS
 
         if first != last:
             replicas.kill_links(first)
             visitors.expect(while_one_is_down, PURGED)
             acknowledged = replicas.purge(last, while_one_is_down)
-            assert visitors.seconds_until_so(while_one_is_down, acknowledged) < CHANGED
+            assert visitors.seconds_until_so(while_one_is_down, acknowledged) < PROPAGATION_SECONDS
             replicas.start_links(first)
 
         with replicas.away() as elsewhere:
@@ -157,7 +165,7 @@ def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -
         assert visitors.are([*kept, *while_away], (302, URL))
         replicas.start_links(first)
         back = time.monotonic()
-        assert visitors.seconds_until_so(while_away, back) < CHANGED
+        assert visitors.seconds_until_so(while_away, back) < PROPAGATION_SECONDS
 
         if first != last:
             replicas.start_links(last)
@@ -166,8 +174,8 @@ def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -
             for some in (visitors, late_visitors):
                 some.expect(after, PURGED)
             acknowledged = replicas.purge(last, after)
-            assert visitors.seconds_until_so(after, acknowledged) < CHANGED
-            assert late_visitors.seconds_until_so(after, acknowledged) < CHANGED
+            assert visitors.seconds_until_so(after, acknowledged) < PROPAGATION_SECONDS
+            assert late_visitors.seconds_until_so(after, acknowledged) < PROPAGATION_SECONDS
             late_visitors.await_round()
             assert late_visitors.are(kept, (302, URL))
         visitors.await_round()
@@ -192,7 +200,7 @@ def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Repl
     codes += [*changed_away, *removed_away, *restored_away]
     with (
         Visitors(gateways, dict.fromkeys(codes, URL)) as visitors,
-        Client(gateways[-1]).http as http,
+        GatewayClient(gateways[-1]).http as http,
     ):
 
         def call(function: str, **data: object) -> float:
@@ -209,17 +217,22 @@ def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Repl
         visitors.await_round()
         assert visitors.are(codes, (302, URL))
 
-        assert visitors.seconds_until_so(changed, change(changed, OTHER)) < CHANGED
+        assert visitors.seconds_until_so(changed, change(changed, OTHER)) < PROPAGATION_SECONDS
         gone = [*removed, *restored_away]
         visitors.expect(gone, REMOVED)
-        assert visitors.seconds_until_so(gone, call("removeLinks", codes=gone)) < CHANGED
+        assert (
+            visitors.seconds_until_so(gone, call("removeLinks", codes=gone)) < PROPAGATION_SECONDS
+        )
         visitors.expect(removed, (302, URL))
-        assert visitors.seconds_until_so(removed, call("restoreLinks", codes=removed)) < CHANGED
+        assert (
+            visitors.seconds_until_so(removed, call("restoreLinks", codes=removed))
+            < PROPAGATION_SECONDS
+        )
 
         if first != last:
             replicas.kill_links(first)
             acknowledged = change(while_one_is_down, OTHER)
-            assert visitors.seconds_until_so(while_one_is_down, acknowledged) < CHANGED
+            assert visitors.seconds_until_so(while_one_is_down, acknowledged) < PROPAGATION_SECONDS
             replicas.start_links(first)
 
         with replicas.away() as elsewhere:
@@ -240,7 +253,7 @@ def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Repl
         replicas.start_links(first)
         back = time.monotonic()
         away = [*changed_away, *removed_away, *restored_away]
-        assert visitors.seconds_until_so(away, back) < CHANGED
+        assert visitors.seconds_until_so(away, back) < PROPAGATION_SECONDS
         visitors.await_round()
         assert visitors.are([*kept, *removed], (302, URL))
         assert visitors.are(changed, (302, OTHER))
@@ -276,7 +289,7 @@ def test_what_the_operator_blocks_while_links_is_killed_holds_within_seconds_of_
                 replicas.start_links(first)
             back = time.monotonic()
             since = max(acknowledged.result(), back)  # While links is away nobody hears of it.
-            assert visitors.seconds_until_so(some, since) < CHANGED
+            assert visitors.seconds_until_so(some, since) < PROPAGATION_SECONDS
         visitors.await_round()
         assert visitors.are([kept], (302, URL))
     assert not visitors.failures

@@ -18,9 +18,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.crew import Crew
-from tests.support.processes import NO_TLS, PATIENCE
-from tests.support.product import new_code
+from tests.support.gateway_client import new_code
+from tests.support.processes import NO_TLS, TIMEOUT_SECONDS
+from tests.support.thread_group import ThreadGroup
 from tests.system.faults.caller import Caller
 from tests.system.faults.fleet import STORES, Fleet, fleet_on
 
@@ -30,7 +30,7 @@ _LONGEST = 0.05
 """Seconds after the claims began up to which a kill may come: a claim takes less."""
 
 
-class Makers(Crew):
+class Makers(ThreadGroup):
     """Make links with a guest's key, one after the other, until the block ends.
 
     `made` has those that were acknowledged. A creation that broke off is repeated as it was, and is
@@ -50,7 +50,7 @@ class Makers(Crew):
         with self._changed:
             wanted = len(self.made) + count
             there = self._changed.wait_for(
-                lambda: len(self.made) >= wanted or self.failures, PATIENCE
+                lambda: len(self.made) >= wanted or self.failures, TIMEOUT_SECONDS
             )
             assert there, "no links are made"
             assert not self.failures, self.failures
@@ -58,7 +58,7 @@ class Makers(Crew):
 
     def _make(self) -> None:
         with closing(Caller(self._fleet)) as caller:
-            while not self._over.is_set():
+            while not self._stopping.is_set():
                 code = new_code()
                 url = f"https://example.com/{code}"
                 new = {"code": code, "url": url, **self._guest}

@@ -20,9 +20,10 @@ import pytest
 
 from gateway.visits.journal.journal import HEADROOM
 from gateway.visits.journal.lines import Visit, of_visit
+from tests.support.gateway_client import BROWSER
 from tests.support.processes import NO_TLS
-from tests.support.product import BROWSER, Product
-from tests.support.waiting import SETTLED, await_that
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 from tests.system.faults.test_store_away import away
 
 
@@ -91,7 +92,7 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
         assert len(lines) == 1, "once a minute"
         if not small:
             resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (most, most))
-        await_that(lambda: p.metric("atajo_visits_pending") == 0, 20)
+        wait_until(lambda: p.metric("atajo_visits_pending") == 0, 20)
 
         def loses_none() -> bool:
             nonlocal answered
@@ -101,21 +102,21 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
             return p.metric("atajo_visits_lost_total") == lost
 
         # The room is there again, and nothing more is lost.
-        await_that(loses_none, SETTLED)
+        wait_until(loses_none, RECOVERY_SECONDS)
         lost = p.metric("atajo_visits_lost_total")
-        await_that(lambda: p.metric("atajo_visits_pending") == 0, SETTLED)
+        wait_until(lambda: p.metric("atajo_visits_pending") == 0, RECOVERY_SECONDS)
         visit_often(p, code, 1000)
         answered += 1000
-        await_that(lambda: p.views(token)[code] == answered - lost, SETTLED)
+        wait_until(lambda: p.views(token)[code] == answered - lost, RECOVERY_SECONDS)
         visit_often(p, code, 1000)
         assert p.metric("atajo_visits_lost_total") == lost
-        await_that(lambda: p.views(token)[code] == answered + 1000 - lost, SETTLED)
+        wait_until(lambda: p.views(token)[code] == answered + 1000 - lost, RECOVERY_SECONDS)
         # Its own visits fill it again and again, and it goes on.
         p.stop("gateway")
         p.start("gateway")
         reconnect(p)
         visit_often(p, code, 100)
-        await_that(lambda: p.views(token)[code] == answered + 1100 - lost, SETTLED)
+        wait_until(lambda: p.views(token)[code] == answered + 1100 - lost, RECOVERY_SECONDS)
 
 
 def test_a_journal_that_cannot_begin_is_one_line(tmp_path: Path) -> None:
@@ -148,11 +149,11 @@ def test_a_gateway_killed_before_the_acknowledgement_sends_the_batch_again(
         os.kill(product.pid("analytics"), signal.SIGSTOP)
         visit_often(product, code, 100)
         # A visit waits for a moment before it is sent, so a batch is on its way.
-        await_that(lambda: product.metric("atajo_visit_flush_lag_seconds") > 1)
+        wait_until(lambda: product.metric("atajo_visit_flush_lag_seconds") > 1)
         os.kill(product.pid("gateway"), signal.SIGSTOP)
         if applied:
             os.kill(product.pid("analytics"), signal.SIGCONT)
-            await_that(lambda: visits_stored(tmp_path) > 0)
+            wait_until(lambda: visits_stored(tmp_path) > 0)
         product.kill("gateway")
         if not applied:
             product.kill("analytics")
@@ -160,8 +161,8 @@ def test_a_gateway_killed_before_the_acknowledgement_sends_the_batch_again(
         product.start("gateway")
         reconnect(product)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] >= 200, SETTLED)
-        await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+        wait_until(lambda: product.views(token)[code] >= 200, RECOVERY_SECONDS)
+        wait_until(lambda: product.metric("atajo_visits_pending") == 0, RECOVERY_SECONDS)
         assert product.views(token)[code] == 200
 
 
@@ -178,7 +179,7 @@ def test_a_torn_tail_costs_nothing_that_was_answered(tmp_path: Path) -> None:
         product.start("analytics", "gateway")
         reconnect(product)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 400, SETTLED)
+        wait_until(lambda: product.views(token)[code] == 400, RECOVERY_SECONDS)
 
 
 def test_damaged_visits_are_lost_once_and_cost_no_later_one(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_damaged_visits_are_lost_once_and_cost_no_later_one(tmp_path: Path) -> N
         code = product.shorten("https://example.com/", token)
         for n in range(1, 4):
             visit_often(product, code, 100)
-            await_that(lambda n=n: product.views(token)[code] == 100 * n, SETTLED)  # type: ignore[misc]
+            wait_until(lambda n=n: product.views(token)[code] == 100 * n, RECOVERY_SECONDS)  # type: ignore[misc]
         product.kill("analytics")
         visit_often(product, code, 100)
         product.kill("gateway")
@@ -196,9 +197,9 @@ def test_damaged_visits_are_lost_once_and_cost_no_later_one(tmp_path: Path) -> N
             path.write_bytes(path.read_bytes().swapcase())
         product.start("analytics", "gateway")
         reconnect(product)
-        await_that(lambda: product.metric("atajo_visits_lost_total") == 100)
+        wait_until(lambda: product.metric("atajo_visits_lost_total") == 100)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 400, SETTLED)
+        wait_until(lambda: product.views(token)[code] == 400, RECOVERY_SECONDS)
 
 
 def test_a_lost_folder_is_a_new_journal_at_once_and_after_a_start(tmp_path: Path) -> None:
@@ -207,15 +208,15 @@ def test_a_lost_folder_is_a_new_journal_at_once_and_after_a_start(tmp_path: Path
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/", token)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 100, SETTLED)
+        wait_until(lambda: product.views(token)[code] == 100, RECOVERY_SECONDS)
         shutil.rmtree(tmp_path / "journal")
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 200, SETTLED)
+        wait_until(lambda: product.views(token)[code] == 200, RECOVERY_SECONDS)
         product.kill("gateway")
         product.start("gateway")
         reconnect(product)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 300, SETTLED)
+        wait_until(lambda: product.views(token)[code] == 300, RECOVERY_SECONDS)
         assert product.stop("gateway") == 0
 
 
@@ -230,19 +231,19 @@ def test_a_room_of_one_mebibyte_is_used_again_and_again(tmp_path: Path, gone: bo
         for _ in range(12):
             visit_often(product, code, 3000)  # 0.3 MB
             if not gone:
-                await_that(lambda: product.metric("atajo_visits_pending") == 0, 30)
+                wait_until(lambda: product.metric("atajo_visits_pending") == 0, 30)
         if gone:
             assert product.metric("atajo_visits_lost_total") > 0
             product.start("analytics")
-            await_that(lambda: product.metric("atajo_visits_pending") == 0, 30)
+            wait_until(lambda: product.metric("atajo_visits_pending") == 0, 30)
         lost = product.metric("atajo_visits_lost_total")
         assert gone or lost == 0
         visit_often(product, code, 1000)
-        await_that(
+        wait_until(
             lambda: (
                 product.views(token)[code] == 37_000 - product.metric("atajo_visits_lost_total")
             ),
-            SETTLED,
+            RECOVERY_SECONDS,
         )
 
 
@@ -272,7 +273,7 @@ def test_a_backlog_is_read_while_it_serves_and_counted_once_whatever_is_killed(
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/", token)
         visit_often(product, code, 100)
-        await_that(lambda: product.views(token)[code] == 100, SETTLED)
+        wait_until(lambda: product.views(token)[code] == 100, RECOVERY_SECONDS)
         product.stop("gateway")
         visits = 100 + leave_backlog(tmp_path / "journal", code, size)
         product.kill("analytics")
@@ -282,19 +283,19 @@ def test_a_backlog_is_read_while_it_serves_and_counted_once_whatever_is_killed(
             visit_often(product, code, 100)
             visits += 100
             pending = visits - 100  # The first ones were counted ahead of this.
-            await_that(lambda p=pending: product.metric("atajo_visits_pending") == p, 60)  # type: ignore[misc]
+            wait_until(lambda p=pending: product.metric("atajo_visits_pending") == p, 60)  # type: ignore[misc]
             assert product.metric("atajo_visits_restoring") == 1
             product.kill("gateway")
         product.start("analytics", "gateway")
         reconnect(product)
         acknowledged = 'atajo_visit_batches_total{result="acknowledged"}'
-        await_that(lambda: product.metric(acknowledged) > 100, 60)
+        wait_until(lambda: product.metric(acknowledged) > 100, 60)
         product.kill("gateway")
         product.start("gateway")
         reconnect(product)
         visit_often(product, code, 100)
         visits += 100
-        await_that(lambda: product.metric("atajo_visits_pending") == 0, 300)
+        wait_until(lambda: product.metric("atajo_visits_pending") == 0, 300)
         assert product.views(token)[code] == visits
         assert product.metric("atajo_visits_lost_total") == 0
         assert product.stop("gateway") == 0

@@ -14,7 +14,8 @@ from typing import Any
 
 import httpx
 
-from tests.support.product import PROCESSES, SERVICES, Product, new_code, registration
+from tests.support.gateway_client import new_code, registration
+from tests.support.product import PROCESSES, SERVICES, Product
 
 FIELDS = {"time", "level", "service", "event"}
 EMAIL, PASSWORD, USERNAME = "somebody.secret@example.com", "Camino-Secreto-42", "Somebody Else"
@@ -44,7 +45,7 @@ def stop_all(product: Product) -> None:
 
 def break_store(product: Product, name: str) -> None:
     """Have a running service find no database where its own was."""
-    with product.asleep(name):  # It would end, were it to read a file while that is cut short.
+    with product.suspended(name):  # It would end, were it to read a file while that is cut short.
         for path in product.folder.glob(f"{name}.sqlite3*"):
             path.write_bytes(b"no database" * 1000)
 

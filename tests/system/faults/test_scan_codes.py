@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.product import new_code
-from tests.support.waiting import SETTLED, await_that
+from tests.support.gateway_client import new_code
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 from tests.system.faults.caller import Caller
 from tests.system.faults.fleet import STORES, Fleet, fleet_on
 
@@ -68,7 +68,7 @@ def test_scan_codes_made_under_kills_are_one_each_and_count_once(
         fleet.rise("gateway")
         fleet.await_all()
         wanted = [{"name": "qr", "people": len(scan_codes)}]
-        await_that(lambda: sources(caller, guest) == wanted, SETTLED)
+        wait_until(lambda: sources(caller, guest) == wanted, RECOVERY_SECONDS)
         for code in scan_codes:
             assert sources(caller, guest, code) == [{"name": "qr", "people": 1}]
 

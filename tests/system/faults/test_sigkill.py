@@ -14,11 +14,13 @@ from typing import cast
 import httpx
 import pytest
 
-from tests.support.load_generator import Connection, Load, NotReachedError
-from tests.support.processes import NO_TLS, PATIENCE
-from tests.support.product import BROWSER, PROCESSES, Product, new_code
-from tests.support.waiting import SETTLED, await_that
-from tests.support.web import gateway_beside
+from tests.support.gateway_client import BROWSER, new_code
+from tests.support.http_connection import Connection, NotReachedError
+from tests.support.load_generator import Load
+from tests.support.nginx import start_gateway
+from tests.support.processes import NO_TLS, TIMEOUT_SECONDS
+from tests.support.product import PROCESSES, Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,7 @@ def check(product: Product, token: str, load: Load) -> None:
             if not answered <= views[code] <= answered + load.unanswered[code]
         ]
 
-    await_that(lambda: not wrong(), SETTLED)  # The last batch is on its way.
+    wait_until(lambda: not wrong(), RECOVERY_SECONDS)  # The last batch is on its way.
     # Once all that was answered is there, nothing may come on top.
     assert not wrong()
 
@@ -105,7 +107,7 @@ def visit_until_killed(product: Product, code: str, at_once: int, answers: int) 
             sent += at_once
         killed = False
         while open_connections := len(selector.get_map()):
-            ready = selector.select(PATIENCE)
+            ready = selector.select(TIMEOUT_SECONDS)
             assert ready, f"{open_connections} connections say nothing"
             for key, _ in ready:
                 connection, received = cast(socket.socket, key.fileobj), key.data
@@ -148,7 +150,7 @@ async def make_at_once(
 
     bounds = httpx.Limits(max_connections=len(links))
     async with httpx.AsyncClient(
-        base_url=product.url, timeout=PATIENCE, limits=bounds, verify=NO_TLS
+        base_url=product.url, timeout=TIMEOUT_SECONDS, limits=bounds, verify=NO_TLS
     ) as http:
         await asyncio.gather(*(make(http, code, url) for code, url in links.items()))
     return answers.count(200)
@@ -171,7 +173,7 @@ def test_links_killed_among_many_creations_of_one_moment(product: Product) -> No
         refused += len(some) - asyncio.run(make_at_once(product, token, some, kill_at=made))
         links |= some
         product.revive()
-        await_that(partial(all_made_at_once, product, token, some), SETTLED)
+        wait_until(partial(all_made_at_once, product, token, some), RECOVERY_SECONDS)
     assert refused, "every link was made ahead of the kill"
     for code, url in links.items():
         assert product.data("accessLink", {"code": code})["longUrl"] == [{"long_link": url}]
@@ -189,8 +191,8 @@ def test_the_gateway_killed_among_many_visits_of_one_turn(product: Product) -> N
         sent += more[0]
         answered += more[1]
         product.start("gateway")
-    await_that(lambda: product.metric("atajo_visits_restoring") == 0, SETTLED)
-    await_that(lambda: product.metric("atajo_visits_pending") == 0, SETTLED)
+    wait_until(lambda: product.metric("atajo_visits_restoring") == 0, RECOVERY_SECONDS)
+    wait_until(lambda: product.metric("atajo_visits_pending") == 0, RECOVERY_SECONDS)
     assert answered <= product.views(token)[code] <= sent
     assert product.metric("atajo_visits_lost_total") == 0
 
@@ -213,10 +215,10 @@ def test_a_connection_that_is_not_told_of_the_end_is_answered_nothing_that_is_no
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     settings = {"ATAJO_DRAIN_SECONDS": "0.2"}
-    with gateway_beside(product, tmp_path, settings, "tests.system.untold") as ending:
-        connection = Connection(f"http://{ending.addresses['http']}", PATIENCE)
+    with start_gateway(product, tmp_path, settings, "tests.system.untold") as ending:
+        connection = Connection(f"http://{ending.addresses['http']}", TIMEOUT_SECONDS)
         answered = 0
-        with product.asleep("analytics"):  # So that its end takes its time.
+        with product.suspended("analytics"):  # So that its end takes its time.
             with suppress(NotReachedError, OSError):
                 while connection.ask("GET", f"/{code}")[0] == 302:
                     answered += 1
@@ -225,7 +227,7 @@ def test_a_connection_that_is_not_told_of_the_end_is_answered_nothing_that_is_no
             assert ending.wait() == 0
         assert "visits_lost" not in ending.stderr()
     connection.close()
-    with gateway_beside(product, tmp_path, settings):
+    with start_gateway(product, tmp_path, settings):
         product.await_views(token, {code: answered})
 
 
@@ -238,7 +240,7 @@ def test_visits_wait_for_analytics_and_redirects_do_not(product: Product) -> Non
     profile = product.data("showProfile", {"token": token})
     assert [link["views"] for link in profile["data"]] == [None]
     product.start("analytics")
-    await_that(lambda: product.views(token)[code] == 200, SETTLED)
+    wait_until(lambda: product.views(token)[code] == 200, RECOVERY_SECONDS)
 
 
 def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(product: Product) -> None:
@@ -254,4 +256,4 @@ def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(product: Pro
     assert (created.status_code, created.json()["error"]["status"]) == (503, "UNAVAILABLE")
     assert product.data("verifyUser", {"email": "a@b.c", "password": "x"})["error"]
     product.start("links")
-    await_that(lambda: product.visit("zzzzzzzz").status_code == 404, SETTLED)
+    wait_until(lambda: product.visit("zzzzzzzz").status_code == 404, RECOVERY_SECONDS)

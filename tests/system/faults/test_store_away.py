@@ -16,10 +16,11 @@ import pytest
 from gateway.backends.auth import AuthClient
 from gateway.backends.view_counts import RETRY_SECONDS
 from services.shared.errors import Unauthenticated, Unavailable
-from services.shared.rpc import client
+from services.shared.rpc import channels
+from tests.support.gateway_client import BROWSER, new_code, registration
 from tests.support.processes import NO_TLS
-from tests.support.product import BROWSER, Product, new_code, registration
-from tests.support.waiting import SETTLED, await_that
+from tests.support.product import Product
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 RESOLVE_SECONDS = 2.0
 CALL_SECONDS = 5.0
@@ -50,7 +51,7 @@ def away(product: Product, name: str, how: str) -> Iterator[None]:
         yield
         product.start(name)
     else:
-        with product.asleep(name):
+        with product.suspended(name):
             yield
 
 
@@ -102,11 +103,12 @@ def test_links_away(running: Product, how: str) -> None:
         assert seconds < CALL_SECONDS + LEEWAY
         refused(running.call("accessLink", {"code": new_code()}))
         assert running.data("accessLink", {"code": known[0]})["longUrl"]
-    await_that(lambda: running.visit(new_code()).status_code == 404, SETTLED)
-    await_that(lambda: running.call("createShortLink", link).status_code == 200, SETTLED)
+    wait_until(lambda: running.visit(new_code()).status_code == 404, RECOVERY_SECONDS)
+    wait_until(lambda: running.call("createShortLink", link).status_code == 200, RECOVERY_SECONDS)
     # What was refused was no visit, and who called the function no person.
-    await_that(
-        lambda: running.views(token) == {**dict.fromkeys(known, 41), link["code"]: 0}, SETTLED
+    wait_until(
+        lambda: running.views(token) == {**dict.fromkeys(known, 41), link["code"]: 0},
+        RECOVERY_SECONDS,
     )
 
 
@@ -140,18 +142,18 @@ def test_auth_away(running: Product, how: str) -> None:
         response, seconds = logged_in.result()
         refused(response)
         # A log-in may queue for a minute; that its service is mute is noticed sooner.
-        assert seconds < (client.KEEPALIVE_MS + client.KEEPALIVE_TIMEOUT_MS) / 1000 + LEEWAY
-    await_that(lambda: running.call("createShortLink", link).status_code == 200, SETTLED)
-    await_that(lambda: running.call("verifyUser", log_in).status_code == 200, SETTLED)
+        assert seconds < (channels.KEEPALIVE_MS + channels.KEEPALIVE_TIMEOUT_MS) / 1000 + LEEWAY
+    wait_until(lambda: running.call("createShortLink", link).status_code == 200, RECOVERY_SECONDS)
+    wait_until(lambda: running.call("verifyUser", log_in).status_code == 200, RECOVERY_SECONDS)
     assert running.data("registerUser", account) == {"success": True}
-    await_that(lambda: running.views(token)[code] == 100, SETTLED)
+    wait_until(lambda: running.views(token)[code] == 100, RECOVERY_SECONDS)
 
 
 async def test_a_call_that_may_take_long_notices_that_its_service_is_mute(
     running: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "KEEPALIVE_MS", 1000)
-    monkeypatch.setattr(client, "KEEPALIVE_TIMEOUT_MS", 500)
+    monkeypatch.setattr(channels, "KEEPALIVE_MS", 1000)
+    monkeypatch.setattr(channels, "KEEPALIVE_TIMEOUT_MS", 500)
     auth = AuthClient(running._addresses["auth"])
     with pytest.raises(Unauthenticated):
         await auth.account_of("no token")
@@ -176,8 +178,8 @@ def test_analytics_away(running: Product, how: str) -> None:
         assert seconds < CALL_SECONDS + LEEWAY
         _, seconds = timed(lambda: running.call("showProfile", {"token": token}))
         assert seconds < CALL_SECONDS, "it is not waited for again and again"
-    await_that(lambda: running.views(token)[code] == 300, RETRY_SECONDS + 5.0)
-    await_that(lambda: running.metric("atajo_visits_pending") == 0, SETTLED)
+    wait_until(lambda: running.views(token)[code] == 300, RETRY_SECONDS + 5.0)
+    wait_until(lambda: running.metric("atajo_visits_pending") == 0, RECOVERY_SECONDS)
     assert running.views(token)[code] == 300, "what was resent counts once"
 
 
@@ -191,7 +193,7 @@ def test_a_service_that_was_started_again_is_used_within_two_seconds(running: Pr
         time.sleep(0.05)
     running.start("links")
     started = time.monotonic()
-    await_that(lambda: running.visit(new_code()).status_code == 404, SETTLED)
+    wait_until(lambda: running.visit(new_code()).status_code == 404, RECOVERY_SECONDS)
     assert time.monotonic() - started < 2
 
 
@@ -216,7 +218,7 @@ def test_the_gateway_stops_in_good_order_while_analytics_is_away(
     running.start("gateway")
     running.http.close()
     running.http = httpx.Client(timeout=30, verify=NO_TLS)
-    await_that(lambda: running.views(token)[code] == 50, SETTLED)
+    wait_until(lambda: running.views(token)[code] == 50, RECOVERY_SECONDS)
 
 
 def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
@@ -254,7 +256,7 @@ def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
     finally:
         for connection in idle:
             connection.close()
-    await_that(lambda: running.views(token)[code] == 201, SETTLED)
+    wait_until(lambda: running.views(token)[code] == 201, RECOVERY_SECONDS)
     assert running.stop("gateway") == 0
 
 

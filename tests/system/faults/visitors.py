@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from tests.support.crew import Crew
-from tests.support.load_generator import Connection, NotReachedError
-from tests.support.waiting import await_that
+from tests.support.http_connection import Connection, NotReachedError
+from tests.support.thread_group import ThreadGroup
+from tests.support.waiting import wait_until
 
 VISITORS = 2
 """Of each gateway."""
@@ -24,7 +24,7 @@ Answer = tuple[int, str]
 REMOVED, PURGED, AWAY, BLOCKED = (410, ""), (404, ""), (503, ""), (451, "")
 
 
-class Visitors(Crew):
+class Visitors(ThreadGroup):
     """Follow all codes at each gateway, one after the other, until the block ends.
 
     `urls` says where each code leads at first. What they are to answer later is said with `expect`,
@@ -75,7 +75,7 @@ class Visitors(Crew):
         with self._lock:
             more = VISITORS * len(self.codes)
             wanted = {gateway: self.visits[gateway] + more for gateway in self.gateways}
-        await_that(lambda: all(self.visits[gateway] >= n for gateway, n in wanted.items()))
+        wait_until(lambda: all(self.visits[gateway] >= n for gateway, n in wanted.items()))
 
     def seconds_until_so(self, codes: Sequence[str], since: float) -> float:
         """Wait until all gateways, asked later than `since`, answer as expected last.
@@ -92,7 +92,7 @@ class Visitors(Crew):
                     for one in asked
                 )
 
-        await_that(are_so)
+        wait_until(are_so)
         with self._lock:
             others = [
                 at
@@ -113,7 +113,7 @@ class Visitors(Crew):
         known: set[tuple[int, str]] = set()
         start = number * len(self.codes) // VISITORS
         for code in itertools.islice(itertools.cycle(self.codes), start, None):
-            if self._over.wait(self._pause):
+            if self._stopping.wait(self._pause):
                 break
             reached = self._reached[gateway, code]
             life, asked = life_of() if life_of else 1, time.monotonic()

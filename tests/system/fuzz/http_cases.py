@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gateway.support.edge import Edge
-from tests.support.product import BROWSER
+from tests.support.gateway_client import BROWSER
 from tests.system.fuzz.grammar import Grammar, mutated, read
 
 EDGE = Edge.load()

@@ -26,9 +26,9 @@ from types import TracebackType
 from atajo.analytics.v1 import analytics_pb2
 from atajo.auth.v1 import auth_pb2
 from atajo.links.v1 import links_pb2
-from tests.support.crew import Crew
 from tests.support.product import PROCESSES, Product
-from tests.support.waiting import SETTLED, await_that
+from tests.support.thread_group import ThreadGroup
+from tests.support.waiting import RECOVERY_SECONDS, wait_until
 from tests.system.fuzz.http_cases import KNOWN_CODES
 from tests.system.fuzz.targets import DefectError, InnerPort, PublicPort
 
@@ -46,7 +46,7 @@ _LOOK_SECONDS = 0.5
 _SERVICES = {"auth": auth_pb2, "links": links_pb2, "analytics": analytics_pb2}
 
 
-class Fuzzing(Crew):
+class Fuzzing(ThreadGroup):
     """Cases of one seed sent to a running product for the block, by threads in turn.
 
     The first defect ends it; the end of the block raises it.
@@ -84,15 +84,15 @@ class Fuzzing(Crew):
 
     def wait(self, seconds: float) -> None:
         """Go on for so long, or until a defect is found."""
-        self._over.wait(seconds)
+        self._stopping.wait(seconds)
 
     @property
     def goes_on(self) -> bool:
         """Whether no defect was found yet."""
-        return not self._over.is_set()
+        return not self._stopping.is_set()
 
     def _work(self, name: str) -> None:
-        while not self._over.is_set():
+        while not self._stopping.is_set():
             with self._lock:
                 number = self._next[name]
                 self._next[name] += 1
@@ -135,7 +135,7 @@ def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Co
                     fuzzing.wait(_LOOK_SECONDS)
         except KeyboardInterrupt:
             pass  # Enough; what it left is looked at as at any end.
-        await_that(lambda: product.views(token)[canary] == followed, SETTLED)
+        wait_until(lambda: product.views(token)[canary] == followed, RECOVERY_SECONDS)
         ended = {name: pid for name, pid in pids.items() if not Path(f"/proc/{pid}").exists()}
         assert not ended, f"processes ended: {ended}"
         faults = _faults(product)

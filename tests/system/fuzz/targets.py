@@ -16,7 +16,7 @@ from google.protobuf.descriptor import ServiceDescriptor
 
 from tests.system.fuzz import http_cases, rpc_cases
 
-PATIENCE = 20.0
+TIMEOUT_SECONDS = 20.0
 """Seconds after which an answer that has not come counts as none."""
 
 _5XX = re.compile(rb"HTTP/1\.1 5\d\d ")
@@ -56,7 +56,7 @@ class PublicPort:
     def send(self, number: int) -> list[str]:
         """Send a case; returns the statuses of its answers. Raises DefectError, OSError."""
         case = http_cases.case(self._seed, number, self._token)
-        with socket.create_connection(self._address, timeout=PATIENCE) as connection:
+        with socket.create_connection(self._address, timeout=TIMEOUT_SECONDS) as connection:
             sender = threading.Thread(target=_send, args=(connection, case.pieces))
             sender.start() if sum(map(len, case.pieces)) > _BLOCKING_BYTES else sender.run()
             try:
@@ -70,7 +70,7 @@ class PublicPort:
                 return ["broken"]
             finally:
                 if sender.ident:
-                    sender.join(PATIENCE)
+                    sender.join(TIMEOUT_SECONDS)
 
 
 class InnerPort:
@@ -102,10 +102,10 @@ class InnerPort:
         channel: Any = self._channel  # Its types know no bytes that are sent as they are.
         try:
             if case.streams:
-                for _ in channel.unary_stream(case.path)(case.message, timeout=PATIENCE):
+                for _ in channel.unary_stream(case.path)(case.message, timeout=TIMEOUT_SECONDS):
                     pass
             else:
-                channel.unary_unary(case.path)(case.message, timeout=PATIENCE)
+                channel.unary_unary(case.path)(case.message, timeout=TIMEOUT_SECONDS)
         except grpc.RpcError as error:
             return error
         return None
@@ -117,7 +117,7 @@ class InnerPort:
         """Bytes that are no gRPC, or stop being some."""
         chance = random.Random(f"noise {self._seed} {number}")
         start = chance.choice((b"", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"))
-        with socket.create_connection(_split(self._target), timeout=PATIENCE) as connection:
+        with socket.create_connection(_split(self._target), timeout=TIMEOUT_SECONDS) as connection:
             _send(connection, (start + chance.randbytes(chance.randint(0, 2000)),))
 
 

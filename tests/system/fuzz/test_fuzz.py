@@ -91,7 +91,7 @@ class _Silent:
 
 
 def test_a_defect_that_shows_only_at_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(targets, "PATIENCE", 0.5)
+    monkeypatch.setattr(targets, "TIMEOUT_SECONDS", 0.5)
     with (
         _server_that_answers(None) as address,
         pytest.raises(DefectError),

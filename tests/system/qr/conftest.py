@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Request
 
 from tests.support.browsers import running_chromium
-from tests.support.processes import PATIENCE
+from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.product import Product
 from tests.system.qr.readers import Readers
 from tests.system.qr.studio import Studio
@@ -39,7 +39,7 @@ def context(browser: Browser, product_with_pages: Product) -> Iterator[BrowserCo
         viewport={"width": 1280, "height": 900},
         permissions=["clipboard-read", "clipboard-write"],
     )
-    context.set_default_timeout(1000 * PATIENCE)
+    context.set_default_timeout(1000 * TIMEOUT_SECONDS)
 
     def watch(message: ConsoleMessage) -> None:
         # Offline, the browser itself notes what the rest of the product would like to have.

@@ -1,4 +1,4 @@
-/** What the code of a link can be. The back end has the same in services/shared/codes.py. */
+/** What the code of a link can be. The back end has the same in services/shared/link_codes.py. */
 import { CODE_PATTERN, reserved, routes, TRAILING_PATTERN } from './edge';
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);

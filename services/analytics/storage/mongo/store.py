@@ -174,7 +174,7 @@ class _Backend:
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Write(name, work, size, done))
         if self._committing is None or self._committing.done():
-            self._committing = background.run(self._commit_all(), "analytics-commit")
+            self._committing = background.start_task(self._commit_all(), "analytics-commit")
         return await done
 
     async def _commit_all(self) -> None:
@@ -222,7 +222,7 @@ class _Backend:
                     lambda db: db.visitor_keys.insert_one({"_id": day, "key": new_key}),
                 )
             except DuplicateKeyError:
-                stored = await self._database.read_held("analytics_key", find)
+                stored = await self._database.read_key_holder("analytics_key", find)
         key: bytes = stored["key"] if stored else new_key
         return key
 

@@ -87,7 +87,7 @@ class BlocklistFolder:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Load the lists in the background and keep them up to date until the body ends."""
-        watching = background.run(self._watch(), "blocklists")
+        watching = background.start_task(self._watch(), "blocklists")
         try:
             yield
         finally:

@@ -26,7 +26,7 @@ from services.links.storage.mongo.schema import BY_AGE
 from services.links.storage.owner_encoding import OwnerValue
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 MAX_UNCACHED = 2000
 """Up to this many links are counted each time, in about a millisecond."""
@@ -61,7 +61,7 @@ async def count_cached(
     cached: Document | None = await database.read(
         "links_count_kept", lambda db: db.counts.find_one({"_id": owner})
     )
-    oldest = micros_of(now - _MAX_CLOCK_LAG - _TTL)
+    oldest = to_micros(now - _MAX_CLOCK_LAG - _TTL)
     if cached is None or cached["changes"] != changes or cached["until"] < oldest:
         cached = await _count_older(database, owner, query, changes, now)
     newer = {**query, "created_at": {"$gt": cached["until"]}}
@@ -88,7 +88,7 @@ async def _count_older(
     database: Database, owner: OwnerValue, query: Document, changes: list[str], now: datetime
 ) -> Document:
     """Count an owner's older links; cache and return the count."""
-    until = micros_of(now - _MAX_CLOCK_LAG)
+    until = to_micros(now - _MAX_CLOCK_LAG)
     older = {**query, "created_at": {"$lte": until}}
     count: int = await database.read_majority(
         "links_count", lambda db: db.links.count_documents(older, hint=BY_AGE)

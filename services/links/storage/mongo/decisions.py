@@ -22,7 +22,7 @@ from services.links.domain.decision import (
 )
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 _VERSION = {"_id": "addresses"}
 _NEWEST_FIRST = (("decided_at", DESCENDING), ("_id", DESCENDING))
@@ -63,7 +63,7 @@ class MongoDecisionReader:
             "links_addresses", lambda db: db.blocked_addresses.find().to_list(None)
         )
         return [
-            BlockedPattern(one["_id"], BlockReason(one["reason"]), moment_of(one["blocked_at"]))
+            BlockedPattern(one["_id"], BlockReason(one["reason"]), from_micros(one["blocked_at"]))
             for one in found
         ]
 
@@ -97,14 +97,14 @@ class MongoDecisionRepository:
             "address": decision.pattern,
             "reason": decision.reason.value if decision.reason else None,
             "cause": decision.comment,
-            "decided_at": micros_of(decision.at),
+            "decided_at": to_micros(decision.at),
             "reports": decision.reports,
         }
         new = {name: value for name, value in fields.items() if value}
         self._tx.db.decisions.insert_one(new, session=self._tx.session)
 
     def block(self, blocked: BlockedPattern) -> None:
-        block = {"reason": blocked.reason.value, "blocked_at": micros_of(blocked.blocked_at)}
+        block = {"reason": blocked.reason.value, "blocked_at": to_micros(blocked.blocked_at)}
         self._tx.db.blocked_addresses.replace_one(
             {"_id": blocked.pattern}, block, upsert=True, session=self._tx.session
         )
@@ -129,7 +129,7 @@ def _decision_of(document: Document) -> Decision:
     reason = document.get("reason")
     return Decision(
         kind=DecisionKind(document["kind"]),
-        at=moment_of(document["decided_at"]),
+        at=from_micros(document["decided_at"]),
         code=document.get("code", ""),
         pattern=document.get("address", ""),
         reason=BlockReason(reason) if reason else None,

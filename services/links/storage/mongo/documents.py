@@ -35,7 +35,7 @@ from services.links.domain.host import host_at, host_key
 from services.links.domain.link import FormerUrl, Link
 from services.links.storage.owner_encoding import owner_of, value_of
 from services.shared.mongo import Document
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 PURGED: Document = {"removed": True}
 """The fields of a purged link or scan code beside `_id`."""
@@ -83,7 +83,7 @@ def link_of(document: Document) -> Link | None:
         code=document["_id"],
         url=document["url"],
         owner=owner_of(document.get("creator")),
-        created_at=moment_of(document["created_at"]),
+        created_at=from_micros(document["created_at"]),
         title=document.get("title", ""),
         tags=tuple(document.get("tags", ())),
         changed_at=_moment(document, "changed_at"),
@@ -108,7 +108,7 @@ def links_of(documents: list[Document]) -> list[Link]:
 def history_of(document: Document) -> list[FormerUrl]:
     """Return the previous URLs of a link, the most recent first."""
     return [
-        FormerUrl(one["url"], moment_of(one["until"]))
+        FormerUrl(one["url"], from_micros(one["until"]))
         for one in reversed(document.get("history", ()))
     ]
 
@@ -125,7 +125,7 @@ def update_of(old: Link, new: Link, now: datetime) -> Document:
         "$unset": dict.fromkeys(before.keys() - after.keys(), ""),
     }
     if new.url != old.url:
-        update["$push"] = {"history": {"url": old.url, "until": micros_of(now)}}
+        update["$push"] = {"history": {"url": old.url, "until": to_micros(now)}}
     return {operator: fields for operator, fields in update.items() if fields}
 
 
@@ -135,7 +135,7 @@ def _fields(link: Link) -> Document:
     fields: Document = {
         "url": link.url,
         "creator": owner,
-        "created_at": micros_of(link.created_at),
+        "created_at": to_micros(link.created_at),
         "title": link.title or None,
         "tags": list(link.tags) or None,
         "changed_at": _micros(link.changed_at),
@@ -158,8 +158,8 @@ def _fields(link: Link) -> Document:
 
 
 def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else micros_of(moment)
+    return None if moment is None else to_micros(moment)
 
 
 def _moment(document: Document, name: str) -> datetime | None:
-    return moment_of(document[name]) if name in document else None
+    return from_micros(document[name]) if name in document else None

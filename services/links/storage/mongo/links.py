@@ -41,7 +41,7 @@ from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
 from services.links.storage.owner_encoding import value_of
 from services.shared.mongo import Database, Document, Operation
 from services.shared.mongo.transactions import Transaction
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 _SCAN_CODE = {"scan_of": 1}
 
@@ -57,7 +57,7 @@ class MongoLinkReader:
         try:
             await self._database.write("links_add", lambda db: db.links.insert_one(new))
         except DuplicateKeyError:
-            return link_of(await self._database.read_held("links_held", _find(link.code)))
+            return link_of(await self._database.read_key_holder("links_held", _find(link.code)))
         return link
 
     async def find(self, code: str) -> Link | None:
@@ -99,7 +99,7 @@ class MongoLinkReader:
         return await self._find_codes("links_owned_codes", query, reads.NEWEST_FIRST, limit, BY_AGE)
 
     async def removed_before(self, moment: datetime, limit: int) -> list[str]:
-        query = {"removed_at": {"$lte": micros_of(moment)}}
+        query = {"removed_at": {"$lte": to_micros(moment)}}
         order = (("removed_at", ASCENDING), *reads.BY_CODE)
         return await self._find_codes("links_removed_before", query, order, limit)
 
@@ -170,7 +170,7 @@ class MongoLinkRepository:
             limit,
         )
         if found:
-            removed_at = micros_of(now - WITHDRAWN_BEFORE)
+            removed_at = to_micros(now - WITHDRAWN_BEFORE)
             self._update_all(found, {"removed_at": removed_at, "bin": True})
             invalidate_counts(self._tx, [creator])
         return len(found)

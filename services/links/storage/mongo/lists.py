@@ -17,7 +17,7 @@ from services.links.storage.mongo.rankings import read_ranking
 from services.links.storage.mongo.schema import BY_AGE, BY_VIEWS, SEARCHED
 from services.links.storage.owner_encoding import value_of
 from services.shared.mongo import Database, Document
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 _MAX_REGEX_LENGTH = 16
 """Characters of a search text up to which a regular expression searches for it. On repetitive texts
@@ -79,13 +79,13 @@ class MongoLinkLists:
 
 def restorable(now: datetime) -> Document:
     """Return the conditions of a removed link that can still be restored."""
-    return {"bin": True, "removed_at": {"$gt": micros_of(now - RESTORABLE_FOR)}}
+    return {"bin": True, "removed_at": {"$gt": to_micros(now - RESTORABLE_FOR)}}
 
 
 def after_cursor(cursor: AgeCursor, *, oldest: bool) -> Document:
     """Return the conditions of links after a cursor in a list by age, oldest or newest first."""
     edge, beyond = ("$gte", "$gt") if oldest else ("$lte", "$lt")
-    at = micros_of(cursor.created_at)
+    at = to_micros(cursor.created_at)
     return {
         "created_at": {edge: at},
         "$or": [{"created_at": {beyond: at}}, {"_id": {beyond: cursor.code}}],
@@ -110,7 +110,7 @@ def _query(owner: Account | Guest, link_filter: LinkFilter, now: datetime) -> Do
 
 def _in_state(state: LinkState | None, now: datetime) -> Document:
     """Return the conditions of a state, in a form that an index can evaluate."""
-    past = {"$lte": micros_of(now)}
+    past = {"$lte": to_micros(now)}
     match state:
         case None:
             return {}

@@ -17,7 +17,7 @@ from services.links.domain.lease import latest_end
 from services.links.domain.rescan_progress import RescanPhase, RescanProgress
 from services.links.storage.mongo.schema import OWNED
 from services.shared.mongo import Database, Document
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 _RANK = {"_id": "rank"}
 _RESCAN = {"_id": "sweep"}
@@ -64,10 +64,10 @@ class MongoLeases:
             held = {"_id": job, "holder": holder}
             await self._database.write("links_lease_end", lambda db: db.leases.delete_one(held))
             return False
-        expired = {"ends_at": {"$lte": micros_of(now)}}
-        impossible = {"ends_at": {"$gt": micros_of(latest_end(now))}}
+        expired = {"ends_at": {"$lte": to_micros(now)}}
+        impossible = {"ends_at": {"$gt": to_micros(latest_end(now))}}
         free = {"_id": job, "$or": [{"holder": holder}, expired, impossible]}
-        lease = {"$set": {"holder": holder, "ends_at": micros_of(now + duration)}}
+        lease = {"$set": {"holder": holder, "ends_at": to_micros(now + duration)}}
         try:
             await self._database.write(
                 "links_lease", lambda db: db.leases.update_one(free, lease, upsert=True)

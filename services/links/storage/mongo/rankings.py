@@ -20,7 +20,7 @@ from services.links.domain.query import MAX_STORED_RANKINGS, RANKING_TTL
 from services.links.storage.owner_encoding import OwnerValue, value_of
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 CODES_PER_PART = 10_000
 """Codes in one document of `ranked_codes`: at most 330 kB. MongoDB's limit is 16 MB."""
@@ -39,7 +39,7 @@ class MongoRankingRepository:
             "key": key,
             "id": secrets.token_hex(12),
             "count": len(codes),
-            "kept_at": micros_of(now),
+            "kept_at": to_micros(now),
         }
         query = {"_id": value_of(owner)}
         document = db.rankings.find_one(query, session=session)
@@ -72,7 +72,7 @@ async def read_ranking(
     )
     rankings = {one["key"]: one for one in document["kept"]} if document else {}
     ranking = rankings.get(key)
-    if ranking is None or ranking["kept_at"] <= micros_of(now - RANKING_TTL):
+    if ranking is None or ranking["kept_at"] <= to_micros(now - RANKING_TTL):
         return None
     end = min(start + limit, ranking["count"])
     if start >= end:

@@ -25,7 +25,7 @@ from services.links.storage.mongo import reads
 from services.links.storage.mongo.documents import LINK, link_of
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 _PENDING: Document = {"reported": {"$gt": 0}}
 _MOST_REPORTED_FIRST: reads.Order = (("reported", DESCENDING), *reads.BY_CODE)
@@ -86,7 +86,7 @@ class MongoReportReader:
         return int(counted[0]["waiting"]) if counted else 0
 
     async def delete_decided(self, until: datetime, limit: int) -> bool:
-        last = micros_of(until)
+        last = to_micros(until)
         due = {"reports_decided_at": {"$lte": last}}
 
         def delete(tx: Transaction) -> bool:
@@ -113,7 +113,7 @@ class MongoReportRepository:
         self._tx = tx
 
     def add(self, code: str, reason: BlockReason, statement: Statement, new_id: str) -> str:
-        name, at = f"reports.{reason.value}", micros_of(statement.at)
+        name, at = f"reports.{reason.value}", to_micros(statement.at)
         statements = [] if statement.is_empty else [_statement_document(statement)]
         report = self._find(code, {name: 1}).get("reports", {}).get(reason.value)
         if report is None or "decided_at" in report:
@@ -142,7 +142,7 @@ class MongoReportRepository:
         reports = self._find(code, {"reports": 1}).get("reports", {})
         waiting = [reason for reason, report in reports.items() if "decided_at" not in report]
         if waiting:
-            at = micros_of(now)
+            at = to_micros(now)
             change = {
                 "$set": {f"reports.{reason}.decided_at": at for reason in waiting},
                 "$min": {"reports_decided_at": at},
@@ -188,10 +188,10 @@ def _pending_of(document: Document) -> Iterator[Report]:
             code=document["_id"],
             reason=BlockReason(reason),
             count=report["count"],
-            first_at=moment_of(report["first_at"]),
-            last_at=moment_of(report["last_at"]),
+            first_at=from_micros(report["first_at"]),
+            last_at=from_micros(report["last_at"]),
             statements=tuple(
-                Statement(one["details"], one["contact"], moment_of(one["at"]))
+                Statement(one["details"], one["contact"], from_micros(one["at"]))
                 for one in report["statements"]
             ),
         )
@@ -201,5 +201,5 @@ def _statement_document(statement: Statement) -> Document:
     return {
         "details": statement.details,
         "contact": statement.contact,
-        "at": micros_of(statement.at),
+        "at": to_micros(statement.at),
     }

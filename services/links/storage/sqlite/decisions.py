@@ -20,7 +20,7 @@ from services.links.domain.decision import (
     DecisionKind,
 )
 from services.shared.sqlite import Database
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 
 class _DecisionRow(NamedTuple):
@@ -39,7 +39,7 @@ class _DecisionRow(NamedTuple):
     def decision(self) -> Decision:
         return Decision(
             kind=DecisionKind(self.kind),
-            at=moment_of(self.decided_at),
+            at=from_micros(self.decided_at),
             code=self.code or "",
             pattern=self.address or "",
             reason=BlockReason(self.reason) if self.reason else None,
@@ -82,7 +82,7 @@ class SqliteDecisionReader:
         def operation(connection: sqlite3.Connection) -> list[BlockedPattern]:
             rows = connection.execute("SELECT address, reason, blocked_at FROM blocked_addresses")
             return [
-                BlockedPattern(address, BlockReason(reason), moment_of(at))
+                BlockedPattern(address, BlockReason(reason), from_micros(at))
                 for address, reason, at in rows
             ]
 
@@ -120,7 +120,7 @@ class SqliteDecisionRepository:
             address=decision.pattern or None,
             reason=decision.reason and decision.reason.value,
             cause=decision.comment,
-            decided_at=micros_of(decision.at),
+            decided_at=to_micros(decision.at),
             reports=decision.reports,
         )
         self._connection.execute(
@@ -130,7 +130,7 @@ class SqliteDecisionRepository:
     def block(self, blocked: BlockedPattern) -> None:
         self._connection.execute(
             "REPLACE INTO blocked_addresses (address, reason, blocked_at) VALUES (?, ?, ?)",
-            (blocked.pattern, blocked.reason.value, micros_of(blocked.blocked_at)),
+            (blocked.pattern, blocked.reason.value, to_micros(blocked.blocked_at)),
         )
 
     def unblock(self, pattern: str) -> bool:

@@ -42,7 +42,7 @@ from services.links.storage.sqlite.rows import (
 )
 from services.shared.sqlite import Database
 from services.shared.sqlite.feed import SqliteFeed
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 FEED = SqliteFeed(MAX_CHANGES, timedelta(days=1))
 _TAKEN = (
@@ -119,7 +119,7 @@ class SqliteLinkReader:
             rows = connection.execute(
                 "SELECT url, until FROM former_urls WHERE code = ? ORDER BY number DESC", (code,)
             )
-            return [FormerUrl(url, moment_of(until)) for url, until in rows]
+            return [FormerUrl(url, from_micros(until)) for url, until in rows]
 
         return await self._database.read("links_history", operation)
 
@@ -135,7 +135,7 @@ class SqliteLinkReader:
         return await self._codes(
             "links_removed_before",
             "WHERE removed_at <= ? ORDER BY removed_at",
-            micros_of(moment),
+            to_micros(moment),
             limit,
         )
 
@@ -197,9 +197,9 @@ class SqliteLinkRepository:
             "WHERE creator = ? AND (removed_at IS NULL OR removed_at > ?) LIMIT ?) "
             "RETURNING code, scan_code",
             (
-                micros_of(now - WITHDRAWN_BEFORE),
+                to_micros(now - WITHDRAWN_BEFORE),
                 creator_of(account),
-                micros_of(now - RESTORABLE_FOR),
+                to_micros(now - RESTORABLE_FOR),
                 limit,
             ),
         ).fetchall()
@@ -231,7 +231,7 @@ class SqliteLinkRepository:
             raise TooManyUrls(f"A link has at most {MAX_FORMER_URLS + 1} URLs in its life.")
         self._connection.execute(
             "INSERT INTO former_urls (code, number, url, until) VALUES (?, ?, ?, ?)",
-            (link.code, last + 1, link.url, micros_of(now)),
+            (link.code, last + 1, link.url, to_micros(now)),
         )
 
 

@@ -21,7 +21,7 @@ from services.links.storage.sqlite.owner_query import OwnerQuery
 from services.links.storage.sqlite.search import Search
 from services.links.storage.sqlite.state_list import StateList
 from services.shared.sqlite import Database
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 T = TypeVar("T")
 
@@ -95,14 +95,14 @@ class SqliteLinkLists:
         due = "FROM links WHERE marked_expired = 0 AND expires_at <= ?"
 
         def is_due(connection: sqlite3.Connection) -> bool:
-            found = connection.execute(f"SELECT 1 {due} LIMIT 1", (micros_of(now),))
+            found = connection.execute(f"SELECT 1 {due} LIMIT 1", (to_micros(now),))
             return found.fetchone() is not None
 
         def mark(connection: sqlite3.Connection) -> bool:
             marked = connection.execute(
                 "UPDATE links SET marked_expired = 1 "
                 f"WHERE code IN (SELECT code {due} ORDER BY expires_at LIMIT ?)",
-                (micros_of(now), limit),
+                (to_micros(now), limit),
             )
             return marked.rowcount == limit
 

@@ -11,7 +11,7 @@ from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkOrder
 from services.links.domain.resolution import LinkState
 from services.links.storage.sqlite.rows import LINK_COLUMNS, PEOPLE, creator_of, links_of
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 
 class OwnerQuery:
@@ -27,8 +27,8 @@ class OwnerQuery:
         return self
 
     def in_state(self, state: LinkState | None, now: datetime) -> OwnerQuery:
-        self._parameters["now"] = micros_of(now)
-        self._parameters["gone"] = micros_of(now - RESTORABLE_FOR)
+        self._parameters["now"] = to_micros(now)
+        self._parameters["gone"] = to_micros(now - RESTORABLE_FOR)
         self._conditions += {
             None: ["removed_at IS NULL"],
             LinkState.ACTIVE: [
@@ -86,7 +86,7 @@ def after_cursor(order: LinkOrder) -> str:
 
 
 def cursor_parameters(cursor: AgeCursor) -> dict[str, Any]:
-    return {"at": micros_of(cursor.created_at), "code": cursor.code}
+    return {"at": to_micros(cursor.created_at), "code": cursor.code}
 
 
 def by_age(order: LinkOrder) -> str:

@@ -9,7 +9,7 @@ from datetime import datetime
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import MAX_STORED_RANKINGS, RANKING_TTL
 from services.links.storage.sqlite.rows import creator_of
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 _CODES_PER_ROW = 1000
 _MAX_DELETED = 1000
@@ -25,7 +25,7 @@ def save(
     now: datetime,
 ) -> None:
     """Store a ranking of an owner under a key, and delete expired ones."""
-    creator, stored_at = creator_of(owner), micros_of(now)
+    creator, stored_at = creator_of(owner), to_micros(now)
     rows = [
         (creator, key, start, " ".join(codes[start : start + _CODES_PER_ROW]), stored_at)
         for start in range(0, len(codes), _CODES_PER_ROW)
@@ -43,7 +43,7 @@ def save(
     connection.execute(
         "DELETE FROM rankings WHERE rowid IN "
         "(SELECT rowid FROM rankings WHERE kept_at <= ? ORDER BY kept_at LIMIT ?)",
-        (micros_of(now - RANKING_TTL), _MAX_DELETED),
+        (to_micros(now - RANKING_TTL), _MAX_DELETED),
     )
 
 
@@ -61,7 +61,7 @@ def read(
         "key": key,
         "first": start - start % _CODES_PER_ROW,
         "end": start + limit,
-        "from": micros_of(now - RANKING_TTL),
+        "from": to_micros(now - RANKING_TTL),
     }
     of_key = "FROM rankings WHERE creator = :creator AND key = :key AND kept_at > :from"
     if not connection.execute(f"SELECT 1 {of_key} AND start = 0", parameters).fetchone():

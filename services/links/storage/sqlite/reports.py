@@ -12,7 +12,7 @@ from services.links.domain.link import Link
 from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, Statement
 from services.links.storage.sqlite.rows import find
 from services.shared.sqlite import Database
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 _MAX_INTEGER = (1 << 63) - 1
 """SQLite's largest integer, above every number of reports."""
@@ -50,7 +50,7 @@ class SqliteReportReader:
     async def delete_decided(self, until: datetime, limit: int) -> bool:
         def is_due(connection: sqlite3.Connection) -> bool:
             found = connection.execute(
-                "SELECT 1 FROM reports WHERE decided_at <= ? LIMIT 1", (micros_of(until),)
+                "SELECT 1 FROM reports WHERE decided_at <= ? LIMIT 1", (to_micros(until),)
             )
             return found.fetchone() is not None
 
@@ -58,7 +58,7 @@ class SqliteReportReader:
             rows = connection.execute(
                 "SELECT code, reason FROM reports WHERE decided_at <= ? "
                 "ORDER BY decided_at LIMIT ?",
-                (micros_of(until), limit),
+                (to_micros(until), limit),
             ).fetchall()
             for table in ("reports", "statements"):
                 connection.executemany(f"DELETE FROM {table} WHERE code = ? AND reason = ?", rows)
@@ -86,7 +86,7 @@ class SqliteReportRepository:
             "first_at = CASE WHEN decided_at IS NULL THEN min(first_at, :at) ELSE :at END, "
             "last_at = CASE WHEN decided_at IS NULL THEN max(last_at, :at) ELSE :at END, "
             "decided_at = NULL RETURNING id, count",
-            {**key, "id": new_id, "at": micros_of(statement.at)},
+            {**key, "id": new_id, "at": to_micros(statement.at)},
         ).fetchall()
         if count == 1:  # The previous statements belong to a decided report.
             self._connection.execute(
@@ -101,7 +101,7 @@ class SqliteReportRepository:
                     **key,
                     "details": statement.details,
                     "contact": statement.contact,
-                    "at": micros_of(statement.at),
+                    "at": to_micros(statement.at),
                     "limit": MAX_STATEMENTS,
                 },
             )
@@ -110,7 +110,7 @@ class SqliteReportRepository:
     def decide(self, code: str, now: datetime) -> int:
         decided = self._connection.execute(
             "UPDATE reports SET decided_at = ? WHERE code = ? AND decided_at IS NULL",
-            (micros_of(now), code),
+            (to_micros(now), code),
         )
         return decided.rowcount
 
@@ -161,8 +161,8 @@ def _pending_of(connection: sqlite3.Connection, code: str) -> list[Report]:
             code,
             BlockReason(reason),
             count,
-            moment_of(first_at),
-            moment_of(last_at),
+            from_micros(first_at),
+            from_micros(last_at),
             _statements(connection, code, reason),
         )
         for report_id, code, reason, count, first_at, last_at in rows
@@ -174,4 +174,4 @@ def _statements(connection: sqlite3.Connection, code: str, reason: str) -> tuple
         "SELECT details, contact, at FROM statements WHERE code = ? AND reason = ? ORDER BY number",
         (code, reason),
     )
-    return tuple(Statement(details, contact, moment_of(at)) for details, contact, at in rows)
+    return tuple(Statement(details, contact, from_micros(at)) for details, contact, at in rows)

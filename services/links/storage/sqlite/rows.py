@@ -12,7 +12,7 @@ from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Owner
 from services.links.domain.resolution import LinkState, Resolution
 from services.links.storage.owner_encoding import OwnerValue, owner_of, value_of
-from services.shared.timestamps import micros_of, moment_of
+from services.shared.timestamps import from_micros, to_micros
 
 
 class LinkRow(NamedTuple):
@@ -41,7 +41,7 @@ class LinkRow(NamedTuple):
             code=self.code,
             url=self.url,
             owner=owner_of(self.creator) if self.creator else ANONYMOUS,
-            created_at=moment_of(self.created_at),
+            created_at=from_micros(self.created_at),
             title=self.title,
             tags=tuple(self.tags.split("\n")) if self.tags else (),
             changed_at=_moment(self.changed_at),
@@ -114,7 +114,7 @@ def values_of(link: Link) -> dict[str, Any]:
         "code": link.code,
         "url": link.url,
         "creator": creator_of(link.owner),
-        "created_at": micros_of(link.created_at),
+        "created_at": to_micros(link.created_at),
         "title": link.title,
         "tags": "\n".join(link.tags),
         "changed_at": _micros(link.changed_at),
@@ -149,8 +149,8 @@ def _folded(link: Link) -> str | None:
 
 
 def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else micros_of(moment)
+    return None if moment is None else to_micros(moment)
 
 
 def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else moment_of(micros)
+    return None if micros is None else from_micros(micros)

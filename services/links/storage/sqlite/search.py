@@ -18,7 +18,7 @@ from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
 from services.links.storage.sqlite.owner_query import OwnerQuery
 from services.links.storage.sqlite.rows import PEOPLE, SEARCH_TEXT, find_all
-from services.shared.timestamps import moment_of
+from services.shared.timestamps import from_micros
 
 CHUNK_LINKS = 1000
 """Links that one read searches. Between reads other callers get the connection, and a search whose
@@ -95,7 +95,7 @@ class Search:
         # Texts that are not ASCII are folded already; lower() does not change them.
         matches = _find(texts.lower() + _PADDING, self.link_filter.text.encode())
         is_full = len(codes) == CHUNK_LINKS
-        cursor = AgeCursor(moment_of(last_created_at), codes[-1]) if is_full else None
+        cursor = AgeCursor(from_micros(last_created_at), codes[-1]) if is_full else None
         return [codes[number] for number in matches], cursor
 
 

@@ -12,7 +12,7 @@ from services.links.domain.query import AgeCursor, LinkOrder
 from services.links.domain.resolution import LinkState
 from services.links.storage.sqlite.owner_query import after_cursor, by_age, cursor_parameters
 from services.links.storage.sqlite.rows import LINK_COLUMNS, creator_of, links_of
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 
 class StateList:
@@ -26,8 +26,8 @@ class StateList:
     def __init__(self, owner: Account | Guest, state: LinkState | None, now: datetime) -> None:
         self._parameters: dict[str, Any] = {
             "creator": creator_of(owner),
-            "now": micros_of(now),
-            "gone": micros_of(now - RESTORABLE_FOR),
+            "now": to_micros(now),
+            "gone": to_micros(now - RESTORABLE_FOR),
         }
         self._sources = {
             None: [_in("active"), _in("expired"), _in("blocked")],

@@ -21,7 +21,7 @@ from services.links.storage.sqlite.lists import SqliteLinkLists, SqliteViewCount
 from services.links.storage.sqlite.reports import SqliteReportReader, SqliteReportRepository
 from services.shared.feed import FeedPage
 from services.shared.sqlite import Database
-from services.shared.timestamps import micros_of
+from services.shared.timestamps import to_micros
 
 T = TypeVar("T")
 
@@ -86,9 +86,9 @@ class _SqliteLeases:
                 {
                     "job": job,
                     "holder": holder,
-                    "ends_at": micros_of(now + duration),
-                    "now": micros_of(now),
-                    "latest": micros_of(latest_end(now)),
+                    "ends_at": to_micros(now + duration),
+                    "now": to_micros(now),
+                    "latest": to_micros(latest_end(now)),
                 },
             )
             return taken.rowcount == 1

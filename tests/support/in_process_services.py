@@ -1,4 +1,4 @@
-"""The services in the test's own process, behind gRPC as in theirs, over SQLite."""
+"""The services in the test's own process, over SQLite and behind gRPC as in production."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.analytics.settings import AnalyticsSettings
 from services.auth.__main__ import opened as auth_opened
 from services.auth.settings import AuthSettings
-from services.links.__main__ import ADAPTERS
+from services.links.__main__ import STORE_FACTORIES
 from services.links.__main__ import opened as links_opened
 from services.links.application.ports import LinkStore
 from services.links.domain.edit import Edit
@@ -30,14 +30,14 @@ from services.links.settings import LinksSettings
 from services.shared import stores
 from services.shared.errors import Unavailable
 from services.shared.rpc.server import Listener, Opening
-from tests.support import units
+from tests.support import link_operations
 
 SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 
 
 @asynccontextmanager
 async def auth(folder: Path, limits: str = "on") -> AsyncIterator[AuthClient]:
-    """A client of an auth service that keeps its accounts in the folder."""
+    """Yield a client of an auth service with its store in `folder`."""
     settings = AuthSettings.model_validate(
         {"store": _file(folder, "auth"), "token_secret": SECRET, "limits": limits}
     )
@@ -47,7 +47,7 @@ async def auth(folder: Path, limits: str = "on") -> AsyncIterator[AuthClient]:
 
 @asynccontextmanager
 async def links(folder: Path, public_url: str) -> AsyncIterator[LinksClient]:
-    """A client of a links service of a product that is reached at `public_url`."""
+    """Yield a client of a links service of a product with this public URL."""
     settings = LinksSettings.model_validate(
         {"store": _file(folder, "links"), "public_url": public_url}
     )
@@ -57,19 +57,19 @@ async def links(folder: Path, public_url: str) -> AsyncIterator[LinksClient]:
 
 @asynccontextmanager
 async def analytics(folder: Path) -> AsyncIterator[AnalyticsClient]:
-    """A client of an analytics service."""
+    """Yield a client of an analytics service."""
     settings = AnalyticsSettings.model_validate({"store": _file(folder, "analytics")})
     opening = analytics_opened(settings)
     async with _served(opening) as address, _closing(AnalyticsClient(address)) as client:
         yield client
 
 
-class Watched:
-    """A client of a service that counts calls and can be cut off from the service."""
+class ClientSpy:
+    """A client of a service that counts calls and can simulate an outage of the service."""
 
     def __init__(self, client: object) -> None:
         self.away = False
-        """Whether the service cannot be reached: each call then raises Unavailable."""
+        """Whether each call raises Unavailable."""
         self.calls: Counter[str] = Counter()
         """Calls by name, including those that failed."""
         self._client = client
@@ -77,11 +77,11 @@ class Watched:
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._client, name)
 
-        async def watched(*args: Any, **named: Any) -> Any:
+        async def counted(*args: Any, **named: Any) -> Any:
             self._reach(name)
             return await call(*args, **named)
 
-        return watched
+        return counted
 
     def _reach(self, call: str) -> None:
         self.calls[call] += 1
@@ -89,8 +89,8 @@ class Watched:
             raise Unavailable("The service is away.")
 
 
-class WatchedLinks(Watched):
-    """The links service, whose answers tests can change."""
+class LinksSpy(ClientSpy):
+    """A client of links, some of whose answers tests determine."""
 
     def __init__(self, client: LinksClient, store: LinkStore) -> None:
         super().__init__(client)
@@ -101,13 +101,13 @@ class WatchedLinks(Watched):
         self._changed: list[str] = []
 
     def answer(self, code: str, resolution: Resolution | None) -> None:
-        """Have a short address answer this; None is no link."""
+        """Let a code resolve to this; None means that there is no link."""
         self._answers[code] = resolution
         self._changed.append(code)
 
     def do(self, code: str, edit: Edit) -> None:
-        """Edit a link as the operator or time does. Not for the loop that serves."""
-        call = units.edit(self._store, [code], edit, datetime.now(UTC))
+        """Edit a link directly in the store. Do not call it in the event loop that serves."""
+        call = link_operations.edit(self._store, [code], edit, datetime.now(UTC))
         asyncio.run_coroutine_threadsafe(call, self._loop).result()
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
@@ -117,7 +117,10 @@ class WatchedLinks(Watched):
         return {code: resolution for code, resolution in found.items() if resolution}
 
     async def changes(self, cursor: str | None) -> Changes:
-        """Changes of the service, then of answers. A cursor counts the answers before it."""
+        """Return the changes of the service and those of `answer`.
+
+        A cursor consists of the number of earlier calls of `answer` and the service's cursor.
+        """
         self._reach("changes")
         seen, _, at = (cursor or "").partition(" ")
         changes = await self._links.changes(at if cursor else None)
@@ -131,14 +134,14 @@ class WatchedLinks(Watched):
         )
 
 
-class WatchedAnalytics(Watched):
-    """The analytics service, with all that was sent to it."""
+class AnalyticsSpy(ClientSpy):
+    """A client of analytics that collects the visits sent to it."""
 
     def __init__(self, client: AnalyticsClient) -> None:
         super().__init__(client)
         self._analytics = client
         self.visits: list[VisitCount] = []
-        """Every row that was recorded."""
+        """All recorded visits."""
         self.visitors: dict[tuple[int, str], set[int]] = {}
         """Numbers of visitors by day and code."""
 
@@ -158,24 +161,24 @@ class WatchedAnalytics(Watched):
 
 @dataclass(frozen=True)
 class Services:
-    """All that a gateway calls."""
+    """The clients of a gateway."""
 
-    auth: Watched
-    links: WatchedLinks
-    analytics: WatchedAnalytics
+    auth: ClientSpy
+    links: LinksSpy
+    analytics: AnalyticsSpy
 
 
 @asynccontextmanager
 async def services(folder: Path, public_url: str) -> AsyncIterator[Services]:
-    """All services of a product that is reached at `public_url`; log-ins may fail without limit."""
+    """Yield clients of all services of a product, whose failed log-ins are not limited."""
     async with AsyncExitStack() as stack:
         store, _ = await stack.enter_async_context(
-            stores.opened(_file(folder, "links"), "links", ADAPTERS)
+            stores.open_stores(_file(folder, "links"), "links", STORE_FACTORIES)
         )
         yield Services(
-            Watched(await stack.enter_async_context(auth(folder, limits="off"))),
-            WatchedLinks(await stack.enter_async_context(links(folder, public_url)), store),
-            WatchedAnalytics(await stack.enter_async_context(analytics(folder))),
+            ClientSpy(await stack.enter_async_context(auth(folder, limits="off"))),
+            LinksSpy(await stack.enter_async_context(links(folder, public_url)), store),
+            AnalyticsSpy(await stack.enter_async_context(analytics(folder))),
         )
 
 
@@ -193,11 +196,11 @@ async def _closing(client: Any) -> AsyncIterator[Any]:
 
 @asynccontextmanager
 async def _served(opening: Opening) -> AsyncIterator[str]:
-    """The address of an opened service."""
+    """Serve an opened service; yield its address."""
     async with opening as (servicers, store):
-        await store.prepared()
+        await store.wait_for_schema()
         listener = Listener([servicers.calls], "127.0.0.1:0")
         await listener.start()
-        await listener.health.tell(True)
+        await listener.health.set_ready(True)
         yield listener.address
         await listener.server.stop(None)

@@ -1,4 +1,4 @@
-"""nginx with the built pages in front of a gateway, started as its image starts it."""
+"""nginx with the built pages in front of a gateway, started as in its image."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from typing import Self
 
 import httpx
 
-from tests.support.processes import NO_TLS, PATIENCE, ROOT, Process
+from tests.support.ports import free_port
+from tests.support.processes import NO_TLS, ROOT, TIMEOUT_SECONDS, Process
 from tests.support.procfs import children_of
-from tests.support.product import SERVICES, Product, free_port
+from tests.support.product import SERVICES, Product
 
 START = ROOT / "deploy" / "nginx" / "start.sh"
 BUILT = ROOT / "web" / "dist"
 
 
-class Web:
-    """nginx over a folder of its own. As a context manager it runs from beginning to end.
+class Nginx:
+    """nginx with its own folder. As a context manager it runs during the block.
 
-    `gateway` is the host:port it hands calls and codes to.
+    `gateway` is the host:port to which it forwards function calls and short URLs.
     """
 
     def __init__(
@@ -49,7 +50,7 @@ class Web:
         self.script = START
         self._env = {
             "TMPDIR": str(folder),
-            "ATAJO_WEB_DIR": str(_laid_out()),
+            "ATAJO_WEB_DIR": str(_web_root()),
             "ATAJO_PUBLIC_URL": public_url,
             "ATAJO_GATEWAY": gateway,
             "ATAJO_LISTEN": self.address,
@@ -58,9 +59,9 @@ class Web:
         }
 
     def run(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start the script, with further arguments for nginx."""
+        """Start the script with additional arguments for nginx."""
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("ATAJO_")}
-        # Debian's nginx gives up root for a user who cannot read a test's folders.
+        # Debian's nginx switches from root to a user who cannot read the folders of a test.
         user = ("-g", "user root;") if os.geteuid() == 0 else ()
         return subprocess.Popen(
             [str(self.script), *user, *arguments],
@@ -70,10 +71,10 @@ class Web:
         )
 
     def start(self) -> None:
-        """Start nginx and wait until it serves. Raises FileNotFoundError where there is none."""
-        need_nginx()
+        """Start nginx and wait until it serves. Raises FileNotFoundError if it is not installed."""
+        require_nginx()
         self._process = self.run()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         while not self._is_ready():
             if self._process.poll() is not None:
                 raise RuntimeError(f"nginx ended:\n{self._process.communicate()[1]}")
@@ -92,7 +93,7 @@ class Web:
     def stop(self) -> str:
         """Stop it in good order; returns what it wrote to standard error."""
         self._process.terminate()
-        return self._process.communicate(timeout=PATIENCE)[1]
+        return self._process.communicate(timeout=TIMEOUT_SECONDS)[1]
 
     def pids(self) -> list[int]:
         """The process and its workers."""
@@ -119,7 +120,7 @@ class Web:
 
 
 def edited(folder: Path, *replacements: tuple[str, str]) -> Path:
-    """The script of a copy of nginx's configuration with other values, patterns replaced."""
+    """Copy nginx's configuration with replaced patterns; return the start script of the copy."""
     copy = shutil.copytree(START.parent, folder / "nginx")
     config = copy / "nginx.conf"
     text = config.read_text(encoding="utf-8")
@@ -130,13 +131,13 @@ def edited(folder: Path, *replacements: tuple[str, str]) -> Path:
     return copy / START.name
 
 
-def gateway_beside(
+def start_gateway(
     product: Product,
     folder: Path,
     settings: Mapping[str, str] | None = None,
     module: str = "gateway",
 ) -> Process:
-    """One more gateway over the services of a product, which believes what nginx tells it."""
+    """Start another gateway for the services of a product. It trusts nginx's X-Forwarded-For."""
     folder.mkdir(exist_ok=True)
     env = {
         "ATAJO_ENVIRONMENT": "local",
@@ -150,21 +151,21 @@ def gateway_beside(
     return Process.start(module, env, folder / "gateway.log")
 
 
-def need_nginx() -> None:
-    """Raises FileNotFoundError with the line that installs what is missing."""
+def require_nginx() -> None:
+    """Raise FileNotFoundError with the command that installs nginx if it is missing."""
     if not shutil.which("nginx"):
         packages = "nginx-light libnginx-mod-stream"
         raise FileNotFoundError(f"There is no nginx; on Debian: apt-get install {packages}")
 
 
 @cache
-def _laid_out() -> Path:
-    """The built pages as the image has them, laid out once a run; nginx only reads them."""
+def _web_root() -> Path:
+    """Return the web root as in the image. It is built once per run; nginx only reads it."""
     if not (BUILT / "index.html").exists():
         raise FileNotFoundError("The pages are not built: make web/dist/index.html")
     folder = Path(mkdtemp(prefix="atajo-web-"))
     atexit.register(shutil.rmtree, folder)
-    # Without packages, as the image does it.
+    # Without third-party packages, as in the image.
     command = (sys.executable, "-S", "-m", "gateway.nginx.webroot", str(BUILT), str(folder / "web"))
     subprocess.run(command, cwd=ROOT, check=True)
     return folder / "web"

@@ -1,4 +1,4 @@
-"""Writes files in MaxMind's format, as an operator may name one (its specification is public)."""
+"""Writes country databases in the MaxMind DB file format, whose specification is public."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 _BITS = 24
-"""Of a record in the tree."""
+"""Size of a record in the search tree."""
 
 
-def write_countries(path: Path, records: Mapping[str, Any]) -> None:
-    """A file that has these records for these networks of IPv4, none of them in another."""
+def write_country_database(path: Path, records: Mapping[str, Any]) -> None:
+    """Write a file with these records by IPv4 network. The networks must not overlap."""
     tree: list[list[int | None]] = [[None, None]]
     leaves: dict[tuple[int, int], int] = {}
     data = b""

@@ -1,4 +1,4 @@
-"""What is stored, by the list that the privacy page is made of, and what a store really holds."""
+"""Compares the fields in a store with the list of stored data on the privacy page."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ from msgspec import msgpack
 from services.shared import sqlite
 from tests.support.processes import ROOT
 
-_LIST = ROOT / "web" / "src" / "features" / "legal" / "stored.json"
+_DOCUMENTED = ROOT / "web" / "src" / "features" / "legal" / "stored.json"
 _ANY = "*"
 _PACKED = {("days", "counts"), ("aggregates", "packed")}
 """Columns and fields whose values are MessagePack."""
 
 Path = tuple[str, ...]
-"""Where a value is: table and column, or collection and field, and on into what has parts."""
+"""The path of a value: table and column, or collection and field, then keys of nested values."""
 
 
-def told(*, but: Iterable[str] = ()) -> set[Path]:
-    """The paths in the list but those of some places; an asterisk is any name or number."""
-    groups: dict[str, list[dict[str, Any]]] = json.loads(_LIST.read_text(encoding="utf-8"))
+def documented(*, but: Iterable[str] = ()) -> set[Path]:
+    """Return the documented paths, except for some tables. `*` stands for any name or number."""
+    groups: dict[str, list[dict[str, Any]]] = json.loads(_DOCUMENTED.read_text(encoding="utf-8"))
     entries = [entry for group in groups.values() for entry in group]
     paths = {tuple(field.split(".")) for entry in entries for field in entry["fields"]}
     return {path for path in paths if path[0] not in but}
 
 
 def matches(pattern: Path, path: Path) -> bool:
-    """Whether an entry of the list tells of a path."""
+    """Return whether a documented path matches a path."""
     return len(pattern) == len(path) and all(
         one in (_ANY, other) for one, other in zip(pattern, path, strict=True)
     )
 
 
-def untold(paths: Iterable[Path]) -> list[str]:
-    """Those that the list does not tell of."""
-    patterns = told()
+def undocumented(paths: Iterable[Path]) -> list[str]:
+    """Return the paths that are not documented."""
+    patterns = documented()
     return sorted(
         {".".join(path) for path in paths if not any(matches(one, path) for one in patterns)}
     )
 
 
-def fields(setting: str) -> set[Path]:
-    """All that is stored where `ATAJO_STORE` says: columns, whether filled or not, and fields."""
+def read_fields(setting: str) -> set[Path]:
+    """Return all paths in the store that `ATAJO_STORE` names, including empty columns."""
     if setting.startswith(sqlite.SCHEME):
-        return set(_of_file(setting.removeprefix(sqlite.SCHEME)))
-    return set(_of_database(setting))
+        return set(_fields_of_file(setting.removeprefix(sqlite.SCHEME)))
+    return set(_fields_of_database(setting))
 
 
-def _of_file(file: str) -> Iterator[Path]:
+def _fields_of_file(file: str) -> Iterator[Path]:
     with closing(sqlite3.connect(file)) as connection:
         tables = connection.execute(
             "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
@@ -66,26 +66,26 @@ def _of_file(file: str) -> Iterator[Path]:
                     continue
                 for (packed,) in connection.execute(f"SELECT {column} FROM {table}"):
                     value = zlib.decompress(packed) if column == "packed" else packed
-                    yield from _parts((table, column), value)
+                    yield from _nested((table, column), value)
 
 
-def _of_database(url: str) -> Iterator[Path]:
+def _fields_of_database(url: str) -> Iterator[Path]:
     with pymongo.MongoClient[dict[str, Any]](url) as client:
         database = client.get_default_database()
         for collection in database.list_collection_names():
             if not collection.startswith("system."):
                 for document in database[collection].find():
-                    yield from _parts((collection,), document)
+                    yield from _nested((collection,), document)
 
 
-def _parts(path: Path, value: Any) -> Iterator[Path]:
+def _nested(path: Path, value: Any) -> Iterator[Path]:
     if path in _PACKED:
         value = msgpack.decode(value)
     if isinstance(value, dict):
         for name, part in value.items():
-            yield from _parts((*path, str(name)), part)
+            yield from _nested((*path, str(name)), part)
     elif isinstance(value, list):
         for number, part in enumerate(value):
-            yield from _parts((*path, str(number)), part)
+            yield from _nested((*path, str(number)), part)
     else:
         yield path

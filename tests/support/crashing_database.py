@@ -1,4 +1,4 @@
-"""A store's database on which a process ends in the midst of its writes."""
+"""Wraps a store's database to simulate a process that crashes between its writes."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ from typing import Any
 
 
 class Crash(Exception):
-    """The process ended in the midst of its writes."""
+    """The simulated crash of the process."""
 
 
-class Faulty:
-    """A database, of either kind, on which a process ends at a write: before it or just after."""
+class CrashingDatabase:
+    """A database of either kind that raises `Crash` instead of a write, or just after it."""
 
     def __init__(self, database: Any) -> None:
         self._database = database
-        for name in ("read_majority", "read_held", "read_in_thread"):  # What only MongoDB has.
+        # Methods that only MongoDB has.
+        for name in ("read_majority", "read_key_holder", "read_in_thread"):
             if hasattr(database, name):
                 setattr(self, name, getattr(database, name))
         self._left: int | None = None
         self._done = False
 
     def arm(self, writes: int, *, done: bool) -> None:
-        """Crash at the write that comes after so many; `done` says whether it still takes place."""
+        """Crash at the write after `writes` further ones; with `done`, after executing it."""
         self._left, self._done = writes, done
 
     async def read(self, name: str, operation: Any) -> Any:
         return await self._database.read(name, operation)
 
     async def write(self, name: str, operation: Any) -> Any:
-        return await self._faulty(self._database.write, name, operation)
+        return await self._write(self._database.write, name, operation)
 
     async def transaction(self, name: str, work: Any) -> Any:
-        """A write, of which nothing takes place or all."""
-        return await self._faulty(self._database.transaction, name, work)
+        """Run a transaction, which counts as one write."""
+        return await self._write(self._database.transaction, name, work)
 
-    async def _faulty(self, write: Any, name: str, operation: Any) -> Any:
+    async def _write(self, write: Any, name: str, operation: Any) -> Any:
         if self._left is None:
             return await write(name, operation)
         if self._left == 0:

@@ -1,6 +1,6 @@
-"""The gateway in the test's own process, with the services beside it: there in milliseconds.
+"""The gateway and the services in the test's own process, which start in milliseconds.
 
-What a process does (signals, its end, what is left after a kill) is tested on a
+Tests of the processes themselves (signals, shutdown, crashes) use
 `tests.support.product.Product`.
 """
 
@@ -22,17 +22,17 @@ from prometheus_client import CollectorRegistry
 from gateway.__main__ import server_config
 from gateway.bootstrap import bootstrap
 from gateway.settings import GatewaySettings
-from tests.support import services
-from tests.support.processes import PATIENCE
-from tests.support.product import Client
+from tests.support import in_process_services
+from tests.support.gateway_client import GatewayClient
+from tests.support.processes import TIMEOUT_SECONDS
 
 _NOWHERE = dict.fromkeys(("auth_address", "links_address", "analytics_address"), "nowhere:1")
 
 
-class InProcess(Client):
-    """A gateway that serves from a thread with a loop of its own, for as long as it is entered.
+class InProcessGateway(GatewayClient):
+    """Context manager with a gateway that serves from a thread with its own event loop.
 
-    `settings` are those of `GatewaySettings`, by their names there.
+    `settings` are fields of `GatewaySettings`.
     """
 
     def __init__(self, folder: Path, **settings: Any) -> None:
@@ -48,15 +48,15 @@ class InProcess(Client):
             }
         )
         self._folder = folder
-        self.auth: services.Watched
-        self.links: services.WatchedLinks
-        self.analytics: services.WatchedAnalytics
+        self.auth: in_process_services.ClientSpy
+        self.links: in_process_services.LinksSpy
+        self.analytics: in_process_services.AnalyticsSpy
         self._registry = CollectorRegistry()
         self._serving: Future[uvicorn.Server] = Future()
         self._thread = threading.Thread(target=self._run, name="gateway")
 
     def metric(self, name: str, **labels: str) -> float:
-        """What is counted of redirects, links in memory and visits."""
+        """Return the value of a metric of redirects, the link cache or visits."""
         value = self._registry.get_sample_value(name, labels)
         assert value is not None, name
         return value
@@ -72,7 +72,7 @@ class InProcess(Client):
 
     async def _serve(self) -> None:
         async with AsyncExitStack() as ending:
-            opening = services.services(self._folder, self.url)
+            opening = in_process_services.services(self._folder, self.url)
             opened = await ending.enter_async_context(opening)
             self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
             called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)
@@ -88,7 +88,7 @@ class InProcess(Client):
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._server = self._serving.result(PATIENCE)
+        self._server = self._serving.result(TIMEOUT_SECONDS)
         return self
 
     def __exit__(
@@ -99,7 +99,7 @@ class InProcess(Client):
     ) -> None:
         self.http.close()
         self._server.should_exit = True  # It looks ten times a second.
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT_SECONDS)
         self._socket.close()
 
 

@@ -1,4 +1,4 @@
-"""Both stores, for suites that say what each of them promises."""
+"""Fixtures with new, empty stores of either kind, for contract tests of both."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import TypeVar
 
 import pytest
 
-from services.links.__main__ import ADAPTERS
+from services.links.__main__ import STORE_FACTORIES
 from services.links.application.ports import LinkStore
 from services.links.domain.link import Link
 from services.shared import stores
-from tests.support import stored
+from tests.support import stored_fields
 from tests.support.mongo import server
 
 Stores = TypeVar("Stores")
@@ -29,22 +29,22 @@ def _new_file() -> Iterator[str]:
 
 
 @contextmanager
-def _looked_at(new: AbstractContextManager[str]) -> Iterator[str]:
-    """The same, for a test that leaves nothing in it that the privacy page does not tell of."""
+def _checked(new: AbstractContextManager[str]) -> Iterator[str]:
+    """Check at the end that the store contains only data that the privacy page documents."""
     with new as setting:
         yield setting
-        assert stored.untold(stored.fields(setting)) == []
+        assert stored_fields.undocumented(stored_fields.read_fields(setting)) == []
 
 
 @pytest.fixture
 def new_sqlite() -> NewStore:
-    """Makes what `ATAJO_STORE` names: an empty file, another one each time."""
-    return lambda: _looked_at(_new_file())
+    """Return a factory of `ATAJO_STORE` settings for new SQLite files."""
+    return lambda: _checked(_new_file())
 
 
 @pytest.fixture(scope="module")
 def mongo_pool(mongo_server: str) -> Iterator[NewStore]:
-    """Makes databases, or empties those that earlier tests of the module used, which is faster."""
+    """Return a factory of databases. Reuses emptied ones of the module, which is faster."""
     free: list[str] = []
     with ExitStack() as made:
 
@@ -60,52 +60,52 @@ def mongo_pool(mongo_server: str) -> Iterator[NewStore]:
 
 @pytest.fixture
 def new_mongodb(mongo_pool: NewStore) -> NewStore:
-    """The same of databases."""
-    return lambda: _looked_at(mongo_pool())
+    """Return a factory of `ATAJO_STORE` settings for empty MongoDB databases."""
+    return lambda: _checked(mongo_pool())
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])
 def new_store(request: pytest.FixtureRequest) -> NewStore:
-    """Makes either, for suites that say what both promise."""
+    """Return a factory of `ATAJO_STORE` settings for one of the two kinds."""
     new: NewStore = request.getfixturevalue(f"new_{request.param}")
     return new
 
 
 @asynccontextmanager
-async def opened_at(
-    setting: str, service: str, adapters: stores.Adapters[Stores]
+async def open_stores_at(
+    setting: str, service: str, adapters: stores.StoreFactories[Stores]
 ) -> AsyncIterator[Stores]:
-    """A service's stores where `ATAJO_STORE` says, as the service opens them."""
-    async with stores.opened(setting, service, adapters) as (opened, database):
-        await database.prepared()
+    """Open a service's stores as the service does."""
+    async with stores.open_stores(setting, service, adapters) as (opened, database):
+        await database.wait_for_schema()
         yield opened
 
 
 @asynccontextmanager
-async def opened_anew(
-    new_store: NewStore, service: str, adapters: stores.Adapters[Stores]
+async def open_new_stores(
+    new_store: NewStore, service: str, adapters: stores.StoreFactories[Stores]
 ) -> AsyncIterator[Stores]:
-    """The same over a file or database of its own."""
+    """Open a service's stores in a new file or database."""
     with new_store() as setting:
-        async with opened_at(setting, service, adapters) as opened:
+        async with open_stores_at(setting, service, adapters) as opened:
             yield opened
 
 
 @pytest.fixture
 async def store(new_store: NewStore) -> AsyncIterator[LinkStore]:
     """A new, empty store of links."""
-    async with opened_anew(new_store, "links", ADAPTERS) as opened:
+    async with open_new_stores(new_store, "links", STORE_FACTORIES) as opened:
         yield opened
 
 
 @pytest.fixture
 async def sqlite_store(new_sqlite: NewStore) -> AsyncIterator[LinkStore]:
-    """The same on SQLite, for what no store decides."""
-    async with opened_anew(new_sqlite, "links", ADAPTERS) as opened:
+    """A new, empty store of links on SQLite, for tests that do not depend on the kind."""
+    async with open_new_stores(new_sqlite, "links", STORE_FACTORIES) as opened:
         yield opened
 
 
 async def add_all(store: LinkStore, links: Sequence[Link]) -> None:
-    """Add links, some at once: a write has two seconds, in which it waits for its turn, too."""
+    """Add links, 50 at a time: the deadline of a write, two seconds, includes its queueing."""
     for start in range(0, len(links), 50):
         await asyncio.gather(*(store.links.add(link) for link in links[start : start + 50]))

@@ -1,4 +1,4 @@
-"""A way to a server that a test can shut, and on which it can hold up what travels."""
+"""A TCP proxy in front of a server, which tests can close and pause."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Self, cast
 from urllib.parse import urlsplit
 
 from tests.support.mongo.server import with_options
-from tests.support.product import free_port
+from tests.support.ports import free_port
 
 
-class Gate:
-    """Passes connections on from a port of its own. Shut at first; shutting it cuts them all."""
+class TcpProxy:
+    """Forwards connections from its own port to `port`. Initially closed."""
 
     def __init__(self, port: int) -> None:
         self.port = free_port()
@@ -27,19 +27,19 @@ class Gate:
         self._flowing.set()
 
     def through(self, url: str) -> str:
-        """The URL of the same database behind the gate."""
+        """Return the URL of the same database through the proxy."""
         parts = urlsplit(url)
         netloc = parts.netloc.replace(str(parts.port), str(self.port))
         # Otherwise the driver takes the server's own address from the replica set.
         return with_options(parts._replace(netloc=netloc).geturl(), "directConnection=true")
 
     def open(self) -> None:
-        """Let connections through."""
+        """Accept connections."""
         self._listener = socket.create_server(("127.0.0.1", self.port))
         self._run(self._accept, self._listener)
 
     def shut(self) -> None:
-        """Refuse new connections and cut those that are."""
+        """Refuse new connections and close the existing ones."""
         self._flowing.set()
         if self._listener:
             self._listener.shutdown(socket.SHUT_RDWR)
@@ -52,12 +52,12 @@ class Gate:
             thread.join()
         self._threads = []
 
-    def hold(self) -> None:
-        """Keep the connections, and whatever is sent on them."""
+    def pause(self) -> None:
+        """Keep the connections open, but forward nothing."""
         self._flowing.clear()
 
-    def let_go(self) -> None:
-        """Let everything flow again."""
+    def resume(self) -> None:
+        """Forward again, beginning with the data sent meanwhile."""
         self._flowing.set()
 
     def _accept(self, listener: socket.socket) -> None:
@@ -72,9 +72,9 @@ class Gate:
                 near.close()
                 continue
             self._ends |= {near, far}
-            self._run(self._pass_on, near, far)
+            self._run(self._forward, near, far)
 
-    def _pass_on(self, near: socket.socket, far: socket.socket) -> None:
+    def _forward(self, near: socket.socket, far: socket.socket) -> None:
         other = {near: far, far: near}
         with suppress(OSError), near, far, selectors.DefaultSelector() as selector:
             for end in other:

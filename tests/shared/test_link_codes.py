@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.support.edge import Edge
-from services.shared import codes, edge_table
-from services.shared.codes import TRAILING, addressed_code, is_code, is_reserved, is_route
+from services.shared import edge_table, link_codes
+from services.shared.link_codes import TRAILING, code_in_path, is_code, is_reserved, is_route
 from tests.support.processes import ROOT
 
 EDGE = Edge.load()
@@ -36,7 +36,7 @@ def test_other_texts_are_no_codes(text: str) -> None:
 
 
 def test_the_lengths_are_those_of_a_code() -> None:
-    assert (codes.MIN_LENGTH, codes.CODE_LENGTH, codes.MAX_LENGTH) == (4, 8, 32)
+    assert (link_codes.MIN_LENGTH, link_codes.CODE_LENGTH, link_codes.MAX_LENGTH) == (4, 8, 32)
 
 
 @pytest.mark.parametrize("path", [*NAMED, *EDGE.functions, *EDGE.gateway])
@@ -70,7 +70,7 @@ def test_what_is_reserved_is_so_in_every_spelling(text: str) -> None:
 
 
 def addressed_by(path: str) -> str | None:
-    return addressed_code(unquote(path.partition("?")[0])[1:])
+    return code_in_path(unquote(path.partition("?")[0])[1:])
 
 
 @pytest.mark.parametrize("path", SHORT_URLS["followed"])
@@ -87,12 +87,12 @@ def test_other_paths_are_no_short_urls(path: str) -> None:
 def test_only_what_may_follow_a_code_is_ignored(code: str, trailing: str, encoded: bool) -> None:
     text = unquote(quote(trailing, safe="")) if encoded else trailing
     expected = code if is_code(code) and not is_route(code) else None
-    assert addressed_code(code + text) == expected
+    assert code_in_path(code + text) == expected
 
 
 @given(CODES, st.text())
 def test_an_addressed_code_is_the_beginning_of_the_path(code: str, rest: str) -> None:
-    found = addressed_code(code + rest)
+    found = code_in_path(code + rest)
     if found is not None:
         assert (code + rest).startswith(found)
         assert set((code + rest)[len(found) :]) <= set(TRAILING)

@@ -1,4 +1,4 @@
-"""Units of work on links, for suites that say what every store promises."""
+"""Operations on a store of links, each in a transaction of its own, for tests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from services.links.domain.url import UrlPolicy
 
 
 async def edit(store: LinkStore, codes: Sequence[str], change: Edit, now: datetime) -> list[Link]:
-    """Edit links, whoever owns them."""
+    """Edit links regardless of their owner."""
 
     def work(unit: UnitOfWork) -> list[Link]:
         return edit_links(unit, unit.links.get(codes), codes, change, now)
@@ -74,7 +74,7 @@ async def give_scan_code(store: LinkStore, code: str, scan_code: str, now: datet
 
 
 class Service:
-    """The use cases of links over one store."""
+    """The use cases of links with one store."""
 
     def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
         self.commands = LinkCommands(store, urls, now)

@@ -1,17 +1,17 @@
-"""The tests themselves, as a script starts them with `&`."""
+"""The tests themselves, started by a script with `&`."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 
-from tests.support.processes import IN_BACKGROUND, ROOT
+from tests.support.processes import BACKGROUND_SHELL, ROOT
 
 
-def test_what_the_tests_start_hears_a_terminals_signals_there_too() -> None:
+def test_processes_of_the_tests_receive_signals_of_the_terminal() -> None:
     one = "tests/deployment/nginx/test_start.py::test_who_waits_for_a_name_can_be_told_to_stop"
     tests = subprocess.run(
-        [*IN_BACKGROUND, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", one],
+        [*BACKGROUND_SHELL, sys.executable, "-m", "pytest", "-p", "no:cacheprovider", one],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -1,0 +1,15 @@
+"""Types of documents, databases and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from motor.motor_asyncio import AsyncIOMotorDatabase
+
+T = TypeVar("T")
+Document = dict[str, Any]
+Documents = AsyncIOMotorDatabase[Document]
+"""The collections of a database, by name."""
+Operation = Callable[[Documents], Awaitable[T]]
+"""An operation on a database, such as `lambda db: db.links.find_one({"_id": code})`."""
