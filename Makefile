@@ -248,6 +248,10 @@ check-locks:
 screenshots: $(DEV) $(WEB) browser ## Take screenshots of every page, in both themes and two widths, into reports/
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/screenshots.mjs {url} reports/screenshots
 
+.PHONY: picture
+picture: $(DEV) $(WEB) browser ## Take the picture of the README
+	@exec $(PY) -m tests.system.e2e.picture docs/images/atajo.webp
+
 .PHONY: lighthouse
 lighthouse: $(DEV) $(WEB) browser ## Measure the pages with Lighthouse; fails below the budget
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/lighthouse.mjs {url} reports/lighthouse
