@@ -254,6 +254,15 @@ async def test_an_address_is_blocked_explained_and_unblocked(links: Links) -> No
     assert not explained.HasField("link")
     assert [one.url for one in explained.matches] == ["http://www.evil.example/"]
 
+    await links.call(pb.RemoveLinksRequest(owner=owned_by("evil"), codes=["evilcode"]))
+    explained = await links.admin(pb.ExplainBlockRequest(code="evilcode"))
+    assert explained.HasField("removed_at")
+    assert not explained.gone
+    await links.admin(pb.RemoveAccountLinksRequest(account_id="evil"))
+    explained = await links.admin(pb.ExplainBlockRequest(code="evilcode"))
+    assert explained.gone
+    assert not explained.HasField("removed_at")
+
     await links.admin(pb.UnblockAddressRequest(address="evil.example", cause="b"))
     told = (await links.admin(pb.ListDecisionsRequest(text="EVIL.example"))).decisions
     assert [(one.kind, one.address, one.reason, one.cause) for one in told] == [
