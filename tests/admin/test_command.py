@@ -358,8 +358,8 @@ def test_invalid_arguments_are_refused() -> None:
         ("why", "nothing at all"),
         ("why", "k7Qm2_xB", "evil.example"),
     ):
-        code, told = written({}, *arguments)
-        assert (code, told.split(":")[0]) == (2, "Usage")
+        code, output = written({}, *arguments)
+        assert (code, output.split(":")[0]) == (2, "Usage")
     code, line = admin({"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
     assert (code, line) == (
         1,

@@ -10,7 +10,7 @@ from services.admin import removal
 from services.shared.errors import NotFound, Unavailable
 
 
-class World:
+class FakeServices:
     """Fakes of the services. `calls_left` calls succeed, then they are unavailable."""
 
     def __init__(self, links: int, page: int = 250) -> None:
@@ -79,55 +79,55 @@ class World:
 
 @pytest.mark.parametrize("page", [250, 1000])
 async def test_removing_an_account_removes_links_and_counts(page: int) -> None:
-    world = World(links=620, page=page)
-    world.late = [1, 150]
+    fakes = FakeServices(links=620, page=page)
+    fakes.late = [1, 150]
 
-    assert await removal.remove_account(world.services, "ana@b", world.settled) == 771
+    assert await removal.remove_account(fakes.services, "ana@b", fakes.settled) == 771
 
-    assert world.links == {"other---": "other"}
-    assert world.counts == {"other---"}
-    assert world.accounts == {"bea@b": "other"}
-    assert len(world.purged) == 771
+    assert fakes.links == {"other---": "other"}
+    assert fakes.counts == {"other---"}
+    assert fakes.accounts == {"bea@b": "other"}
+    assert len(fakes.purged) == 771
 
 
 async def test_an_interrupted_removal_of_an_account_can_be_repeated() -> None:
-    whole = World(links=620)
+    whole = FakeServices(links=620)
     await removal.remove_account(whole.services, "ana@b", whole.settled)
     calls = 1_000_000 - whole.calls_left
     assert calls > 15
     for broken_at in range(calls):
-        world = World(links=620)
-        world.calls_left = broken_at
+        fakes = FakeServices(links=620)
+        fakes.calls_left = broken_at
         with pytest.raises(Unavailable):
-            await removal.remove_account(world.services, "ana@b", world.settled)
-        assert "ana@b" in world.accounts, "nothing leads to the rest of it any more"
+            await removal.remove_account(fakes.services, "ana@b", fakes.settled)
+        assert "ana@b" in fakes.accounts, "nothing leads to the rest of it any more"
 
-        world.calls_left = 1_000_000
-        await removal.remove_account(world.services, "ana@b", world.settled)
+        fakes.calls_left = 1_000_000
+        await removal.remove_account(fakes.services, "ana@b", fakes.settled)
 
-        assert world.links == {"other---": "other"}
-        assert world.counts == {"other---"}
-        assert world.accounts == {"bea@b": "other"}
+        assert fakes.links == {"other---": "other"}
+        assert fakes.counts == {"other---"}
+        assert fakes.accounts == {"bea@b": "other"}
 
 
 async def test_an_interrupted_removal_of_a_link_can_be_repeated() -> None:
     for broken_at in (0, 1):
-        world = World(links=1)
-        world.calls_left = broken_at
+        fakes = FakeServices(links=1)
+        fakes.calls_left = broken_at
         with pytest.raises(Unavailable):
-            await removal.remove_link(world.services, "code0000")
-        world.calls_left = 1_000_000
+            await removal.remove_link(fakes.services, "code0000")
+        fakes.calls_left = 1_000_000
 
         for _ in range(2):
-            assert await removal.remove_link(world.services, "code0000")
-        assert world.links == {"other---": "other"}
-        assert world.counts == {"other---"}
+            assert await removal.remove_link(fakes.services, "code0000")
+        assert fakes.links == {"other---": "other"}
+        assert fakes.counts == {"other---"}
 
 
 async def test_removing_something_unknown_fails() -> None:
-    world = World(links=1)
+    fakes = FakeServices(links=1)
 
-    assert not await removal.remove_link(world.services, "unknown-")
+    assert not await removal.remove_link(fakes.services, "unknown-")
     with pytest.raises(NotFound):
-        await removal.remove_account(world.services, "eva@b", world.settled)
-    assert len(world.links) == len(world.counts) == 2
+        await removal.remove_account(fakes.services, "eva@b", fakes.settled)
+    assert len(fakes.links) == len(fakes.counts) == 2

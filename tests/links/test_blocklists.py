@@ -150,9 +150,9 @@ async def test_added_changed_and_deleted_lists_take_effect(folder: Path) -> None
 async def test_an_unchanged_file_is_read_once(folder: Path) -> None:
     write(folder, "spam", "one.example\n")
     blocklist = await opened(folder)
-    with capture_logs() as told:
+    with capture_logs() as logged:
         await blocklist.refresh()
-    assert told == []
+    assert logged == []
 
 
 @pytest.mark.parametrize(
@@ -173,10 +173,10 @@ async def test_a_broken_file_keeps_the_previous_version_and_is_logged(
     write(folder, "phishing", "one.example\n")
     blocklist = await opened(folder)
     write(folder, "phishing", broken)
-    with capture_logs() as told:
+    with capture_logs() as logged:
         await blocklist.refresh()
         await blocklist.refresh()
-    (line,) = told
+    (line,) = logged
     assert (line["event"], line["list"], line["reason"]) == ("blocklist_broken", "phishing", reason)
     assert line["in_use"] == 1
     assert metric("atajo_blocklist_broken", list="phishing") == 1
@@ -237,9 +237,9 @@ async def test_lists_stay_in_use_while_the_folder_is_unavailable(
     looked = metric("atajo_blocklists_look_timestamp_seconds")
     away = tmp_path / "away"
     os.rename(folder, away)
-    with capture_logs() as told:
+    with capture_logs() as logged:
         await blocklist.refresh()
-    assert [line["event"] for line in told] == ["blocklists_not_looked_through"]
+    assert [line["event"] for line in logged] == ["blocklists_not_looked_through"]
     assert metric("atajo_blocklists_look_timestamp_seconds") == looked
     assert refused(blocklist, "one.example")
     os.rename(away, folder)
@@ -254,10 +254,10 @@ async def test_every_url_is_accepted_if_the_folder_is_missing(tmp_path: Path) ->
 
 async def test_a_killed_reader_is_retried(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(folder, "spam", "one.example\n")
-    with monkeypatch.context() as patched, capture_logs() as told:
+    with monkeypatch.context() as patched, capture_logs() as logged:
         patched.setattr(reader, "__name__", "no_such_module")
         blocklist = await opened(folder)
-    assert [line["event"] for line in told] == ["blocklist_broken"]
+    assert [line["event"] for line in logged] == ["blocklist_broken"]
     assert metric("atajo_blocklist_broken", list="spam") == 1
     await blocklist.refresh()
     assert metric("atajo_blocklist_broken", list="spam") == 0
@@ -266,9 +266,9 @@ async def test_a_killed_reader_is_retried(folder: Path, monkeypatch: pytest.Monk
 
 async def test_an_unreadable_file_is_retried(folder: Path) -> None:
     (folder / "spam").symlink_to("/proc/self/mem")  # Regular, but unreadable.
-    with capture_logs() as told:
+    with capture_logs() as logged:
         blocklist = await opened(folder)
-    assert [line["reason"] for line in told] == ["NOT_READ"]
+    assert [line["reason"] for line in logged] == ["NOT_READ"]
     write(folder, "spam", "one.example\n")
     await blocklist.refresh()
     assert refused(blocklist, "one.example")

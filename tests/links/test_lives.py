@@ -48,17 +48,17 @@ class Clock:
 
 
 @dataclass
-class Served:
+class Replica:
     service: Service
     moderation: Moderation
     store: LinkStore
     clock: Clock
 
 
-def served(store: LinkStore) -> Served:
+def open_replica(store: LinkStore) -> Replica:
     clock = Clock()
     moderation = Moderation(store, CompositeBlocklist(None, store.decisions), URLS, clock)
-    return Served(Service(store, URLS, clock), moderation, store, clock)
+    return Replica(Service(store, URLS, clock), moderation, store, clock)
 
 
 async def listed(
@@ -86,7 +86,7 @@ async def listed(
 
 
 @dataclass
-class Modelled:
+class LinkModel:
     """The model of a link: its state according to the specification."""
 
     owner: Owner
@@ -145,15 +145,15 @@ class History:
     urls = ("http://a.example", "http://b.example", "https://c.example/%C3%B1?q=a%20b#ñ\U0001f600")
     waits = (SECOND / 2, SECOND, 59 * SECOND, DAY, 29 * DAY, 30 * DAY - SECOND, 30 * DAY, 31 * DAY)
 
-    def __init__(self, served: Served, seed: int) -> None:
-        self.served, self.service, self.clock = served, served.service, served.clock
-        self.moderation = served.moderation
+    def __init__(self, replica: Replica, seed: int) -> None:
+        self.replica, self.service, self.clock = replica, replica.service, replica.clock
+        self.moderation = replica.moderation
         self.random = random.Random(seed)
-        self.links: dict[str, Modelled] = {}
+        self.links: dict[str, LinkModel] = {}
         self.purged: set[str] = set()
         self.scan_codes: list[str] = []
         """Every link that was ever created."""
-        self.told: list[str] = []
+        self.steps: list[str] = []
         """The steps, for the message of a failure."""
         self.cursor = ""
         self.remembered: dict[str, Resolution] = {}
@@ -173,7 +173,7 @@ class History:
         others = self.random.sample(theirs, self.random.randint(0, len(theirs)))
         return [code, *others], owner
 
-    def of(self, owner: Owner, codes: list[str]) -> list[Modelled] | None:
+    def of(self, owner: Owner, codes: list[str]) -> list[LinkModel] | None:
         """Return an owner's links; None if one is not the owner's."""
         found = [self.links.get(code) for code in codes]
         theirs = [
@@ -187,13 +187,13 @@ class History:
         held = self.links.get(code)
         if held is not None and self.random.random() < 0.5:
             url, owner = held.made_with, held.owner
-        self.told.append(f"create {code} {url} {owner}")
+        self.steps.append(f"create {code} {url} {owner}")
         repeated = held is not None and (
             (held.made_with, held.owner, held.removed_at) == (url, owner, None)
         )
         if self.scan_codes and self.random.random() < 0.2:
             code = self.random.choice(self.scan_codes)
-            self.told[-1] = f"create {code} {url} {owner}"
+            self.steps[-1] = f"create {code} {url} {owner}"
             with pytest.raises(CodeTaken):
                 await self.service.commands.create(code, url, owner)
             return
@@ -203,7 +203,7 @@ class History:
             return
         made = await self.service.commands.create(code, url, owner)
         if held is None:
-            held = self.links[code] = Modelled(owner, url, url, self.clock.now)
+            held = self.links[code] = LinkModel(owner, url, url, self.clock.now)
         self.same(code, made, held)
 
     async def change(self) -> None:
@@ -218,7 +218,7 @@ class History:
             ended_url=pick([None, None, "", "http://d.example"]),
             public_statistics=pick([None, False, True]),
         )
-        self.told.append(f"change {code} {owner} {choices}")
+        self.steps.append(f"change {code} {owner} {choices}")
         change = self.service.commands.change(owner, code, choices)
         theirs = self.of(owner, [code])
         if choices == LinkChanges():
@@ -244,7 +244,7 @@ class History:
 
     async def remove(self) -> None:
         codes, owner = self.several()
-        self.told.append(f"remove {codes} {owner}")
+        self.steps.append(f"remove {codes} {owner}")
         theirs = self.of(owner, codes)
         if theirs is None:
             with pytest.raises(NoLink):
@@ -256,7 +256,7 @@ class History:
 
     async def restore(self) -> None:
         codes, owner = self.several()
-        self.told.append(f"restore {codes} {owner}")
+        self.steps.append(f"restore {codes} {owner}")
         theirs = self.of(owner, codes)
         if theirs is None:
             with pytest.raises(NoLink):
@@ -269,7 +269,7 @@ class History:
     async def block(self) -> None:
         code = self.random.choice(self.codes)
         reason = self.random.choice([None, *BlockReason])
-        self.told.append(f"block {code} {reason}")
+        self.steps.append(f"block {code} {reason}")
         call = (
             self.moderation.block_link(code, reason, "")
             if reason
@@ -285,12 +285,12 @@ class History:
         link.exempt_since = self.clock.now if reason is None else None
 
     async def mark_expired(self) -> None:
-        self.told.append("mark expired links")
-        await self.served.store.lists.mark_expired(self.clock.now, 1000)
+        self.steps.append("mark expired links")
+        await self.replica.store.lists.mark_expired(self.clock.now, 1000)
 
     async def scan(self) -> None:
         code, owner = self.some()
-        self.told.append(f"scan {code} {owner}")
+        self.steps.append(f"scan {code} {owner}")
         theirs = self.of(owner, [code])
         if theirs is None:
             with pytest.raises(NoLink):
@@ -306,7 +306,7 @@ class History:
 
     async def claim(self) -> None:
         guest, account = self.random.choice(GUESTS), self.random.choice(ACCOUNTS)
-        self.told.append(f"claim {guest} {account}")
+        self.steps.append(f"claim {guest} {account}")
         theirs = [link for link in self.links.values() if link.owner == guest]
         assert await self.service.commands.claim(guest, account) == (len(theirs), False)
         for link in theirs:
@@ -320,7 +320,7 @@ class History:
         assert sorted(codes) == sorted(due)
         if self.random.random() < 0.2:
             codes = [*codes, self.random.choice([*self.codes, *self.scan_codes])]
-        self.told.append(f"purge {codes}")
+        self.steps.append(f"purge {codes}")
         links_of = {link.scan_code: code for code, link in self.links.items()}
         named = {links_of.get(code, code) for code in codes}
         for code in named:
@@ -330,7 +330,7 @@ class History:
 
     async def remove_account(self) -> None:
         account = self.random.choice(ACCOUNTS)
-        self.told.append(f"remove account links {account}")
+        self.steps.append(f"remove account links {account}")
         now = self.clock.now
         theirs = [one for one in self.links.values() if one.owner == account]
         theirs = [one for one in theirs if not one.is_gone(now)]
@@ -340,7 +340,7 @@ class History:
 
     async def visit(self) -> None:
         people = {code: self.random.randint(0, 5) for code in self.random.sample(self.codes, 3)}
-        self.told.append(f"rank {people}")
+        self.steps.append(f"rank {people}")
         await self.service.maintenance.rank(people, None)
         for code, count in people.items():
             link = self.links.get(code)
@@ -349,9 +349,9 @@ class History:
 
     async def wait(self) -> None:
         self.clock.now += self.random.choice(self.waits)
-        self.told.append(f"now {self.clock.now}")
+        self.steps.append(f"now {self.clock.now}")
 
-    def same(self, code: str, link: Link, model: Modelled) -> None:
+    def same(self, code: str, link: Link, model: LinkModel) -> None:
         made_with = model.made_with if model.led else ""
         assert link == Link(
             code, model.url, model.owner, model.created_at, model.title, model.tags,
@@ -379,12 +379,12 @@ class History:
         assert {one.code: answer(one, now) for one in resolved} == answers
         assert {one.code: one.link_code for one in resolved if one.link_code} == scanned
 
-        told = await self.service.queries.changes(self.cursor or None)
-        assert not told.truncated
-        assert not told.more
-        self.cursor = told.cursor
-        self.remembered.update({one.code: one for one in told.resolutions})
-        for code in told.gone:
+        changes = await self.service.queries.changes(self.cursor or None)
+        assert not changes.truncated
+        assert not changes.more
+        self.cursor = changes.cursor
+        self.remembered.update({one.code: one for one in changes.resolutions})
+        for code in changes.gone:
             self.remembered.pop(code, None)
         assert {c: answer(one, now) for c, one in self.remembered.items()} == {
             code: answers[code] for code in self.remembered
@@ -419,10 +419,10 @@ class History:
             codes.reverse()
         if order is LinkOrder.MOST_VIEWED:
             codes.sort(key=lambda code: -found[code].people)
-        told = (owner, text, state, order)
-        assert await listed(self.service, *told, limit=pick([1, 2, 100])) == codes, told
+        arguments = (owner, text, state, order)
+        assert await listed(self.service, *arguments, limit=pick([1, 2, 100])) == codes, arguments
 
-        page = await self.service.queries.query(*told, limit=2, cursor="", without_total=True)
+        page = await self.service.queries.query(*arguments, limit=2, cursor="", without_total=True)
         assert [link.code for link in page.links] == codes[:2]
 
 
@@ -430,25 +430,25 @@ class History:
 async def test_random_histories_agree_with_the_model(
     store: LinkStore, seed: int, request: pytest.FixtureRequest
 ) -> None:
-    history = History(served(store), seed)
+    history = History(open_replica(store), seed)
     steps = 250 if "sqlite" in request.node.callspec.id else 80
     try:
         for _ in range(steps):
             await history.step()
             await history.compare()
     except BaseException as error:
-        error.add_note("\n".join(history.told))
+        error.add_note("\n".join(history.steps))
         raise
 
 
 # Lists.
 
 
-async def make(served: Served, count: int, first: int = 0, owner: Owner = ONE) -> list[str]:
+async def make(replica: Replica, count: int, first: int = 0, owner: Owner = ONE) -> list[str]:
     """Create links, each a second older than the next."""
     codes = [f"code{n:04}" for n in range(first, first + count)]
     for n, code in enumerate(codes, first):
-        await served.store.links.add(Link(code, "http://a.example", owner, NOW + n * SECOND))
+        await replica.store.links.add(Link(code, "http://a.example", owner, NOW + n * SECOND))
     return codes
 
 
@@ -457,7 +457,7 @@ async def test_paging_returns_every_lasting_link_once_despite_changes(
     store: LinkStore, order: LinkOrder
 ) -> None:
     rnd = random.Random(order.value)
-    one = served(store)
+    one = open_replica(store)
     codes = await make(one, 60)
     throughout = set(codes)
     seen: list[str] = []
@@ -486,7 +486,7 @@ async def test_paging_returns_every_lasting_link_once_despite_changes(
 
 @pytest.mark.parametrize("order", LinkOrder)
 async def test_the_last_page_has_no_cursor(store: LinkStore, order: LinkOrder) -> None:
-    one = served(store)
+    one = open_replica(store)
     assert await one.service.queries.query(ONE, "", None, order, 5, "") == Page([], 0, "")
     await make(one, 10)
     page = await one.service.queries.query(ONE, "", None, order, 5, "")
@@ -500,7 +500,7 @@ async def test_the_last_page_has_no_cursor(store: LinkStore, order: LinkOrder) -
 async def test_later_pages_of_a_ranking_are_full_after_removals(
     store: LinkStore,
 ) -> None:
-    one = served(store)
+    one = open_replica(store)
     codes = await make(one, 30)
     order = LinkOrder.MOST_VIEWED
     first = await one.service.queries.query(ONE, "", None, order, 10, "")
@@ -517,7 +517,7 @@ async def test_later_pages_of_a_ranking_are_full_after_removals(
 
 
 async def test_the_cursor_of_an_expired_ranking_is_refused(store: LinkStore) -> None:
-    one = served(store)
+    one = open_replica(store)
     await make(one, 10)
     page = await one.service.queries.query(ONE, "", None, LinkOrder.MOST_VIEWED, 5, "")
     one.clock.now += RANKING_TTL
@@ -530,7 +530,7 @@ async def test_the_cursor_of_an_expired_ranking_is_refused(store: LinkStore) -> 
 
 @pytest.mark.parametrize("order", LinkOrder)
 async def test_invalid_queries_are_refused(sqlite_store: LinkStore, order: LinkOrder) -> None:
-    queries = served(sqlite_store).service.queries
+    queries = open_replica(sqlite_store).service.queries
     wrong: list[tuple[str, Owner, str, int]] = [
         ("INVALID_QUERY", ONE, "x" * 1000, 50),
         ("INVALID_QUERY", ONE, "a\nb", 50),
@@ -544,14 +544,14 @@ async def test_invalid_queries_are_refused(sqlite_store: LinkStore, order: LinkO
 
 
 async def test_views_of_too_many_links_are_refused(sqlite_store: LinkStore) -> None:
-    maintenance = served(sqlite_store).service.maintenance
+    maintenance = open_replica(sqlite_store).service.maintenance
     with pytest.raises(TooManyCodes):
         await maintenance.rank({f"code{n:04}": 1 for n in range(1001)}, "1")
     assert await maintenance.rank_cursor() is None
 
 
 async def test_commands_are_idempotent(store: LinkStore) -> None:
-    one = served(store)
+    one = open_replica(store)
     service, codes = one.service, await make(one, 3)
     for days in (0, 29):
         one.clock.now = NOW + days * DAY
@@ -572,7 +572,7 @@ async def test_the_links_of_an_account_are_withdrawn_in_batches(
 ) -> None:
     """Batches include links that their owner removed."""
     monkeypatch.setattr(maintenance, "MAX_BATCH", 4)
-    one = served(store)
+    one = open_replica(store)
     codes = await make(one, 9)
     await make(one, 1, 5000, TWO)
     await one.service.commands.remove(ONE, codes[::2])
@@ -583,7 +583,7 @@ async def test_the_links_of_an_account_are_withdrawn_in_batches(
 
 async def test_withdrawn_links_are_shown_to_nobody(store: LinkStore) -> None:
     """In every previous state, and with clocks that differ."""
-    one = served(store)
+    one = open_replica(store)
     service, codes = one.service, await make(one, 5)
     active, removed, blocked, ended, both = codes
     for code in codes:
@@ -600,8 +600,8 @@ async def test_withdrawn_links_are_shown_to_nobody(store: LinkStore) -> None:
 
     assert await service.maintenance.remove_account_links(ONE) == (5, False)
     assert await service.maintenance.remove_account_links(ONE) == (0, False)
-    told = await service.queries.changes(cursor)
-    assert {link.code for link in told.resolutions} == {*codes, scan_code}
+    changes = await service.queries.changes(cursor)
+    assert {link.code for link in changes.resolutions} == {*codes, scan_code}
     for minutes in (-29, 0, 29):
         one.clock.now = NOW + DAY + minutes * 60 * SECOND
         for code in (*codes, scan_code):
@@ -628,7 +628,7 @@ async def test_withdrawn_links_are_shown_to_nobody(store: LinkStore) -> None:
 # Concurrent searches.
 
 
-class Held:
+class HeldSearches:
     """Holds the searches of a store until a test releases them."""
 
     def __init__(self, store: LinkStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -663,9 +663,9 @@ def searches(service: Service, count: int) -> Iterator[asyncio.Task[list[str]]]:
 async def test_searches_beyond_the_limits_are_refused(
     sqlite_store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = served(sqlite_store)
+    one = open_replica(sqlite_store)
     codes = await make(one, 3)
-    held = Held(sqlite_store, monkeypatch)
+    held = HeldSearches(sqlite_store, monkeypatch)
     tasks = list(searches(one.service, MAX_SEARCHES + MAX_SEARCHES_WAITING_PER_OWNER))
     for _ in range(MAX_SEARCHES):
         await held.started.acquire()
@@ -688,9 +688,9 @@ async def test_searches_beyond_the_limits_are_refused(
 async def test_a_cancelled_search_frees_its_slot(
     sqlite_store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = served(sqlite_store)
+    one = open_replica(sqlite_store)
     codes = await make(one, 3)
-    held = Held(sqlite_store, monkeypatch)
+    held = HeldSearches(sqlite_store, monkeypatch)
     (left,) = searches(one.service, MAX_SEARCHES)
     await held.started.acquire()
     waiting, stays = searches(one.service, 2)

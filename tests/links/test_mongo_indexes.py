@@ -42,11 +42,13 @@ async def opened(url: str, schema: mongo.Schema) -> AsyncIterator[mongo.Database
 async def profiled(database: mongo.Database, names: str) -> AsyncIterator[list[dict[str, Any]]]:
     """Yield a list that receives the operations on these collections when the block ends."""
     chosen = {"ns": {"$regex": rf"\.({names})$"}}
-    seen: list[dict[str, Any]] = []
+    operations: list[dict[str, Any]] = []
     await database.write("", lambda db: db.command("profile", 2))
-    yield seen
+    yield operations
     await database.write("", lambda db: db.command("profile", 0))
-    seen += await database.read("", lambda db: db["system.profile"].find(chosen).to_list(None))
+    operations += await database.read(
+        "", lambda db: db["system.profile"].find(chosen).to_list(None)
+    )
 
 
 async def test_old_attempts_are_deleted() -> None:
@@ -71,9 +73,9 @@ async def test_a_page_of_an_account_reads_only_its_links(mongo_url: str) -> None
             at = NOW + timedelta(microseconds=n)
             made.append(Link(f"code{n:04}", "http://a.example", owner, at))
         await add_all(store, made)
-        async with profiled(database, "links") as seen:
+        async with profiled(database, "links") as operations:
             assert len(await store.links.newest(owners.Account("one"), 20)) == 20
-        [query] = seen
+        [query] = operations
         assert "IXSCAN" in query["planSummary"]
         assert not query.get("hasSortStage")
         assert query["docsExamined"] <= 21
@@ -97,7 +99,7 @@ async def test_lists_are_read_in_index_order(mongo_url: str) -> None:
         removed = LinkFilter(state=LinkState.REMOVED)
         expired = LinkFilter(state=LinkState.EXPIRED)
 
-        async with profiled(database, "links") as seen:
+        async with profiled(database, "links") as operations:
             for link_filter, order in (
                 (all_of_them, newest),
                 (all_of_them, oldest),
@@ -116,8 +118,8 @@ async def test_lists_are_read_in_index_order(mongo_url: str) -> None:
             assert len(await store.links.owned_codes(owner, 500)) == 200
             assert len(await store.links.codes_after("", 500)) == 300
             assert len(await store.links.removed_before(NOW, 50)) == 50
-        assert len(seen) == 12 + 2 * 3
-        for query in seen:
+        assert len(operations) == 12 + 2 * 3
+        for query in operations:
             assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")
             # Skipped entries are not fetched; codes and counts need no document.
@@ -131,7 +133,7 @@ async def test_links_of_a_host_are_found_by_index(mongo_url: str) -> None:
         for name, url in (("code", "http://a.example"), ("free", "http://b.example")):
             made = [Link(f"{name}{n:04}", url, owners.ANONYMOUS, NOW) for n in range(200)]
             await add_all(store, made)
-        async with profiled(database, "links") as seen:
+        async with profiled(database, "links") as operations:
             found, place = await store.hosts.at_or_below("a.example", None, 50)
             found, place = await store.hosts.at_or_below("a.example", place, 50)
             assert len(found) == 50
@@ -139,8 +141,8 @@ async def test_links_of_a_host_are_found_by_index(mongo_url: str) -> None:
             assert len(await store.links.resolve([link.code for link in found])) == 50
             assert await store.hosts.hosts_after("", 500) == ["a.example", "b.example"]
             assert await store.hosts.listed_after("", 50) == []
-        assert len(seen) == 12
-        for query in seen:
+        assert len(operations) == 12
+        for query in operations:
             assert "COLLSCAN" not in query["planSummary"]
             assert not query.get("hasSortStage")
             assert query["docsExamined"] <= query["nreturned"]
@@ -158,7 +160,7 @@ async def test_days_of_links_are_found_by_id(mongo_url: str) -> None:
     async with opened(mongo_url, analytics.SCHEMA) as database:
         store = analytics.open_store(database)
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
-        async with profiled(database, "days|totals|aggregates") as seen:
+        async with profiled(database, "days|totals|aggregates") as operations:
             await store.read_days(
                 codes,
                 day + 10,
@@ -169,8 +171,8 @@ async def test_days_of_links_are_found_by_id(mongo_url: str) -> None:
             assert await store.first_day(codes) == day
             await maintain_all(store, day + 40, day + 20)
         assert len(found) == 5 * len(codes)
-        assert len(seen) > 5
-        for query in seen:
+        assert len(operations) > 5
+        for query in operations:
             plan = query.get("planSummary", "IDHACK")
             for part in plan.split(", "):
                 # EOF is the plan for an empty collection.
@@ -190,11 +192,11 @@ async def test_a_withdrawal_reads_only_the_links_of_its_account(mongo_url: str) 
             link = Link(f"code{n:04}", "http://a.example", (one, two)[n % 2], NOW)
             made.append(replace(link, removed_at=removed_at))
         await add_all(store, made)
-        async with profiled(database, "links") as seen:
+        async with profiled(database, "links") as operations:
             assert await link_operations.withdraw(store, one, 1000, NOW) == 100
             assert await link_operations.withdraw(store, one, 1000, NOW) == 0
-        assert len(seen) == 3
-        for query in seen:
+        assert len(operations) == 3
+        for query in operations:
             assert re.fullmatch(r"(IXSCAN \{[^}]*\}(, )?)+", query["planSummary"])
             assert query["docsExamined"] <= 100
 
@@ -206,8 +208,8 @@ async def test_closed_accounts_are_found_by_index(mongo_url: str) -> None:
             email = f"{n}@example.com"
             await store.add(Account(f"{n}", email, email, "Ana", "hash", "salt", NOW))
         await store.close("7@example.com")
-        async with profiled(database, "accounts") as seen:
+        async with profiled(database, "accounts") as operations:
             assert await store.list_closed(100) == ["7"]
-        (query,) = seen
+        (query,) = operations
         assert "IXSCAN" in query["planSummary"]
         assert query["docsExamined"] <= 1

@@ -444,7 +444,7 @@ async def test_reads_of_links_exclude_their_history(
     fields_read: list[Any] = []
     find = Collection.find
 
-    def noted(collection: Any, query: Any, fields: Any = None, *rest: Any, **options: Any) -> Any:
+    def spy(collection: Any, query: Any, fields: Any = None, *rest: Any, **options: Any) -> Any:
         if collection.name == "links":
             fields_read.append(fields)
         return find(collection, query, fields, *rest, **options)
@@ -452,7 +452,7 @@ async def test_reads_of_links_exclude_their_history(
     async with opened(new_mongodb, 1) as (_, (store,)):
         await make(store, ONE)
         with monkeypatch.context() as context:
-            context.setattr(Collection, "find", noted)
+            context.setattr(Collection, "find", spy)
             await store.links.find(CODES[0])
             await store.links.resolve(CODES)
             await store.links.newest(ONE, 100)

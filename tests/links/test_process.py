@@ -264,12 +264,12 @@ async def test_an_address_is_blocked_explained_and_unblocked(links: Links) -> No
     assert not explained.HasField("removed_at")
 
     await links.admin(pb.UnblockAddressRequest(address="evil.example", cause="b"))
-    told = (await links.admin(pb.ListDecisionsRequest(text="EVIL.example"))).decisions
-    assert [(one.kind, one.address, one.reason, one.cause) for one in told] == [
+    decisions = (await links.admin(pb.ListDecisionsRequest(text="EVIL.example"))).decisions
+    assert [(one.kind, one.address, one.reason, one.cause) for one in decisions] == [
         (pb.DECISION_KIND_UNBLOCK, "evil.example", pb.BLOCK_REASON_UNSPECIFIED, "b"),
         (pb.DECISION_KIND_BLOCK, "evil.example", malware, "a"),
     ]
-    assert {one.WhichOneof("subject") for one in told} == {"address"}
+    assert {one.WhichOneof("subject") for one in decisions} == {"address"}
 
 
 async def test_the_longest_links_fit_a_message(links: Links) -> None:
@@ -365,8 +365,8 @@ async def test_a_cursor_of_the_change_feed_outlives_the_process(tmp_path: Path) 
     with start(tmp_path) as process:
         async with connected(process) as links:
             await links.admin(pb.PurgeLinksRequest(codes=codes[1:2]))
-            told = await links.call(pb.ListChangesRequest(cursor=cursor))
-            assert (sorted(told.gone), told.truncated) == (codes[:2], False)
+            changes = await links.call(pb.ListChangesRequest(cursor=cursor))
+            assert (sorted(changes.gone), changes.truncated) == (codes[:2], False)
             assert (await links.resolve(*codes)).keys() == {codes[2]}
 
 

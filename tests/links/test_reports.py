@@ -246,17 +246,17 @@ async def test_concurrent_reports_are_counted_under_one_id(store: LinkStore) -> 
 async def test_concurrent_decisions_lose_no_report(store: LinkStore) -> None:
     """Decided and pending reports add up to all reports."""
     await store.links.add(link())
-    told = decided = 0
+    reported = decided = 0
 
     async def report(reason: BlockReason) -> None:
-        nonlocal told
+        nonlocal reported
         for _ in range(20):
             assert await link_operations.report(store, "abcdefgh", reason, said(), reason.value)
-            told += 1
+            reported += 1
 
     async def decide() -> None:
         nonlocal decided
-        while told < 5 * 20:
+        while reported < 5 * 20:
             decided += await dismiss(store, "abcdefgh", NOW)
             await asyncio.sleep(0)
 

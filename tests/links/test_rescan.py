@@ -149,8 +149,8 @@ async def test_every_link_is_found_with_any_step_size(
         f"code{n:04}" for n in range(60) if n % 20 in (3, 11) or (n % 3 and (7 * n) % 20 in (3, 11))
     }
     assert (await blocked(store)).keys() == listed_codes
-    (nobodys,) = await store.links.resolve(["nobody00"])
-    assert nobodys.reason is BlockReason.PHISHING
+    (anonymous,) = await store.links.resolve(["nobody00"])
+    assert anonymous.reason is BlockReason.PHISHING
     await rescan_all(store, FakeBlocklist(), clock)
     assert await blocked(store) == {}
 
@@ -161,9 +161,9 @@ async def test_one_process_rescans_and_another_continues(store: LinkStore) -> No
     first = Rescanner(store, blocklist, clock.now, clock)
     second = Rescanner(store, blocklist, clock.now, clock)
     assert await first.step()
-    noted = await store.rescan_progress.get()
+    stored = await store.rescan_progress.get()
     assert not await second.step()
-    assert await store.rescan_progress.get() == noted
+    assert await store.rescan_progress.get() == stored
     clock.seconds += rescan.LEASE.total_seconds()
     while await second.step():
         pass
@@ -174,7 +174,7 @@ class Killed(Exception):
     """The process ended."""
 
 
-class Dying:
+class KilledTransactions:
     """Transactions of a process that is killed after some of them."""
 
     def __init__(self, transactions: Transactions, left: int) -> None:
@@ -200,7 +200,7 @@ async def test_a_rescan_interrupted_by_a_kill_is_finished_by_another(
     await link_operations.give_scan_code(store, "worse000", "SCAN0001", NOW)
     await rescan_all(store, blocklist, Clock())
     cursor = (await store.change_feed.read_since(None)).cursor
-    killed = replace(store, transactions=Dying(store.transactions, transactions))
+    killed = replace(store, transactions=KilledTransactions(store.transactions, transactions))
     clock = Clock()
     clock.seconds = 1000.0
     with suppress(Killed):
