@@ -8,13 +8,13 @@ from contextlib import AsyncExitStack
 
 import uvloop
 
-from services.reconciler.accounts import Accounts
+from services.reconciler.account_removal import AccountRemoval
 from services.reconciler.clients import AnalyticsClient, AuthClient, LinksClient
+from services.reconciler.job_runner import JobRunner
+from services.reconciler.link_purge import LinkPurge
 from services.reconciler.ports import Services
-from services.reconciler.purge import Purge
-from services.reconciler.runner import Runner
 from services.reconciler.settings import ReconcilerSettings
-from services.reconciler.views import Views
+from services.reconciler.view_counts import ViewCounts
 from services.shared import background, process_tuning, supervisor
 from services.shared.observability import logs, tracing
 from services.shared.observability.health import Health
@@ -26,7 +26,7 @@ log = logs.get(__name__)
 async def _serve(settings: ReconcilerSettings) -> None:
     stop = supervisor.stop_event()
     background.stop_on_failure(stop)
-    async with AsyncExitStack() as ending:  # What comes last here ends first.
+    async with AsyncExitStack() as ending:  # Closes in reverse order.
         ending.push_async_callback(asyncio.to_thread, tracing.stop)
         auth = AuthClient(settings.auth_admin_address)
         links = LinksClient(settings.links_admin_address)
@@ -34,23 +34,23 @@ async def _serve(settings: ReconcilerSettings) -> None:
         for client in (auth, links, analytics):
             ending.push_async_callback(client.close)
         checks = {"auth": auth.check, "links": links.check, "analytics": analytics.check}
-        # Ready whatever is away: it goes on as soon as it is back.
+        # The reconciler is ready without its dependencies: it continues once they are back.
         health = Health(checks, needed=())
-        observation = MonitoringServer("reconciler", settings, health)
-        ending.push_async_callback(asyncio.to_thread, observation.close)
+        monitoring = MonitoringServer("reconciler", settings, health)
+        ending.push_async_callback(asyncio.to_thread, monitoring.close)
         ending.callback(health.close)
         await health.start()
 
         services = Services(auth, links, analytics)
         holder = secrets.token_hex(16)
-        jobs = (Accounts(services), Purge(services), Views(services))
-        runners = [Runner(job, links, holder) for job in jobs]
+        jobs = (AccountRemoval(services), LinkPurge(services), ViewCounts(services))
+        runners = [JobRunner(job, links, holder) for job in jobs]
         for runner in runners:
             runner.start()
         await health.set_serving()
         process_tuning.tune_garbage_collector()
-        supervisor.report_ready({"metrics": observation.address})
-        log.info("serving", metrics=observation.address)
+        supervisor.report_ready({"metrics": monitoring.address})
+        log.info("serving", metrics=monitoring.address)
         await stop.wait()
         await health.stop()
         await asyncio.gather(*(runner.stop(settings.drain_seconds) for runner in runners))

@@ -1,4 +1,4 @@
-"""The adapters of the ports (`ports`) that call the services over gRPC, a deadline each."""
+"""gRPC clients that implement `ports`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from atajo.auth.v1 import auth_pb2
 from atajo.links.v1 import links_pb2
 from services.admin import clients
-from services.reconciler.ports import Visited
+from services.reconciler.ports import ViewChanges
 from services.shared.rpc.client import ServiceClient
 
 CALL_SECONDS = 10.0
 LEASE_SECONDS = 2.0
-"""Short: a lease is over soon where it cannot be renewed."""
-GIVE_BACK_SECONDS = 0.5
-"""Shorter still, since this call is made while the process ends."""
+"""Short, since the lease expires soon if it cannot be renewed."""
+RETURN_SECONDS = 0.5
+"""Deadline for returning a lease. Shorter still, since it delays the end of the process."""
 
 
 class AuthClient(clients.AuthClient):
-    """auth as the reconciler sees it."""
+    """Calls auth."""
 
     async def closed_accounts(self) -> list[str]:
         request = auth_pb2.ListClosedAccountsRequest()
@@ -31,15 +31,15 @@ class AuthClient(clients.AuthClient):
 
 
 class LinksClient(clients.MaintenanceClient):
-    """links as the reconciler sees it."""
+    """Calls links."""
 
     async def take_lease(self, job: str, holder: str, seconds: int) -> bool:
         request = links_pb2.TakeLeaseRequest(job=job, holder=holder, seconds=seconds)
-        deadline = LEASE_SECONDS if seconds else GIVE_BACK_SECONDS
+        deadline = LEASE_SECONDS if seconds else RETURN_SECONDS
         reply = await self._caller.unary("TakeLease", self._stub.TakeLease, request, deadline)
         return reply.held
 
-    async def purgeable(self) -> list[str]:
+    async def purgeable_links(self) -> list[str]:
         request = links_pb2.ListPurgeableRequest()
         reply = await self._caller.unary(
             "ListPurgeable", self._stub.ListPurgeable, request, CALL_SECONDS
@@ -51,11 +51,11 @@ class LinksClient(clients.MaintenanceClient):
         reply = await self._caller.unary("ListCodes", self._stub.ListCodes, request, CALL_SECONDS)
         return list(reply.codes)
 
-    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
-        request = links_pb2.RankLinksRequest(people=people, cursor=cursor)
+    async def store_views(self, views: Mapping[str, int], cursor: str | None) -> None:
+        request = links_pb2.RankLinksRequest(people=views, cursor=cursor)
         await self._caller.unary("RankLinks", self._stub.RankLinks, request, CALL_SECONDS)
 
-    async def rank_cursor(self) -> str | None:
+    async def views_cursor(self) -> str | None:
         request = links_pb2.GetRankCursorRequest()
         reply = await self._caller.unary(
             "GetRankCursor", self._stub.GetRankCursor, request, CALL_SECONDS
@@ -64,35 +64,35 @@ class LinksClient(clients.MaintenanceClient):
 
 
 class _Totals(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
-    """The port of analytics that is everybody's."""
+    """Calls the public port of analytics."""
 
     def __init__(self, address: str) -> None:
         service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
         super().__init__(address, service, analytics_pb2_grpc.AnalyticsServiceStub)
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
+    async def views_of(self, codes: Sequence[str]) -> dict[str, int]:
         request = analytics_pb2.GetTotalsRequest(codes=codes)
         reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
         return {code: totals.people for code, totals in reply.totals.items()}
 
 
 class AnalyticsClient(clients.AnalyticsClient):
-    """analytics as the reconciler sees it: both of its ports, `admin_address` the operator's."""
+    """Calls both ports of analytics; `admin_address` is the operator's."""
 
     def __init__(self, address: str, admin_address: str) -> None:
         super().__init__(admin_address)
         self._totals = _Totals(address)
 
-    async def visited(self, cursor: str | None) -> Visited:
+    async def view_changes(self, cursor: str | None) -> ViewChanges:
         request = analytics_pb2.ListVisitedRequest(cursor=cursor)
         reply = await self._caller.unary(
             "ListVisited", self._stub.ListVisited, request, CALL_SECONDS
         )
-        people = {code: totals.people for code, totals in reply.totals.items()}
-        return Visited(reply.cursor, people, reply.more, reply.truncated)
+        views = {code: totals.people for code, totals in reply.totals.items()}
+        return ViewChanges(reply.cursor, views, reply.more, reply.truncated)
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
-        return await self._totals.people(codes)
+    async def views_of(self, codes: Sequence[str]) -> dict[str, int]:
+        return await self._totals.views_of(codes)
 
     async def check(self) -> None:
         await asyncio.gather(super().check(), self._totals.check())

@@ -1,4 +1,4 @@
-"""What the reconciler asks of the services. Every call raises AppError."""
+"""The calls that the reconciler makes to the services. Every call raises AppError."""
 
 from __future__ import annotations
 
@@ -10,70 +10,70 @@ from services.admin import removal
 
 
 @dataclass(frozen=True)
-class Visited:
-    """A page of the change feed of analytics: visits of people by code, of visited links.
+class ViewChanges:
+    """A page of the change feed of analytics: view counts of visited links, by code.
 
-    `cursor` is where the page ends, and `more` says that others may follow. If `truncated` is true,
-    changes since the requested cursor are lost: `cursor` is then that of now.
+    `cursor` is the end of the page; with `more`, further changes may follow. With `truncated`,
+    changes after the requested cursor are lost, and `cursor` is the current one.
     """
 
     cursor: str
-    people: Mapping[str, int]
+    views: Mapping[str, int]
     more: bool = False
     truncated: bool = False
 
 
 class Leases(Protocol):
-    """Who does which job."""
+    """Leases, which decide which process runs a job."""
 
     async def take_lease(self, job: str, holder: str, seconds: int) -> bool:
-        """Take or renew a lease; whether the holder has it now. 0 seconds give it back."""
+        """Take or renew a lease; return whether the holder has it. 0 seconds return it."""
         ...
 
 
 class Auth(removal.Auth, Protocol):
-    """What is asked of auth."""
+    """auth, as the reconciler needs it."""
 
     async def closed_accounts(self) -> list[str]:
-        """Up to 10,000 closed accounts, in no order."""
+        """Return up to 10,000 closed accounts, in any order."""
         ...
 
 
 class Links(removal.Links, Protocol):
-    """What is asked of links."""
+    """links, as the reconciler needs it."""
 
-    async def purgeable(self) -> list[str]:
-        """Up to 1000 links whose removal cannot be undone any more, the longest removed first."""
+    async def purgeable_links(self) -> list[str]:
+        """Return up to 1000 links that cannot be restored any more, the longest removed first."""
         ...
 
     async def codes_after(self, code: str) -> list[str]:
-        """Up to 1000 codes of links of somebody that come after `code` in their order."""
+        """Return up to 1000 codes of links with an owner, in order, beginning after `code`."""
         ...
 
-    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
-        """Store visits of people of up to 1000 links, then the cursor, if one is given."""
+    async def store_views(self, views: Mapping[str, int], cursor: str | None) -> None:
+        """Store the view counts of up to 1000 links, then the cursor, if there is one."""
         ...
 
-    async def rank_cursor(self) -> str | None:
+    async def views_cursor(self) -> str | None:
         """Return the cursor that was stored last."""
         ...
 
 
 class Analytics(removal.Analytics, Protocol):
-    """What is asked of analytics."""
+    """analytics, as the reconciler needs it."""
 
-    async def visited(self, cursor: str | None) -> Visited:
-        """Return the links that were visited after a cursor; None asks for the cursor of now."""
+    async def view_changes(self, cursor: str | None) -> ViewChanges:
+        """Return the changes after a cursor; None returns the current cursor only."""
         ...
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
-        """Visits of people by code, of up to 1000 links; those nobody visited are left out."""
+    async def views_of(self, codes: Sequence[str]) -> dict[str, int]:
+        """Return the view counts of up to 1000 links by code, without those never visited."""
         ...
 
 
 @dataclass(frozen=True)
 class Services(removal.Services):
-    """The services as the reconciler needs them."""
+    """The services that the reconciler calls."""
 
     auth: Auth
     links: Links

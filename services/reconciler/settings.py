@@ -1,4 +1,4 @@
-"""Where the reconciler finds the services."""
+"""Settings of the reconciler."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from services.shared.settings import ProcessSettings
 
 
 class ReconcilerSettings(ProcessSettings):
-    """What the reconciler can be told."""
+    """The endpoints of the services."""
 
     auth_admin_address: str
     links_admin_address: str
     analytics_admin_address: str
-    """gRPC targets of the services' ports for the operator, `host:port` or `dns:///host:port`."""
+    """gRPC targets of the services' operator ports, `host:port` or `dns:///host:port`."""
     analytics_address: str
-    """The same of the port on which analytics tells the totals of any link."""
+    """gRPC target of the public port of analytics, which returns the totals of links."""

@@ -1,4 +1,4 @@
-"""What the reconciler's jobs do to the services, and who does them."""
+"""The jobs of the reconciler, and the leases that decide which process runs them."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from services.admin import removal
-from services.reconciler import runner, views
-from services.reconciler.accounts import Accounts
-from services.reconciler.ports import Services, Visited
-from services.reconciler.purge import Purge
-from services.reconciler.runner import Runner
-from services.reconciler.views import Views
+from services.reconciler import job_runner, view_counts
+from services.reconciler.account_removal import AccountRemoval
+from services.reconciler.job_runner import JobRunner
+from services.reconciler.link_purge import LinkPurge
+from services.reconciler.ports import Services, ViewChanges
+from services.reconciler.view_counts import ViewCounts
 from services.shared.errors import InvalidArgument, Unavailable
 
 
 class World:
-    """The services in the plainest form.
+    """An in-memory fake of all services.
 
-    `before` is called ahead of every call, with its name: a test lets it fail there, or lets
-    something else happen.
+    Before each call it calls `before` with the name of the call, where a test can raise an error or
+    change the state.
     """
 
     def __init__(self) -> None:
         self.owners: dict[str, str] = {}
         self.removed: set[str] = set()
         self.old: list[str] = []
-        """Links that were removed long ago."""
+        """Links whose removal can no longer be undone."""
         self.purged: set[str] = set()
         self.closed: list[str] = []
         self.gone: list[str] = []
         self.counts: dict[str, int] = {}
         self.changes: list[list[str]] = []
-        """The change feed: a cursor is the number of the changes before it."""
+        """The change feed. A cursor is the number of changes before it."""
         self.deleted = 0
-        """How many of the first changes are deleted."""
-        self.ranks: dict[str, int] = {}
-        self.noted: str | None = None
+        """Number of the oldest changes that the feed no longer has."""
+        self.views: dict[str, int] = {}
+        self.cursor: str | None = None
         self.leases: dict[str, str] = {}
         self.calls: list[str] = []
         self.before: Callable[[str], None] = lambda name: None
@@ -79,31 +79,31 @@ class World:
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         self._call("purge_links")
-        assert not set(codes) & self.counts.keys(), "its counts would stay for ever"
+        assert not set(codes) & self.counts.keys(), "its counts would never be deleted"
         self.purged.update(codes)
         self.old = [code for code in self.old if code not in self.purged]
         self.owners = {c: owner for c, owner in self.owners.items() if c not in self.purged}
         return list(codes)
 
-    async def purgeable(self) -> list[str]:
-        self._call("purgeable")
+    async def purgeable_links(self) -> list[str]:
+        self._call("purgeable_links")
         return self.old[:1000]
 
     async def codes_after(self, code: str) -> list[str]:
         self._call("codes_after")
         return sorted(one for one in self.owners if one > code)[:1000]
 
-    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
-        self._call("rank")
-        assert len(people) <= 1000
-        for code, count in people.items():
-            self.ranks[code] = max(self.ranks.get(code, 0), count)
+    async def store_views(self, views: Mapping[str, int], cursor: str | None) -> None:
+        self._call("store_views")
+        assert len(views) <= 1000
+        for code, count in views.items():
+            self.views[code] = max(self.views.get(code, 0), count)
         if cursor is not None:
-            self.noted = cursor
+            self.cursor = cursor
 
-    async def rank_cursor(self) -> str | None:
-        self._call("rank_cursor")
-        return self.noted
+    async def views_cursor(self) -> str | None:
+        self._call("views_cursor")
+        return self.cursor
 
     async def remove_counts(self, codes: Sequence[str]) -> None:
         self._call("remove_counts")
@@ -111,20 +111,20 @@ class World:
         for code in codes:
             self.counts.pop(code, None)
 
-    async def visited(self, cursor: str | None) -> Visited:
-        self._call("visited")
+    async def view_changes(self, cursor: str | None) -> ViewChanges:
+        self._call("view_changes")
         last = len(self.changes)
         if cursor is None:
-            return Visited(str(last), {})
+            return ViewChanges(str(last), {})
         start = int(cursor)
         if start < self.deleted or start > last:
-            return Visited(str(last), {}, truncated=True)
+            return ViewChanges(str(last), {}, truncated=True)
         page = self.changes[start : start + 1]
-        people = {code: self.counts[code] for codes in page for code in codes}
-        return Visited(str(start + len(page)), people, more=start + 1 < last)
+        views = {code: self.counts[code] for codes in page for code in codes}
+        return ViewChanges(str(start + len(page)), views, more=start + 1 < last)
 
-    async def people(self, codes: Sequence[str]) -> dict[str, int]:
-        self._call("people")
+    async def views_of(self, codes: Sequence[str]) -> dict[str, int]:
+        self._call("views_of")
         assert len(codes) <= 1000
         return {code: self.counts[code] for code in codes if code in self.counts}
 
@@ -140,7 +140,7 @@ class World:
 
 
 class Clock:
-    """Stands still until a test moves it."""
+    """Stands still unless a test advances it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -150,7 +150,7 @@ class Clock:
 
 
 class Broken:
-    """Lets one call after the other fail, the n-th of a run."""
+    """Lets the n-th call fail."""
 
     def __init__(self, at: int) -> None:
         self._left = at
@@ -161,24 +161,24 @@ class Broken:
             raise Unavailable("A part of the service is away.")
 
 
-async def test_what_was_removed_long_ago_goes_with_its_counts() -> None:
+async def test_links_removed_long_ago_are_purged_with_their_counts() -> None:
     world = World()
     world.old = [f"old{n:05}" for n in range(2100)]
     world.counts = dict.fromkeys((*world.old, "kept----"), 1)
-    job = Purge(world.services)
+    job = LinkPurge(world.services)
 
     assert [await job.run() for _ in range(4)] == [True, True, True, False]
     assert len(world.purged) == 2100
     assert world.counts == {"kept----": 1}
 
 
-async def test_a_purge_that_breaks_off_anywhere_is_done_by_the_next_run() -> None:
+async def test_the_next_run_completes_an_interrupted_purge() -> None:
     for broken_at in range(5):
         world = World()
         world.old = [f"old{n:05}" for n in range(250)]
         world.counts = dict.fromkeys(world.old, 1)
         world.before = Broken(broken_at)
-        job = Purge(world.services)
+        job = LinkPurge(world.services)
         for _ in range(2):
             try:
                 await job.run()
@@ -188,12 +188,12 @@ async def test_a_purge_that_breaks_off_anywhere_is_done_by_the_next_run() -> Non
         assert not world.counts
 
 
-async def test_a_closed_account_s_links_stop_at_once_and_all_goes_once_it_settled() -> None:
+async def test_links_of_a_closed_account_are_withdrawn_at_once_and_deleted_once_settled() -> None:
     world, clock = World(), Clock()
     world.owners = {f"code{n:05}": "closed" for n in range(2300)} | {"other---": "open"}
     world.counts = dict.fromkeys(world.owners, 1)
     world.closed = ["closed"]
-    job = Accounts(world.services, clock)
+    job = AccountRemoval(world.services, clock)
 
     assert [await job.run() for _ in range(3)] == [True, True, False]
     assert len(world.removed) == 2300
@@ -205,7 +205,7 @@ async def test_a_closed_account_s_links_stop_at_once_and_all_goes_once_it_settle
     assert not await job.run()
     assert "late----" in world.removed
     clock.now += removal.SETTLE_SECONDS
-    assert not world.purged, "others may be on their way as this one was"
+    assert not world.purged, "further links may still arrive"
     await job.run()
 
     assert world.owners == {"other---": "open"}
@@ -214,7 +214,7 @@ async def test_a_closed_account_s_links_stop_at_once_and_all_goes_once_it_settle
     assert not await job.run()
 
 
-async def test_an_account_that_takes_long_does_not_keep_the_next_one_s_links_alive() -> None:
+async def test_a_large_account_does_not_delay_withdrawing_links_of_the_next() -> None:
     world, clock = World(), Clock()
     world.owners = {f"code{n:05}": f"large{n % 3}" for n in range(15_000)}
     world.closed = ["large0", "large1", "large2"]
@@ -224,12 +224,12 @@ async def test_an_account_that_takes_long_does_not_keep_the_next_one_s_links_ali
             clock.now += 0.6
 
     world.before = take_time
-    job = Accounts(world.services, clock)
+    job = AccountRemoval(world.services, clock)
     while await job.run():
         pass
     clock.now += removal.SETTLE_SECONDS
     assert await job.run()
-    assert 0 < len(world.purged) <= 3000, "it takes little more than its time"
+    assert 0 < len(world.purged) <= 3000, "a run has a time limit"
     world.owners["small---"] = "small"
     world.closed.append("small")
     assert await job.run()
@@ -237,7 +237,7 @@ async def test_an_account_that_takes_long_does_not_keep_the_next_one_s_links_ali
     assert "large0" in world.closed
 
 
-async def test_an_account_that_is_refused_holds_no_other_up() -> None:
+async def test_a_refused_call_for_one_account_does_not_delay_others() -> None:
     world, clock = World(), Clock()
     world.closed = ["bad", "good"]
     remove = world.remove_account_links
@@ -248,7 +248,7 @@ async def test_an_account_that_is_refused_holds_no_other_up() -> None:
         return await remove(account)
 
     world.remove_account_links = refuse  # type: ignore[method-assign]
-    job = Accounts(world.services, clock)
+    job = AccountRemoval(world.services, clock)
     for _ in range(2):
         with pytest.raises(InvalidArgument):
             await job.run()
@@ -256,7 +256,7 @@ async def test_an_account_that_is_refused_holds_no_other_up() -> None:
     assert world.gone == ["good"]
 
 
-async def test_a_removal_that_breaks_off_anywhere_is_finished_by_whoever_goes_on() -> None:
+async def test_another_process_completes_an_interrupted_account_removal() -> None:
     def closed() -> World:
         world = World()
         world.owners = {f"code{n:05}": "id" for n in range(120)}
@@ -266,7 +266,7 @@ async def test_a_removal_that_breaks_off_anywhere_is_finished_by_whoever_goes_on
 
     async def finish(world: World) -> None:
         clock = Clock()
-        job = Accounts(world.services, clock)
+        job = AccountRemoval(world.services, clock)
         while world.closed:
             await job.run()
             clock.now += removal.SETTLE_SECONDS
@@ -284,125 +284,151 @@ async def test_a_removal_that_breaks_off_anywhere_is_finished_by_whoever_goes_on
         assert (world.owners, world.counts, world.gone) == ({}, {}, ["id"])
 
 
-async def follow(job: Views) -> None:
+async def follow(job: ViewCounts) -> None:
     while await job.run():
         pass
 
 
-async def test_the_first_start_copies_all_numbers_and_then_what_changes() -> None:
+async def test_the_first_run_copies_all_counts_and_later_ones_the_changes() -> None:
     world = World()
     world.owners = {f"code{n:05}": "id" for n in range(2500)}
     world.counts = {code: n for n, code in enumerate(world.owners, 1)}
-    job = Views(world.services, Clock())
+    job = ViewCounts(world.services, Clock())
     await job.run()
-    assert world.ranks == world.counts
-    assert world.noted == "0"
+    assert world.views == world.counts
+    assert world.cursor == "0"
 
     world.visit("code00007", "code00008")
     world.visit("code00007")
     calls = len(world.calls)
     await follow(job)
-    assert world.ranks == world.counts
-    assert world.noted == "2"
-    assert "codes_after" not in world.calls[calls:], "only what changed is asked for"
+    assert world.views == world.counts
+    assert world.cursor == "2"
+    assert "codes_after" not in world.calls[calls:], "only changed counts are copied"
     world.calls.clear()
     await follow(job)
-    assert world.calls == ["rank_cursor", "visited"], "nothing was visited"
+    assert world.calls == ["views_cursor", "view_changes"], "nothing was visited"
 
 
-async def test_the_cursor_is_stored_once_all_numbers_are_copied() -> None:
+async def test_the_cursor_is_stored_once_all_counts_are_copied() -> None:
     world, clock = World(), Clock()
     world.owners = {f"code{n:05}": "id" for n in range(2500)}
     world.counts = dict.fromkeys(world.owners, 1)
 
     def take_time(name: str) -> None:
-        if name == "people":
-            clock.now += views.COPY_SECONDS
+        if name == "views_of":
+            clock.now += view_counts.COPY_SECONDS
 
     world.before = take_time
-    job = Views(world.services, clock)
+    job = ViewCounts(world.services, clock)
     await job.run()
-    assert len(world.ranks) == 1000
+    assert len(world.views) == 1000
     world.visit("code00001", "code02400")
     await job.run()
-    assert len(world.ranks) == 2000 + 1
-    assert world.ranks["code00001"] == 2, "what is visited meanwhile does not wait"
-    assert world.noted is None
+    assert len(world.views) == 2000 + 1
+    assert world.views["code00001"] == 2, "changes are copied during the copy of all counts"
+    assert world.cursor is None
 
-    # Another process begins anew.
-    job = Views(world.services, clock)
-    while world.noted is None:
+    # Another process starts again.
+    job = ViewCounts(world.services, clock)
+    while world.cursor is None:
         await job.run()
-    assert world.ranks == world.counts
-    assert world.noted == "1"
+    assert world.views == world.counts
+    assert world.cursor == "1"
 
 
-async def test_a_reconciler_that_was_away_continues_or_copies_all_if_the_feed_is_truncated() -> (
-    None
-):
+async def test_a_restart_continues_at_the_cursor_or_copies_all_of_a_truncated_feed() -> None:
     world = World()
     world.owners = {"one-----": "id", "two-----": "id"}
-    await Views(world.services).run()
+    await ViewCounts(world.services).run()
     world.visit("one-----")
     world.visit("two-----")
     world.calls.clear()
-    await follow(Views(world.services))
-    assert world.ranks == {"one-----": 1, "two-----": 1}
-    assert "people" not in world.calls
+    await follow(ViewCounts(world.services))
+    assert world.views == {"one-----": 1, "two-----": 1}
+    assert "views_of" not in world.calls
 
     world.visit("one-----")
     world.visit("two-----")
     world.deleted = 3
-    await follow(Views(world.services))
-    assert world.ranks == {"one-----": 2, "two-----": 2}
-    assert world.noted == "4"
+    await follow(ViewCounts(world.services))
+    assert world.views == {"one-----": 2, "two-----": 2}
+    assert world.cursor == "4"
 
 
-async def test_pages_ahead_of_an_error_are_passed_on() -> None:
+async def test_pages_read_before_an_error_are_stored() -> None:
     world = World()
-    world.noted = "0"
+    world.cursor = "0"
     for n in range(4):
         world.visit(f"code000{n}")
 
     def fail(name: str) -> None:
-        if name == "visited" and world.calls.count("visited") == 3:
+        if name == "view_changes" and world.calls.count("view_changes") == 3:
             raise Unavailable("Away.")
 
     world.before = fail
-    job = Views(world.services)
+    job = ViewCounts(world.services)
     with pytest.raises(Unavailable):
         await job.run()
-    assert (world.ranks, world.noted) == ({"code0000": 1, "code0001": 1}, "2")
+    assert (world.views, world.cursor) == ({"code0000": 1, "code0001": 1}, "2")
     await job.run()
-    assert (world.ranks, world.noted) == (world.counts, "4")
+    assert (world.views, world.cursor) == (world.counts, "4")
 
 
-async def test_numbers_of_links_that_were_put_back_are_passed_on_again() -> None:
+async def test_an_idle_cursor_is_stored_once_a_minute() -> None:
+    """On MongoDB the cursor advances with writes other than visits."""
+    world, clock = World(), Clock()
+    world.owners = {"one-----": "id"}
+    job = ViewCounts(world.services, clock)
+    await job.run()
+    stored = world.cursor
+    world.calls.clear()
+    for _ in range(3):
+        world.visit()
+        await follow(job)
+    assert "store_views" not in world.calls
+    assert world.cursor == stored
+    read = world.calls.count("view_changes")
+    world.visit("one-----")
+    await follow(job)
+    assert world.calls.count("view_changes") == read + 1, "the job continues after the idle pages"
+    assert (world.views, world.cursor) == ({"one-----": 1}, "4")
+
+    world.visit()
+    clock.now += view_counts.IDLE_STORE_SECONDS
+    await follow(job)
+    assert world.cursor == "5"
+    world.visit()
+    await follow(job)
+    assert world.cursor == "5"
+
+
+async def test_counts_are_copied_again_after_links_was_restored() -> None:
     world = World()
     world.owners = {"one-----": "id", "two-----": "id"}
-    job = Views(world.services)
+    job = ViewCounts(world.services)
     await job.run()
     for _ in range(3):
         world.visit("one-----")
         await follow(job)
-    world.ranks, world.noted = {"one-----": 1}, "1"
+    world.views, world.cursor = {"one-----": 1}, "1"
     await follow(job)
-    assert world.ranks == {"one-----": 3}
+    assert world.views == {"one-----": 3}
 
 
 class Work:
-    """A job that counts its runs, or does what a test says."""
+    """A job that counts its runs."""
 
     name = "views"
-    every = 0.0
+    interval_seconds = 0.0
 
     def __init__(self) -> None:
         self.runs = 0
-        self.begun = 0
+        self.resets = 0
         self.ran = asyncio.Event()
 
-    def begin(self) -> None:
-        self.begun += 1
+    def reset(self) -> None:
+        self.resets += 1
 
     async def run(self) -> bool:
         self.runs += 1
@@ -413,23 +439,23 @@ class Work:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leases that are renewed and end in no time."""
-    monkeypatch.setattr(runner, "RENEW_SECONDS", 0.01)
-    monkeypatch.setattr(runner, "LONGEST_PAUSE", 0.01)
+    """Shorten the pauses of runners."""
+    monkeypatch.setattr(job_runner, "RENEW_SECONDS", 0.01)
+    monkeypatch.setattr(job_runner, "MAX_PAUSE_SECONDS", 0.01)
 
 
 async def ran(work: Work) -> None:
-    """Wait until a run begins from now on."""
+    """Wait until another run begins."""
     work.ran.clear()
     async with asyncio.timeout(20):
         await work.ran.wait()
 
 
 @pytest.mark.usefixtures("quick")
-async def test_one_at_a_time_does_a_job_and_the_next_takes_it_over() -> None:
+async def test_one_process_runs_a_job_and_another_takes_over() -> None:
     world = World()
     first, second = Work(), Work()
-    one, two = Runner(first, world, "one"), Runner(second, world, "two")
+    one, two = JobRunner(first, world, "one"), JobRunner(second, world, "two")
     one.start()
     await ran(first)
     two.start()
@@ -447,10 +473,10 @@ async def test_one_at_a_time_does_a_job_and_the_next_takes_it_over() -> None:
 
 
 @pytest.mark.usefixtures("quick")
-async def test_who_loses_the_lease_stops_amid_a_run_and_begins_anew_later(
+async def test_losing_the_lease_cancels_the_run_and_a_new_lease_resets_the_job(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runner, "LEASE_SECONDS", 3600)
+    monkeypatch.setattr(job_runner, "LEASE_SECONDS", 3600)
     world, work = World(), Work()
     broken_off = asyncio.Event()
 
@@ -463,7 +489,7 @@ async def test_who_loses_the_lease_stops_amid_a_run_and_begins_anew_later(
         return False
 
     work.run = hang  # type: ignore[method-assign]
-    one = Runner(work, world, "one")
+    one = JobRunner(work, world, "one")
     one.start()
     await ran(work)
     world.leases["views"] = "another"
@@ -471,16 +497,16 @@ async def test_who_loses_the_lease_stops_amid_a_run_and_begins_anew_later(
         await broken_off.wait()
     del world.leases["views"]
     await ran(work)
-    assert work.begun == 2
+    assert work.resets == 2
     await one.stop(0)
 
 
 @pytest.mark.usefixtures("quick")
-async def test_a_lease_that_cannot_be_renewed_is_kept_while_it_lasts(
+async def test_a_lease_that_cannot_be_renewed_is_used_until_it_expires(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     world, work = World(), Work()
-    one = Runner(work, world, "one")
+    one = JobRunner(work, world, "one")
     one.start()
     await ran(work)
 
@@ -494,22 +520,22 @@ async def test_a_lease_that_cannot_be_renewed_is_kept_while_it_lasts(
     world.before = away
     while asked < 3:
         await ran(work)
-    assert work.begun == 1
-    monkeypatch.setattr(runner, "LEASE_SECONDS", 0)
+    assert work.resets == 1
+    monkeypatch.setattr(job_runner, "LEASE_SECONDS", 0)
     runs = -1
     while runs != work.runs:
         runs = work.runs
         await asyncio.sleep(0.05)
     world.before = lambda name: None
-    monkeypatch.setattr(runner, "LEASE_SECONDS", 6)
+    monkeypatch.setattr(job_runner, "LEASE_SECONDS", 6)
     await ran(work)
-    assert work.begun == 2
+    assert work.resets == 2
     await one.stop(1)
 
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("error", [Unavailable("Away."), ZeroDivisionError()])
-async def test_a_run_that_fails_is_tried_again_and_ends_nothing(error: Exception) -> None:
+async def test_a_failed_run_is_repeated_and_keeps_the_lease(error: Exception) -> None:
     world, work = World(), Work()
     run = work.run
 
@@ -520,17 +546,17 @@ async def test_a_run_that_fails_is_tried_again_and_ends_nothing(error: Exception
         return False
 
     work.run = fail  # type: ignore[method-assign]
-    one = Runner(work, world, "one")
+    one = JobRunner(work, world, "one")
     one.start()
     async with asyncio.timeout(20):
         while work.runs < 5:
             await ran(work)
-    assert work.begun == 1
+    assert work.resets == 1
     await one.stop(1)
 
 
 @pytest.mark.usefixtures("quick")
-async def test_a_run_under_way_is_finished_at_the_end_or_broken_off() -> None:
+async def test_stopping_waits_for_the_current_run_or_cancels_it() -> None:
     world, work = World(), Work()
     goes_on = asyncio.Event()
     finished = 0
@@ -546,7 +572,7 @@ async def test_a_run_under_way_is_finished_at_the_end_or_broken_off() -> None:
     for seconds, in_time in ((20, 1), (0, 0)):
         goes_on.clear()
         finished = 0
-        one = Runner(work, world, "one")
+        one = JobRunner(work, world, "one")
         one.start()
         await ran(work)
         stopping = asyncio.create_task(one.stop(seconds))

@@ -1,4 +1,4 @@
-"""The reconciler over the running product: what it finishes, also when it is killed meanwhile."""
+"""The reconciler in the running product, including when it is killed."""
 
 from __future__ import annotations
 
@@ -24,26 +24,25 @@ from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_un
 
 TASKS = ("accounts", "purge", "views")
 MONTH = 31 * 86_400 * 1_000_000
-"""Microseconds, which moments are stored in."""
-TAKEN_OVER = 12.0
-"""Seconds within which another reconciler does the jobs of one that was killed. It is a promise."""
-FINISHED = 60.0
-"""Seconds within which all of an account is gone, once its reconciler is left alone."""
-FREED = 15.0
-"""Seconds within which the e-mail address of an account of up to 1,000 links is free. It is a
-promise."""
+"""In microseconds, the unit of stored timestamps."""
+TAKEOVER_SECONDS = 12.0
+"""Promised time until another reconciler runs the jobs of a killed one."""
+REMOVAL_SECONDS = 60.0
+"""Time until an account is removed completely, once the reconciler is no longer killed."""
+SMALL_REMOVAL_SECONDS = 15.0
+"""Promised time until an account of up to 1,000 links is removed and its e-mail address free."""
 KILLS = 2
 
 
-class Stored(Product):
-    """The product, with what only its operator, or its gateway, could ask of the services."""
+class InspectableProduct(Product):
+    """The product, with access to its stores and to calls of the operator and the gateway."""
 
     def __init__(self, folder: Path, store: str) -> None:
         super().__init__(folder, {"ATAJO_LIMITS": "off"}, store=store)
         self._url = store
 
     def accounts_with_links(self, count: int) -> dict[str, list[str]]:
-        """Make accounts with three links each; returns the links' codes by e-mail address."""
+        """Create accounts with three links each; return the codes by e-mail address."""
         fields = registration("")
         codes: dict[str, list[str]] = {}
         with (
@@ -90,8 +89,8 @@ class Stored(Product):
         links = self.data("showLinks", {"token": token, "order": "most viewed"})["links"]
         return [link["code"] for link in links]
 
-    def let_a_month_pass(self, code: str) -> None:
-        """For a removed link."""
+    def backdate_removal(self, code: str) -> None:
+        """Set the removal of a removed link back by a month."""
         if not self._url:
             with closing(sqlite3.connect(self.folder / "links.sqlite3", timeout=20)) as file:
                 sql = "UPDATE links SET removed_at = removed_at - ? WHERE code = ?"
@@ -103,8 +102,8 @@ class Stored(Product):
             earlier = {"$inc": {"removed_at": -MONTH}}
             assert links.update_one({"_id": code}, earlier).modified_count == 1
 
-    def counted(self) -> set[str]:
-        """The codes of which analytics knows any visit."""
+    def codes_with_counts(self) -> set[str]:
+        """Return the codes for which analytics has any data."""
         if not self._url:
             with closing(sqlite3.connect(self.folder / "analytics.sqlite3", timeout=20)) as file:
                 tables = ("totals", "days")
@@ -114,8 +113,8 @@ class Stored(Product):
             days = {one["_id"].partition(":")[0] for one in documents.days.find()}
             return days | {one["_id"] for one in documents.totals.find()}
 
-    def kept(self) -> str:
-        """All that links keeps, as text."""
+    def dump_links(self) -> str:
+        """Return all data in the store of links as text."""
         if not self._url:
             with closing(sqlite3.connect(self.folder / "links.sqlite3", timeout=20)) as file:
                 return "\n".join(file.iterdump())
@@ -132,16 +131,16 @@ class Stored(Product):
             "services.reconciler", self._env("reconciler"), self.folder / "another.log"
         )
 
-    def held(self, name: str = "reconciler") -> list[str]:
-        """The tasks that a process does."""
+    def tasks_of(self, name: str = "reconciler") -> list[str]:
+        """Return the tasks that a process runs."""
         series = "atajo_reconciler_lease_held"
         return [task for task in TASKS if self.metric(f'{series}{{task="{task}"}}', name)]
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])
-def own(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stored]:
-    """A product of one test alone, over either store."""
-    with store_of_product(request) as store, Stored(tmp_path, store) as product:
+def own(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InspectableProduct]:
+    """A product for a single test, on either store."""
+    with store_of_product(request) as store, InspectableProduct(tmp_path, store) as product:
         product.start()
         yield product
 
@@ -149,24 +148,24 @@ def own(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stored]:
 @pytest.fixture(scope="module", params=STORES)
 def product(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Stored]:
-    """A product of the tests here. Who stops a part of it starts it again."""
+) -> Iterator[InspectableProduct]:
+    """A product for the tests of this module. A test that stops a process starts it again."""
     folder = tmp_path_factory.mktemp("reconciled")
-    with store_of_product(request) as store, Stored(folder, store) as product:
+    with store_of_product(request) as store, InspectableProduct(folder, store) as product:
         product.start()
         yield product
 
 
-def is_gone(product: Stored, code: str) -> bool:
+def is_gone(product: InspectableProduct, code: str) -> bool:
     return product.visit(code).status_code == 404
 
 
 @pytest.mark.timeout(300)
-def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_killed(
-    own: Stored,
+def test_a_closed_account_is_removed_with_all_data_although_the_reconciler_is_killed(
+    own: InspectableProduct,
 ) -> None:
-    neighbour = own.log_in(own.register())
-    kept = own.shorten("https://example.com/kept", neighbour)
+    neighbor = own.log_in(own.register())
+    kept = own.shorten("https://example.com/kept", neighbor)
     email = own.register()
     token = own.log_in(email)
     codes = [own.shorten(f"https://secret.example/{n}", token) for n in range(150)]
@@ -176,23 +175,23 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
 
     assert own.data("removeAccount", {"token": token, "password": "Camino-42"})["success"]
     wait_until(lambda: own.visit(codes[0]).status_code == 410, PROPAGATION_SECONDS)
-    # What is on its way is waited for, so the first kill comes when it is deleted.
+    # Deletion starts after the settling time; the first kill interrupts it.
     for turn in range(KILLS):
         time.sleep(random.uniform(0, 2) if turn % 2 else random.uniform(10, 12))
         own.kill("reconciler")
         own.start("reconciler")
 
     again = registration(email)
-    # It is taken until all else is gone.
-    wait_until(lambda: bool(own.data("registerUser", again)["success"]), FINISHED)
+    # The address stays taken until everything else is removed.
+    wait_until(lambda: bool(own.data("registerUser", again)["success"]), REMOVAL_SECONDS)
     wait_until(lambda: all(is_gone(own, code) for code in codes[:5]), PROPAGATION_SECONDS)
-    assert own.counted() == {kept}
-    assert "secret.example" not in own.kept()
+    assert own.codes_with_counts() == {kept}
+    assert "secret.example" not in own.dump_links()
     assert own.views(own.log_in(email)) == {}
-    assert own.views(neighbour) == {kept: 1}
+    assert own.views(neighbor) == {kept: 1}
     assert (
         own.call(
-            "createShortLink", {"code": codes[0], "url": "a.example", "token": neighbour}
+            "createShortLink", {"code": codes[0], "url": "a.example", "token": neighbor}
         ).status_code
         == 409
     )
@@ -201,7 +200,9 @@ def test_a_closed_account_goes_with_all_it_had_however_often_the_reconciler_is_k
 
 
 @pytest.mark.alone
-def test_a_removed_account_s_links_no_longer_reveal_their_destinations(product: Stored) -> None:
+def test_a_removed_account_s_links_no_longer_reveal_their_destinations(
+    product: InspectableProduct,
+) -> None:
     email = product.register()
     token = product.log_in(email)
     active, removed, public = (
@@ -212,7 +213,7 @@ def test_a_removed_account_s_links_no_longer_reveal_their_destinations(product: 
         "changeLink", {"token": token, "code": public, "changes": {"public_statistics": True}}
     )
     product.data("removeLinks", {"token": token, "codes": [removed]})
-    # A thousand links with these: an account of so many is gone in time.
+    # Together a thousand links, the maximum for the promised time.
     account = product.account_of(token)
     with grpc.insecure_channel(product.address("links")) as channel:
         for _ in range(4):
@@ -243,13 +244,13 @@ def test_a_removed_account_s_links_no_longer_reveal_their_destinations(product: 
 
     wait_until(lambda: not any(map(reveals, codes)), PROPAGATION_SECONDS)
     again = registration(email)
-    left = FREED - (time.monotonic() - closed_at)
+    left = SMALL_REMOVAL_SECONDS - (time.monotonic() - closed_at)
     wait_until(lambda: bool(product.data("registerUser", again)["success"]), left)
     assert not any(map(reveals, codes))
 
 
 @pytest.mark.alone
-def test_links_of_many_accounts_closed_at_once_stop_in_time(product: Stored) -> None:
+def test_links_of_many_accounts_closed_at_once_stop_in_time(product: InspectableProduct) -> None:
     codes = product.accounts_with_links(300)
     for email in codes:
         product.close(email)
@@ -268,28 +269,30 @@ def test_links_of_many_accounts_closed_at_once_stop_in_time(product: Stored) -> 
     wait_until(all_stopped, PROPAGATION_SECONDS)
 
 
-def test_what_was_removed_a_month_ago_is_deleted_with_its_counts(product: Stored) -> None:
+def test_links_removed_a_month_ago_are_deleted_with_their_counts(
+    product: InspectableProduct,
+) -> None:
     token = product.log_in(product.register())
     old, new, stays = (product.shorten(f"https://{n}.example/", token) for n in ("old", "new", "x"))
     for code in (old, new, stays):
         product.visit(code)
     product.await_views(token, {old: 1, new: 1, stays: 1})
     product.data("removeLinks", {"token": token, "codes": [old, new]})
-    product.let_a_month_pass(old)
+    product.backdate_removal(old)
 
     purged = 'atajo_links_purged_total{cause="removed"}'
     wait_until(lambda: product.metric(purged, "reconciler") == 1, RECOVERY_SECONDS)
     wait_until(lambda: product.metric("atajo_links_purgeable", "reconciler") == 0, RECOVERY_SECONDS)
-    assert product.counted() & {old, new, stays} == {new, stays}
-    assert "old.example" not in product.kept()
-    assert "new.example" in product.kept()
+    assert product.codes_with_counts() & {old, new, stays} == {new, stays}
+    assert "old.example" not in product.dump_links()
+    assert "new.example" in product.dump_links()
     wait_until(lambda: is_gone(product, old), PROPAGATION_SECONDS)
     assert product.visit(new).status_code == 410
     again = {"code": old, "url": "https://old.example/", "token": token}
     assert product.call("createShortLink", again).status_code == 409
 
 
-def test_links_are_ordered_by_views_within_seconds(product: Stored) -> None:
+def test_links_are_sorted_by_views_within_seconds(product: InspectableProduct) -> None:
     token = product.log_in(product.register())
     codes = [product.shorten(f"https://{n}.example/", token) for n in range(3)]
     assert product.most_viewed(token) == codes[::-1]
@@ -308,23 +311,23 @@ def test_links_are_ordered_by_views_within_seconds(product: Stored) -> None:
     assert product.metric("atajo_views_lost_total", "reconciler") == 0
 
 
-def test_one_reconciler_works_at_a_time(product: Stored) -> None:
-    wait_until(lambda: product.held() == [*TASKS], TAKEN_OVER)
+def test_only_one_reconciler_runs_the_jobs(product: InspectableProduct) -> None:
+    wait_until(lambda: product.tasks_of() == [*TASKS], TAKEOVER_SECONDS)
     with product.another_reconciler() as another:
         product._processes["another"] = another
-        time.sleep(3)  # It asks for the leases every two seconds.
-        assert (product.held(), product.held("another")) == ([*TASKS], [])
+        time.sleep(3)  # It tries to take the leases every two seconds.
+        assert (product.tasks_of(), product.tasks_of("another")) == ([*TASKS], [])
 
-        # One that is asked to stop gives them back, one that is killed is waited for.
+        # A stopped process returns its leases; those of a killed one expire.
         assert product.stop("reconciler") == 0
-        wait_until(lambda: product.held("another") == [*TASKS], PROPAGATION_SECONDS)
+        wait_until(lambda: product.tasks_of("another") == [*TASKS], PROPAGATION_SECONDS)
         product.start("reconciler")
-        assert product.held() == []
+        assert product.tasks_of() == []
         product.kill("another")
-        wait_until(lambda: product.held() == [*TASKS], TAKEN_OVER)
+        wait_until(lambda: product.tasks_of() == [*TASKS], TAKEOVER_SECONDS)
 
 
-def test_its_end_is_orderly_whatever_is_away(product: Stored) -> None:
+def test_it_stops_in_good_order_while_services_are_away(product: InspectableProduct) -> None:
     wait_until(lambda: set(product.dependencies("reconciler").values()) == {"ok"}, TIMEOUT_SECONDS)
     product.kill("links", "analytics")
     away = {"auth": "ok", "links": "UNAVAILABLE", "analytics": "UNAVAILABLE"}

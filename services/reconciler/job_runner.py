@@ -1,8 +1,8 @@
-"""Does a job over and over, in one process at a time.
+"""Runs a job repeatedly, in one process at a time.
 
-Which process that is, a lease at links says. Its holder renews it all the while; where it dies,
-another takes the lease a few seconds later. A lease ends by clocks, which differ: for moments two
-processes may do the same job, and each job bears that.
+A lease at links decides which process runs it. The holder renews the lease; if it dies, another
+process takes the lease a few seconds later. Leases depend on clocks, which differ, so for moments
+two processes may run the same job. Every job tolerates that.
 """
 
 from __future__ import annotations
@@ -19,35 +19,37 @@ from services.shared.errors import AppError
 from services.shared.observability import logs, request_id, tracing
 
 LEASE_SECONDS = 6
-"""For how long a lease holds. One that is not renewed is another's that soon after."""
+"""How long a lease is valid, and so how soon another process can take over."""
 RENEW_SECONDS = 2.0
-"""How often a lease is renewed, and asked for by those who do not have it."""
-RUN_SECONDS = 60.0
-"""Most that a run may take: its steps are few, and each has a deadline of its own."""
-LONGEST_PAUSE = 5.0
-"""Most seconds from a run that failed to the next."""
-_SHORTEST_PAUSE = 0.5
+"""How often the holder renews the lease and others try to take it."""
+RUN_TIMEOUT_SECONDS = 60.0
+"""Timeout of a run. A run has few steps, each with a deadline of its own."""
+MAX_PAUSE_SECONDS = 5.0
+"""Maximum pause after a failed run."""
+_MIN_PAUSE_SECONDS = 0.5
 
 
 class Job(Protocol):
-    """Something that is never finished. It is done in runs of a few steps, each of which may be
-    repeated, and may be taken by another process at the same time."""
+    """A job that never ends. Each run makes a few steps.
+
+    A step may be repeated, and executed by two processes at the same time.
+    """
 
     name: str
-    every: float
-    """Seconds between two runs."""
+    interval_seconds: float
+    """Pause between two runs."""
 
-    def begin(self) -> None:
-        """Forget what was known: another process may have done the job meanwhile."""
+    def reset(self) -> None:
+        """Forget all state: another process may have run the job meanwhile."""
         ...
 
     async def run(self) -> bool:
-        """Do some of it; returns whether there is more to do at once. Raises AppError."""
+        """Do some of the work; return whether there is more to do at once. Raises AppError."""
         ...
 
 
-class Runner:
-    """Does one job whenever its lease is held. `holder` names this process among all."""
+class JobRunner:
+    """Runs one job while it holds the lease. `holder` identifies this process."""
 
     def __init__(self, job: Job, leases: Leases, holder: str) -> None:
         self._job = job
@@ -56,51 +58,51 @@ class Runner:
         self._held = LEASE_HELD.labels(job.name)
         self._log = logs.Throttled(__name__)
         self._stopping = asyncio.Event()
-        self._working: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin in the background."""
-        self._working = background.start_task(self._work(), f"job_{self._job.name}")
+        """Start in the background."""
+        self._task = background.start_task(self._work(), f"job_{self._job.name}")
 
     async def stop(self, seconds: float) -> None:
-        """Finish the run under way within so many seconds, else break it off; give the lease back.
+        """Wait for the current run for at most `seconds`, cancel it after that; return the lease.
 
-        What was broken off is done anew by whoever does the job next.
+        The next holder repeats what was cancelled.
         """
         self._stopping.set()
-        if self._working is None:
+        if self._task is None:
             return
-        _, working = await asyncio.wait([self._working], timeout=seconds)
-        for task in working:
+        _, running = await asyncio.wait([self._task], timeout=seconds)
+        for task in running:
             task.cancel()
-        await asyncio.wait([self._working])
+        await asyncio.wait([self._task])
         try:
             await self._leases.take_lease(self._job.name, self._holder, 0)
-        except AppError as error:  # It ends by itself.
-            self._log.info("lease_kept", job=self._job.name, reason=error.reason)
+        except AppError as error:  # It will expire.
+            self._log.info("lease_not_returned", job=self._job.name, reason=error.reason)
 
     async def _work(self) -> None:
         while not self._stopping.is_set():
-            asked = time.monotonic()
+            asked_at = time.monotonic()
             if await self._renew():
-                await self._hold(asked)
+                await self._run_with_lease(asked_at)
             await self._pause(random.uniform(0.5, 1) * RENEW_SECONDS)  # noqa: S311
 
-    async def _hold(self, renewed: float) -> None:
-        """Do the job for as long as the lease can be renewed. It was at the time `renewed`."""
+    async def _run_with_lease(self, renewed_at: float) -> None:
+        """Run the job as long as the lease, last renewed at `renewed_at`, can be renewed."""
         self._held.set(1)
-        self._job.begin()
-        running = asyncio.create_task(self._run_over_and_over())
+        self._job.reset()
+        running = asyncio.create_task(self._run_repeatedly())
         try:
-            while (left := renewed + LEASE_SECONDS - time.monotonic()) > 0:
+            while (left := renewed_at + LEASE_SECONDS - time.monotonic()) > 0:
                 done, _ = await asyncio.wait([running], timeout=min(RENEW_SECONDS, left))
                 if done:
                     return running.result()
-                asked = time.monotonic()
-                held = await self._renew()
-                if held:
-                    renewed = asked
-                elif held is False:
+                asked_at = time.monotonic()
+                is_held = await self._renew()
+                if is_held:
+                    renewed_at = asked_at
+                elif is_held is False:
                     break
             self._log.warning("lease_lost", job=self._job.name)
         finally:
@@ -109,7 +111,7 @@ class Runner:
             self._held.set(0)
 
     async def _renew(self) -> bool | None:
-        """Ask for the lease; returns whether it is ours, None where links does not say."""
+        """Take or renew the lease; return whether it is held, None if links does not answer."""
         try:
             return await self._leases.take_lease(self._job.name, self._holder, LEASE_SECONDS)
         except AppError as error:
@@ -118,25 +120,25 @@ class Runner:
             )
             return None
 
-    async def _run_over_and_over(self) -> None:
+    async def _run_repeatedly(self) -> None:
         failures = 0
         while not self._stopping.is_set():
             more = await self._run()
             if more is None:
                 failures += 1
-                pause = min(LONGEST_PAUSE, _SHORTEST_PAUSE * 2.0 ** min(failures, 10))
+                pause = min(MAX_PAUSE_SECONDS, _MIN_PAUSE_SECONDS * 2.0 ** min(failures, 10))
                 await self._pause(random.uniform(0.5, 1) * pause)  # noqa: S311
             else:
                 failures = 0
-                await self._pause(0 if more else self._job.every)
+                await self._pause(0 if more else self._job.interval_seconds)
 
     async def _run(self) -> bool | None:
-        """Do some of the job; returns whether there is more, None where that failed."""
+        """Run the job once; return whether there is more to do at once, None after a failure."""
         name = self._job.name
-        request_id.bind(None)  # The services' logs tell what belongs to this run.
+        request_id.bind(None)  # Identifies this run in the services' logs.
         try:
             with tracing.span(f"job_{name}"):
-                async with asyncio.timeout(RUN_SECONDS):
+                async with asyncio.timeout(RUN_TIMEOUT_SECONDS):
                     more = await self._job.run()
         except AppError as error:
             RUNS.labels(name, "failed").inc()
@@ -147,7 +149,7 @@ class Runner:
             self._log.warning("job_failed", job=name, reason="TOO_LONG")
             return None
         except Exception as error:
-            # To end the process would end the other jobs, too, and it would meet this again.
+            # Ending the process would interrupt the other jobs, and would not help this one.
             RUNS.labels(name, "broke").inc()
             self._log.error("job_broke", job=name, exc_info=error)
             return None
@@ -156,7 +158,7 @@ class Runner:
         return more
 
     async def _pause(self, seconds: float) -> None:
-        """Wait, unless it is time to stop."""
+        """Wait for some seconds or until the runner stops."""
         try:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()

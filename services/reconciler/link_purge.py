@@ -1,4 +1,4 @@
-"""Deletes links for good whose removal cannot be undone any more, with their counts."""
+"""Deletes links whose removal can no longer be undone, with their statistics."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from services.reconciler.metrics import LINKS_PURGEABLE, LINKS_PURGED
 from services.reconciler.ports import Services
 
 
-class Purge:
-    """The job."""
+class LinkPurge:
+    """A job. See `services.reconciler.job_runner.Job`."""
 
     name = "purge"
-    every = 10.0
+    interval_seconds = 10.0
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    def begin(self) -> None:
-        """Nothing is known from run to run."""
+    def reset(self) -> None:
+        """Do nothing: the job keeps no state between runs."""
 
     async def run(self) -> bool:
-        """Purge up to 1000 links. Raises AppError."""
-        codes = await self._services.links.purgeable()
+        """Delete up to 1000 links. Return whether there were any. Raises AppError."""
+        codes = await self._services.links.purgeable_links()
         LINKS_PURGEABLE.set(len(codes))
         if not codes:
             return False

@@ -1,0 +1,113 @@
+"""Completes the removal of closed accounts.
+
+The job first withdraws the links of an account, so that they stop redirecting and disclose no
+destination. It waits until calls in progress have ended (`removal.SETTLE_SECONDS`), and withdraws
+links that arrived meanwhile. Then it deletes links and statistics, page by page, and finally the
+account. The progress is kept in memory only: after a restart, the waiting starts again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from services.admin import removal
+from services.reconciler.metrics import ACCOUNTS_CLOSED, ACCOUNTS_REMOVED, LINKS_PURGED
+from services.reconciler.ports import Services
+from services.shared.errors import AppError, DeadlineExceeded, Unavailable
+
+DELETE_SECONDS = 1.0
+"""How long a run deletes links. The next run withdraws the links of accounts closed meanwhile,
+which must stop redirecting within seconds."""
+MAX_CONCURRENT = 8
+"""Maximum accounts processed at the same time."""
+
+
+@dataclass
+class _Progress:
+    """The progress of the removal of an account."""
+
+    withdrawn_at: float | None = None
+    """When all known links were withdrawn; None while some may be left."""
+    is_settled: bool = False
+    """Whether no further links arrived for `removal.SETTLE_SECONDS` after that."""
+
+
+class AccountRemoval:
+    """A job. `clock` returns seconds."""
+
+    name = "accounts"
+    interval_seconds = 0.5
+
+    def __init__(self, services: Services, clock: Callable[[], float] = time.monotonic) -> None:
+        self._services = services
+        self._clock = clock
+        self._progress: dict[str, _Progress] = {}
+
+    def reset(self) -> None:
+        """Forget the progress."""
+        self._progress = {}
+
+    async def run(self) -> bool:
+        """Withdraw links of closed accounts, and delete some pages of accounts that settled.
+
+        An account for which a service refuses a call does not delay others. Returns whether there
+        is more to do at once. Raises AppError.
+        """
+        closed = await self._services.auth.closed_accounts()
+        ACCOUNTS_CLOSED.set(len(closed))
+        self._progress = {account: self._progress.get(account, _Progress()) for account in closed}
+        refused = await self._for_each(self._withdraw)
+        refused += await self._for_each(partial(self._delete, self._clock() + DELETE_SECONDS))
+        if refused:
+            raise refused[0]
+        return any(one.is_settled or one.withdrawn_at is None for one in self._progress.values())
+
+    async def _for_each(self, step: Callable[[str, _Progress], Awaitable[None]]) -> list[AppError]:
+        """Run a step for each account, several at a time. Return the errors of refused calls.
+
+        Raises Unavailable and DeadlineExceeded, once all running steps have ended.
+        """
+        waiting = iter(list(self._progress.items()))
+        refused: list[AppError] = []
+
+        async def take_steps() -> None:
+            for account, progress in waiting:
+                try:
+                    await step(account, progress)
+                except (Unavailable, DeadlineExceeded):
+                    raise
+                except AppError as error:
+                    refused.append(error)
+
+        workers = (take_steps() for _ in range(MAX_CONCURRENT))
+        for ended in await asyncio.gather(*workers, return_exceptions=True):
+            if ended is not None:
+                raise ended
+        return refused
+
+    async def _withdraw(self, account: str, progress: _Progress) -> None:
+        """Withdraw some links of an account, unless it is settled or still has to wait."""
+        began = self._clock()
+        if progress.is_settled or (
+            progress.withdrawn_at is not None
+            and began - progress.withdrawn_at < removal.SETTLE_SECONDS
+        ):
+            return
+        removed, more = await self._services.links.remove_account_links(account)
+        progress.is_settled = progress.withdrawn_at is not None and not (removed or more)
+        progress.withdrawn_at = None if more else self._clock()
+
+    async def _delete(self, deadline: float, account: str, progress: _Progress) -> None:
+        """Delete links of an account that settled until the deadline, and at last the account."""
+        while progress.is_settled and self._clock() < deadline:
+            purged = await removal.purge_some_of(self._services, account)
+            LINKS_PURGED.labels("account").inc(purged)
+            if not purged:
+                await self._services.auth.remove_account(account)
+                ACCOUNTS_REMOVED.inc()
+                del self._progress[account]
+                return
