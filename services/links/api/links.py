@@ -114,7 +114,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     ) -> pb.ReportLinkResponse:
         reason = REASON_OF.get(request.reason)
         if reason is None:
-            raise InvalidReason("A link is reported for a reason.")
+            raise InvalidReason("A report needs a reason.")
         report_id = await self._reporting.report(
             request.code, reason, request.details, request.contact
         )
@@ -142,7 +142,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         order = ORDER_OF.get(request.order)
         state = STATE_OF.get(request.state)
         if order is None or (state is None and request.state != pb.LINK_STATE_UNSPECIFIED):
-            raise InvalidQuery("There is no such state or order.")
+            raise InvalidQuery("The state or order is unknown.")
         page = await self._queries.query(
             owner_of(request.owner),
             request.text,

@@ -77,14 +77,14 @@ def _expiry(message: pb.Expiry) -> Expiry:
     try:
         return Expiry(message.expires_at.ToDatetime(UTC))
     except (ValueError, OverflowError):
-        raise InvalidExpiry("This is no moment.") from None
+        raise InvalidExpiry("The expiry is not a valid time.") from None
 
 
 def reason_of(number: pb.BlockReason.ValueType) -> BlockReason:
     """Return the reason of a block. Raises InvalidReason."""
     reason = REASON_OF.get(number)
     if reason is None:
-        raise InvalidReason("What is blocked is blocked for a reason.")
+        raise InvalidReason("A block needs a reason.")
     return reason
 
 

@@ -123,7 +123,7 @@ class CompositeBlocklist:
     def _operator_matches(self, url: str) -> list[BlocklistMatch]:
         """Return the operator's patterns that match a URL, the one blocked last first."""
         if self._version is None:
-            raise Unavailable("The blocked addresses are being read.", "BLOCKLISTS_UNREAD")
+            raise Unavailable("The blocked patterns are being loaded.", "BLOCKLISTS_UNREAD")
         if not self._patterns:
             return []
         target = Target(url)

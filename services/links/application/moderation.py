@@ -105,7 +105,7 @@ class Moderation:
         check_comment(comment)
         pattern = normalize_pattern(given)
         if self._urls.is_within(host_of_pattern(pattern)):
-            raise InvalidPattern("This is Atajo's own address. A link is named by its code.")
+            raise InvalidPattern("This is Atajo's own host. Block a link by its code.")
         known = {one.pattern for one in await self._store.decisions.blocked_patterns()}
         if len(known - {pattern}) >= MAX_BLOCKED_PATTERNS:
             raise TooManyPatterns(f"{MAX_BLOCKED_PATTERNS} patterns are blocked. Use a list file.")
@@ -199,4 +199,4 @@ class Moderation:
 
 
 def _no_report() -> NoReport:
-    return NoReport("No report of this link waits.")
+    return NoReport("This link has no pending reports.")

@@ -131,7 +131,7 @@ class LinkQueries:
         reading = self._store.links.owned_codes(require_owner(owner), MAX_OWNED_CODES + 1)
         codes = await self._searches.run(owner, reading)
         if len(codes) > MAX_OWNED_CODES:
-            raise TooManyLinks(f"These are more than {MAX_OWNED_CODES} links.")
+            raise TooManyLinks(f"The owner has more than {MAX_OWNED_CODES} links.")
         return codes
 
     async def check_statistics_access(self, caller: Owner, code: str) -> None:
@@ -200,7 +200,7 @@ class LinkQueries:
         async def stored(start: int, limit: int) -> list[str]:
             codes = await self._store.lists.stored_ranking(owner, cursor.key, start, limit, now)
             if codes is None:
-                raise InvalidCursor("This cursor was made too long ago.")
+                raise InvalidCursor("This cursor has expired.")
             return codes
 
         links, start = await self._ranked(query, stored, cursor.start, limit, now)
@@ -239,4 +239,4 @@ class LinkQueries:
 
 
 def _too_many_searches() -> TooManyQueries:
-    return TooManyQueries("Too many searches at once.", retry_after=_RETRY_AFTER)
+    return TooManyQueries("Too many concurrent searches.", retry_after=_RETRY_AFTER)

@@ -98,7 +98,7 @@ class LinkChanges:
         UrlRefused, Unavailable.
         """
         if self == LinkChanges():
-            raise NoChanges("Say what is to change.")
+            raise NoChanges("At least one change is required.")
         url = None if self.url is None else urls.normalize(self.url)
         title = None if self.title is None else title_of(self.title)
         tags = None if self.tags is None else tags_of(self.tags)

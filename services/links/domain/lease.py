@@ -21,7 +21,7 @@ def check_lease(job: str, holder: str, duration: timedelta) -> None:
     """Check the parts of a lease. Raises InvalidLease."""
     named = _JOB.fullmatch(job) and _HOLDER.fullmatch(holder)
     if not named or not timedelta(0) <= duration <= MAX_LEASE:
-        raise InvalidLease("A lease has a job, a holder and up to an hour.")
+        raise InvalidLease("A lease needs a job, a holder and a duration of up to an hour.")
 
 
 def latest_end(now: datetime) -> datetime:

@@ -168,4 +168,4 @@ def no_link() -> NoLink:
 def check_count(codes: Sized, limit: int) -> None:
     """Raise TooManyCodes if a call names more than `limit` codes."""
     if len(codes) > limit:
-        raise TooManyCodes(f"At most {limit} codes can be named at once.")
+        raise TooManyCodes(f"A call can name at most {limit} codes.")

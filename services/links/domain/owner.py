@@ -22,7 +22,7 @@ class Account:
 
     def __post_init__(self) -> None:
         if not self.id:
-            raise InvalidOwner("An account has an id.")
+            raise InvalidOwner("The id of an account must not be empty.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Guest:
 
     def __post_init__(self) -> None:
         if len(self.key_hash) != GUEST_HASH_BYTES:
-            raise InvalidOwner(f"The hash of a guest's key has {GUEST_HASH_BYTES} bytes.")
+            raise InvalidOwner(f"The hash of a guest's key must have {GUEST_HASH_BYTES} bytes.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +51,5 @@ Owner = Account | Guest | Anonymous
 def require_owner(owner: Owner) -> Account | Guest:
     """Return the owner. Raises InvalidOwner for an anonymous one."""
     if isinstance(owner, Anonymous):
-        raise InvalidOwner("Links are of an account or of a guest.")
+        raise InvalidOwner("This call needs an account or a guest.")
     return owner

@@ -131,7 +131,7 @@ class LinkQuery:
             if self.encode(cursor) != text:  # Accept one spelling only.
                 raise ValueError
         except (ValueError, OverflowError):
-            raise InvalidCursor("This cursor was not made for these links.") from None
+            raise InvalidCursor("This cursor belongs to another query.") from None
         return cursor
 
     def _digest(self, payload: bytes) -> bytes:
@@ -153,7 +153,7 @@ def parse_search_text(given: str) -> str:
     """Return a search text in the form of `fold_case`. Raises InvalidQuery."""
     if len(given) > MAX_TEXT_LENGTH or CONTROL_CHARACTERS.search(given):
         raise InvalidQuery(
-            f"A text to look for has up to {MAX_TEXT_LENGTH} characters and no control characters."
+            f"A search text has up to {MAX_TEXT_LENGTH} characters and no control characters."
         )
     return fold_case(given)
 
@@ -161,4 +161,4 @@ def parse_search_text(given: str) -> str:
 def check_limit(limit: int, max_limit: int = MAX_LIMIT) -> None:
     """Raise InvalidLimit for a page size that is out of range."""
     if not 1 <= limit <= max_limit:
-        raise InvalidLimit(f"A page has 1 to {max_limit} links.")
+        raise InvalidLimit(f"The limit must be 1 to {max_limit}.")

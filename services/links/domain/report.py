@@ -93,7 +93,7 @@ class ReportCursor:
         """Return the cursor that `text` is the text of. Raises InvalidCursor."""
         reported, _, code = text.partition(".")
         if not is_code(code) or not _NUMBER.fullmatch(reported):
-            raise InvalidCursor("This is no place in a list of reports.")
+            raise InvalidCursor("This is not a cursor of a list of reports.")
         return cls(int(reported), code)
 
     @property

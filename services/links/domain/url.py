@@ -77,11 +77,11 @@ class UrlPolicy:
         """
         url = clean_url(given)
         if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
-            raise InvalidUrl(f"A URL has {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters.")
+            raise InvalidUrl(f"A URL must have {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters.")
         if CONTROL_CHARACTERS.search(url):
-            raise InvalidUrl("A URL has no control characters.")
+            raise InvalidUrl("A URL must not contain control characters.")
         if _NO_WEB_SCHEME.match(url):
-            raise InvalidUrl("A URL begins with http:// or https://, or has no scheme.")
+            raise InvalidUrl("A URL must begin with http:// or https://, or have no scheme.")
         if not _SCHEME.match(url):
             url = f"http://{url}"
         if not _HTTP.match(url):
@@ -92,11 +92,11 @@ class UrlPolicy:
             raise InvalidUrl("This is not a URL.") from None
         hostname = parsed.hostname
         if not hostname.strip("."):
-            raise InvalidUrl("A URL has a host.")
+            raise InvalidUrl("A URL must have a host.")
         if _has_broken_punycode(hostname) or _is_doubled_scheme(url, hostname):
             raise InvalidUrl("This is not a URL.")
         if self._is_short_address(parsed):
-            raise InvalidUrl("This is a short address already.")
+            raise InvalidUrl("This is already a short URL.")
         url = _with_ascii_host(url, hostname)
         if self._blocklist is not None and (match := self._blocklist.match(url)):
             raise UrlRefused(match)

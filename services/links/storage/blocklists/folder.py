@@ -119,7 +119,7 @@ class BlocklistFolder:
 
     def _require_tables(self) -> tuple[BlocklistTable, ...]:
         if self._tables is None:
-            raise Unavailable("The blocklists are being read.", "BLOCKLISTS_UNREAD")
+            raise Unavailable("The blocklists are being loaded.", "BLOCKLISTS_UNREAD")
         return self._tables
 
     async def _watch(self) -> None:

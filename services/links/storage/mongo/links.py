@@ -144,7 +144,7 @@ class MongoLinkRepository:
         if operations:
             saved = self._links.bulk_write(operations, session=self._tx.session)
             if saved.matched_count < len(operations):
-                raise TooManyUrls(f"A link has at most {MAX_FORMER_URLS + 1} URLs in its life.")
+                raise TooManyUrls(f"A link can have at most {MAX_FORMER_URLS + 1} URLs.")
         owners = {
             value_of(new.owner)
             for old, new in updates

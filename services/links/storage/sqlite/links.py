@@ -228,7 +228,7 @@ class SqliteLinkRepository:
             "SELECT coalesce(max(number), 0) FROM former_urls WHERE code = ?", (link.code,)
         ).fetchone()
         if last >= MAX_FORMER_URLS:
-            raise TooManyUrls(f"A link has at most {MAX_FORMER_URLS + 1} URLs in its life.")
+            raise TooManyUrls(f"A link can have at most {MAX_FORMER_URLS + 1} URLs.")
         self._connection.execute(
             "INSERT INTO former_urls (code, number, url, until) VALUES (?, ?, ?, ?)",
             (link.code, last + 1, link.url, to_micros(now)),
