@@ -124,10 +124,12 @@ test test-all: export PYTHONDONTWRITEBYTECODE :=
 # T names a folder below tests/, or a path. Tests of a package need no browser, no nginx and no helm.
 TESTS = $(if $(T),$(if $(wildcard tests/$(firstword $(subst ::, ,$(T)))),tests/$(T),$(T)))
 IS_PACKAGE = $(filter $(PACKAGES),$(firstword $(subst /, ,$(patsubst tests/%,%,$(T)))))
+IS_SQLITE = $(filter sqlite,$(STORE))
+TOOLS = $(if $(IS_PACKAGE),$(if $(IS_SQLITE),,mongo),$(if $(T),test-tools,ready))
 
 .PHONY: test
-test: $(DEV) $(WEB) $(if $(IS_PACKAGE),mongo,$(if $(T),test-tools,ready)) ## Run all tests except slow ones, or some: make test T=links; PYTEST=, WORKERS=
-	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow" $(PYTEST) $(TESTS)
+test: $(DEV) $(WEB) $(TOOLS) ## Run all tests except slow ones, or some: make test T=links; STORE=sqlite, PYTEST=, WORKERS=
+	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow" $(if $(IS_SQLITE),-k "not mongo") $(PYTEST) $(TESTS)
 
 .PHONY: test-all
 test-all: $(DEV) $(WEB) ready ## Run all tests, including slow ones; PYTEST=, WORKERS=
