@@ -1,7 +1,7 @@
 """Composes the gateway's handlers into one ASGI application.
 
 Redirects            GET and HEAD of a short URL
-  Requests           request id, duration, log line of a failure
+  Dispatcher           request id, duration, log line of a failure
     FastAPI          POST of the functions, CORS
     StatusPage       GET and HEAD of /status
     LinkPages        GET and HEAD of pages that exist only for known codes
@@ -71,7 +71,7 @@ def create_functions_app(
 
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
-        request.scope[_ERROR] = error  # `Requests` logs it.
+        request.scope[_ERROR] = error  # `Dispatcher` logs it.
         rejected.record(error)
         return failure(error, edge.function_headers)
 
@@ -87,7 +87,7 @@ def create_functions_app(
 
     @app.exception_handler(Exception)
     async def respond_to_unexpected_error(_request: Request, _error: Exception) -> Response:
-        return failure(Internal(), edge.function_headers)  # `Requests` logs it.
+        return failure(Internal(), edge.function_headers)  # `Dispatcher` logs it.
 
     app.add_middleware(_Cancellation, headers=edge.function_headers)
     app.add_middleware(_Cors, origins=origins, headers=edge.function_headers)
@@ -152,7 +152,7 @@ class _Cancellation:
             await failure(error, self._headers)(scope, receive, send)
 
 
-class Requests:
+class Dispatcher:
     """Dispatches all requests other than redirects, and measures and logs them."""
 
     def __init__(

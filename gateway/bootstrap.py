@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from prometheus_client.registry import Collector
 
-from gateway.app import Requests, create_functions_app
+from gateway.app import Dispatcher, create_functions_app
 from gateway.backends.ports import Analytics, Auth, Links
 from gateway.backends.view_counts import ViewCounts
 from gateway.functions.accounts import Accounts
@@ -118,7 +118,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     status_page = StatusPage(
         edge, lambda: health.dependencies, lambda: visits.lag_seconds, rejected.is_recent
     )
-    requests = Requests(
+    dispatcher = Dispatcher(
         create_functions_app(functions, edge, origins, rejected, clients),
         site,
         LinkPages(edge, resolver, site),
@@ -126,7 +126,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         edge,
     )
     redirect_metrics = RedirectMetrics()
-    app = Redirects(requests, edge, resolver, visits, site, redirect_metrics)
+    app = Redirects(dispatcher, edge, resolver, visits, site, redirect_metrics)
     collectors = (
         RedirectCollector(redirect_metrics, resolver, changes),
         VisitCollector(visits, keys),

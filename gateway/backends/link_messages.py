@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from atajo.links.v1 import links_pb2
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import Link, LinkChanges, LinkOrder, LinkPreview, Query
+from gateway.backends.ports import Link, LinkChanges, LinkOrder, LinkPreview, LinkQuery
 from gateway.backends.protobuf import datetime_of
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 
@@ -40,7 +40,7 @@ def creation(code: str, url: str, owner: Owner | None) -> links_pb2.CreateLinkRe
     return request
 
 
-def query_message(owner: Owner, query: Query) -> links_pb2.QueryLinksRequest:
+def query_message(owner: Owner, query: LinkQuery) -> links_pb2.QueryLinksRequest:
     """Return the request for a page of an owner's links."""
     return links_pb2.QueryLinksRequest(
         owner=owner_message(owner),

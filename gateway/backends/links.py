@@ -8,9 +8,16 @@ from collections.abc import Sequence
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.backends import link_messages as messages
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkPreview, Page, Query
+from gateway.backends.ports import (
+    FormerUrl,
+    Link,
+    LinkChanges,
+    LinkPreview,
+    LinkQuery,
+    LinkQueryResult,
+)
 from gateway.backends.protobuf import datetime_of
-from gateway.redirects.resolution import BlockReason, Changes, Resolution, Resolutions
+from gateway.redirects.resolution import BlockReason, ChangeFeedPage, Resolution, Resolutions
 from gateway.support.batcher import Batcher, stopping
 from services.shared.errors import Unavailable
 from services.shared.rpc.client import ServiceClient
@@ -96,10 +103,10 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
         return messages.resolutions_of(reply.resolutions)
 
-    async def changes(self, cursor: str | None) -> Changes:
+    async def changes(self, cursor: str | None) -> ChangeFeedPage:
         request = links_pb2.ListChangesRequest(cursor=cursor)
         reply = await self._call(self._stub.ListChanges, request, CHANGES_SECONDS)
-        return Changes(
+        return ChangeFeedPage(
             reply.cursor,
             messages.resolutions_of(reply.resolutions),
             frozenset(reply.gone),
@@ -118,10 +125,12 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         reply = await self._call(self._stub.PreviewLink, request, CALL_SECONDS)
         return messages.preview_of(reply.link)
 
-    async def query(self, owner: Owner, query: Query) -> Page:
+    async def query(self, owner: Owner, query: LinkQuery) -> LinkQueryResult:
         request = messages.query_message(owner, query)
         reply = await self._call(self._stub.QueryLinks, request, CALL_SECONDS)
-        return Page([messages.link_of(link) for link in reply.links], reply.total, reply.cursor)
+        return LinkQueryResult(
+            [messages.link_of(link) for link in reply.links], reply.total, reply.cursor
+        )
 
     async def owned_codes(self, owner: Owner) -> list[str]:
         request = links_pb2.ListOwnedCodesRequest(owner=messages.owner_message(owner))

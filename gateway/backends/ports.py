@@ -85,7 +85,7 @@ class LinkOrder(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class LinkQuery:
     """A query for some of an owner's links."""
 
     text: str = ""
@@ -101,7 +101,7 @@ class Query:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class LinkQueryResult:
     """A page of links. `total` counts the links of all pages; `cursor` is empty on the last one."""
 
     links: list[Link]
@@ -275,7 +275,7 @@ class Links(Service, LinkSource, Protocol):
         """Return a preview of any link, regardless of owner."""
         ...
 
-    async def query(self, owner: Owner, query: Query) -> Page:
+    async def query(self, owner: Owner, query: LinkQuery) -> LinkQueryResult:
         """Return a page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
         ...
 

@@ -11,11 +11,11 @@ from pydantic import Field, PlainValidator
 from starlette.requests import Request
 
 from gateway.backends.owners import Owner
-from gateway.backends.ports import Auth, Link, LinkChanges, LinkOrder, Links, Query
+from gateway.backends.ports import Auth, Link, LinkChanges, LinkOrder, LinkQuery, Links
 from gateway.backends.view_counts import NO_VIEWS, RECENT_DAYS, ViewCounts
 from gateway.functions.link_json import link_json
 from gateway.functions.outcomes import Reply
-from gateway.functions.owner import OneOwned, Owned, account_of, owner_of
+from gateway.functions.owner import OwnedLinkPayload, OwnerPayload, account_of, owner_of
 from gateway.functions.protocol import Payload, Text
 from gateway.redirects.resolution import LinkState
 from gateway.redirects.resolver import Resolver
@@ -43,7 +43,7 @@ def _expiry(value: Any) -> datetime | None:
         raise InvalidArgument(f"expires_at: {error}.", "INVALID_EXPIRY") from None
 
 
-class ShowLinks(Owned):
+class ShowLinks(OwnerPayload):
     """Null counts as absent."""
 
     query: Text | None = None
@@ -55,7 +55,7 @@ class ShowLinks(Owned):
     """Whether to return the daily views of the last 30 UTC days, too."""
 
 
-class Changes(Payload):
+class ChangesPayload(Payload):
     """Absent fields stay as they are. Null removes an optional value."""
 
     url: Text = ""
@@ -76,11 +76,11 @@ class Changes(Payload):
         return changes
 
 
-class ChangeLink(OneOwned):
-    changes: Changes
+class ChangeLink(OwnedLinkPayload):
+    changes: ChangesPayload
 
 
-class ManyOwned(Owned):
+class OwnedLinksPayload(OwnerPayload):
     """Repeated codes count once."""
 
     codes: Annotated[list[Text], Field(min_length=1)]
@@ -95,7 +95,7 @@ class OwnedLinks:
     views: ViewCounts
     resolver: Resolver
 
-    async def show_link(self, payload: OneOwned, request: Request) -> Reply:
+    async def show_link(self, payload: OwnedLinkPayload, request: Request) -> Reply:
         owner = await owner_of(self.auth, payload)
         link, history = await self.links.get(owner, payload.code)
         return {
@@ -109,7 +109,7 @@ class OwnedLinks:
         if payload.cursor == "":  # links takes an empty cursor for the first page.
             raise InvalidArgument("This cursor was not made here.", "INVALID_CURSOR")
         owner = await owner_of(self.auth, payload)
-        query = Query(
+        query = LinkQuery(
             payload.query or "",
             payload.state,
             payload.order or LinkOrder.NEWEST,
@@ -134,25 +134,25 @@ class OwnedLinks:
         self.resolver.put_edited(resolutions)
         return await self._one_link(link)
 
-    async def remove_links(self, payload: ManyOwned, request: Request) -> Reply:
+    async def remove_links(self, payload: OwnedLinksPayload, request: Request) -> Reply:
         owner = await owner_of(self.auth, payload)
         resolutions = await self.links.remove(owner, payload.codes)
         self.resolver.put_edited(resolutions)
         return {"success": True, "removed": list(dict.fromkeys(payload.codes))}
 
-    async def restore_links(self, payload: ManyOwned, request: Request) -> Reply:
+    async def restore_links(self, payload: OwnedLinksPayload, request: Request) -> Reply:
         owner = await owner_of(self.auth, payload)
         resolutions = await self.links.restore(owner, payload.codes)
         self.resolver.put_edited(resolutions)
         return {"success": True, "restored": list(dict.fromkeys(payload.codes))}
 
-    async def create_scan_code(self, payload: OneOwned, request: Request) -> Reply:
+    async def create_scan_code(self, payload: OwnedLinkPayload, request: Request) -> Reply:
         owner = await owner_of(self.auth, payload)
         scan_code, resolutions = await self.links.create_scan_code(owner, payload.code)
         self.resolver.put_edited(resolutions)
         return {"success": True, "scan_code": scan_code}
 
-    async def claim_links(self, payload: Owned, request: Request) -> Reply:
+    async def claim_links(self, payload: OwnerPayload, request: Request) -> Reply:
         """Move all links of the guest. After an error, the next call continues with the rest."""
         if not payload.token or payload.guest is None:
             raise InvalidArgument("A claim needs both the account and the guest.")

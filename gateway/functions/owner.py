@@ -25,14 +25,14 @@ Token = Annotated[Text | None, Field(repr=False)]
 """A session token. An empty one counts as none."""
 
 
-class Owned(Payload):
+class OwnerPayload(Payload):
     """The payload of a call on behalf of an owner. The token takes precedence over the guest."""
 
     token: Token = None
     guest: Annotated[Guest | None, PlainValidator(_guest)] = None
 
 
-class OneOwned(Owned):
+class OwnedLinkPayload(OwnerPayload):
     """`code` may be any text. An invalid code has no link."""
 
     code: Text
@@ -45,7 +45,7 @@ async def account_of(auth: Auth, token: str | None) -> Account:
     return Account(await auth.account_of(token))
 
 
-async def owner_of(auth: Auth, payload: Owned) -> Owner:
+async def owner_of(auth: Auth, payload: OwnerPayload) -> Owner:
     """Return the owner. Raises NoOwner if there is none, and AppError (INVALID_TOKEN)."""
     if payload.token or payload.guest is None:
         return await account_of(auth, payload.token)

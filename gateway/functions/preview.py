@@ -8,7 +8,7 @@ from starlette.requests import Request
 
 from gateway.backends.ports import LinkPreview, Links
 from gateway.functions.outcomes import Reply
-from gateway.functions.owner import OneOwned
+from gateway.functions.owner import OwnedLinkPayload
 from gateway.functions.url_warnings import host_of, warnings_of
 from gateway.redirects.resolution import LinkState
 from gateway.support.timestamps import text_of
@@ -21,7 +21,7 @@ class Previews:
 
     links: Links
 
-    async def preview_link(self, payload: OneOwned, request: Request) -> Reply:
+    async def preview_link(self, payload: OwnedLinkPayload, request: Request) -> Reply:
         """Return the same preview to every caller: `token` and `guest` are ignored."""
         try:
             link = await self.links.preview(payload.code)

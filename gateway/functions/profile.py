@@ -10,7 +10,7 @@ from pydantic_core import to_json
 from starlette.requests import Request
 
 from gateway.backends.owners import Account
-from gateway.backends.ports import Auth, Links, Query
+from gateway.backends.ports import Auth, LinkQuery, Links
 from gateway.backends.view_counts import NO_VIEWS, ViewCounts
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
@@ -21,7 +21,7 @@ from gateway.support.timestamps import text_of
 
 MAX_READS = 4
 """Maximum pages that are read at once, for all profiles. Encoding one blocks the loop for 1 ms."""
-_FIRST_PAGE = Query(state=LinkState.ACTIVE, limit=200, with_total=False)
+_FIRST_PAGE = LinkQuery(state=LinkState.ACTIVE, limit=200, with_total=False)
 
 
 class ShowProfile(Payload):
@@ -49,7 +49,7 @@ class Profiles:
         """Yield `{"success":true,"data":[...]}`, newest link first. Raises AppError."""
         with self.limiter.hold(networks):
             separator = b'{"success":true,"data":['
-            query: Query | None = _FIRST_PAGE
+            query: LinkQuery | None = _FIRST_PAGE
             while query:
                 async with self._reads:
                     rows, query = await self._read(account, query)
@@ -58,7 +58,7 @@ class Profiles:
                     separator = b","
             yield separator.removeprefix(b",") + b"]}"
 
-    async def _read(self, account: Account, query: Query) -> tuple[bytes, Query | None]:
+    async def _read(self, account: Account, query: LinkQuery) -> tuple[bytes, LinkQuery | None]:
         """Return a page as comma-separated JSON objects, and the query for the next one.
 
         `views` are null while analytics is unavailable.

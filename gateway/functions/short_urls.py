@@ -11,7 +11,7 @@ from starlette.requests import Request
 from gateway.backends.ports import Auth, Links
 from gateway.functions.metrics import LINKS_CREATED
 from gateway.functions.outcomes import Reply
-from gateway.functions.owner import Owned, owner_of
+from gateway.functions.owner import OwnerPayload, owner_of
 from gateway.functions.protocol import Payload, Text
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
@@ -19,7 +19,7 @@ from gateway.visits.pipeline import VisitPipeline
 from services.shared import link_codes
 
 
-class CreateShortLink(Owned):
+class CreateShortLink(OwnerPayload):
     """Without `token` and `guest`, the link has no owner."""
 
     code: Text
@@ -36,7 +36,7 @@ OptionalText = Annotated[Text | None, Field(repr=False)]
 """Text of a reporter. Null counts as empty."""
 
 
-class ReportLink(Owned):
+class ReportLink(OwnerPayload):
     """`code` may be any text. An invalid code has no link.
 
     Reports are anonymous: `token` and `guest` are ignored.

@@ -21,7 +21,7 @@ from gateway.backends.ports import (
     Statistics,
 )
 from gateway.functions.outcomes import NoOwner, Reply
-from gateway.functions.owner import Owned, owner_of
+from gateway.functions.owner import OwnerPayload, owner_of
 from gateway.functions.protocol import Text
 from gateway.support.single_flight import SingleFlight
 from services.shared.errors import InvalidArgument, NotFound
@@ -38,7 +38,7 @@ TOP = 100
 
 
 @dataclass(frozen=True, slots=True)
-class _LinkQuery:
+class _StatisticsQuery:
     """A query for the statistics of one link. Concurrent callers of the same query share a call."""
 
     code: str
@@ -66,7 +66,7 @@ def _span(value: Any) -> Span:
     raise InvalidArgument(f"range: one of {words}, or from and to.", "INVALID_RANGE")
 
 
-class ShowStatistics(Owned):
+class ShowStatistics(OwnerPayload):
     """`code` is required: null means all links, which nobody should request by mistake.
 
     A code may be any text. An invalid code has no link.
@@ -90,14 +90,14 @@ class LinkStatistics:
         timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
         if payload.code is not None:
             caller = await self._check_access(payload, payload.code)
-            query = _LinkQuery(payload.code, payload.span, timezone, caller)
+            query = _StatisticsQuery(payload.code, payload.span, timezone, caller)
             return _statistics_json(await self._link_statistics.get(query), timezone)
         owner = await owner_of(self._auth, payload)
         codes = await self._links.owned_codes(owner)
         found = await self._analytics.statistics(codes, payload.span, timezone, TOP, owner)
         return {**_statistics_json(found, timezone), "top": _ranking("code", found.top)}
 
-    async def _load(self, query: _LinkQuery) -> Statistics:
+    async def _load(self, query: _StatisticsQuery) -> Statistics:
         return await self._analytics.statistics(
             [query.code], query.span, query.timezone, 0, query.caller
         )

@@ -16,8 +16,8 @@ from gateway.functions.accounts import (
     VerifyUser,
 )
 from gateway.functions.outcomes import Reply, outcome_of
-from gateway.functions.owned_links import ChangeLink, ManyOwned, OwnedLinks, ShowLinks
-from gateway.functions.owner import OneOwned, Owned
+from gateway.functions.owned_links import ChangeLink, OwnedLinks, OwnedLinksPayload, ShowLinks
+from gateway.functions.owner import OwnedLinkPayload, OwnerPayload
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles, ShowProfile
 from gateway.functions.protocol import Payload
@@ -88,13 +88,13 @@ def table(
         "changePassword": Function(ChangePassword, accounts.change_password, checks),
         "removeAccount": Function(RemoveAccount, accounts.remove_account, checks),
         "showProfile": Function(ShowProfile, profiles.show_profile),
-        "showLink": Function(OneOwned, owned.show_link, reads),
+        "showLink": Function(OwnedLinkPayload, owned.show_link, reads),
         "showLinks": Function(ShowLinks, owned.show_links, reads, is_read=True),
         "changeLink": Function(ChangeLink, owned.change_link, edits),
-        "removeLinks": Function(ManyOwned, owned.remove_links, edits),
-        "restoreLinks": Function(ManyOwned, owned.restore_links, edits),
-        "createScanCode": Function(OneOwned, owned.create_scan_code, edits),
-        "claimLinks": Function(Owned, owned.claim_links, edits),
+        "removeLinks": Function(OwnedLinksPayload, owned.remove_links, edits),
+        "restoreLinks": Function(OwnedLinksPayload, owned.restore_links, edits),
+        "createScanCode": Function(OwnedLinkPayload, owned.create_scan_code, edits),
+        "claimLinks": Function(OwnerPayload, owned.claim_links, edits),
         "showStatistics": Function(ShowStatistics, statistics.show_statistics, reads, is_read=True),
-        "previewLink": Function(OneOwned, previews.preview_link, reads),
+        "previewLink": Function(OwnedLinkPayload, previews.preview_link, reads),
     }

@@ -81,13 +81,15 @@ class Site:
         if file := self._pages[page] if page else self._files.get(path):
             await _send_file(scope, send, file, 200)
         else:
-            await self.missing(scope, receive, send)
+            await self.send_error(scope, receive, send)
 
-    async def missing(self, scope: Scope, receive: Receive, send: Send, status: int = 404) -> None:
+    async def send_error(
+        self, scope: Scope, receive: Receive, send: Send, status: int = 404
+    ) -> None:
         """Send the document with an error status. Its script explains the error."""
         await _send_file(scope, send, self._missing, status)
 
-    async def failing(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def send_unavailable(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the document with status 503 and Retry-After."""
         retry_after = (b"retry-after", b"%d" % self._edge.retry_after)
         await _send_file(scope, send, self._missing, 503, [retry_after])

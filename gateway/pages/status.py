@@ -41,7 +41,7 @@ _TEMPLATE = """<!doctype html>
       <ul>
 {items}
       </ul>
-      <p>This page is never older than a few seconds. Load it again to look again.</p>
+      <p>This page is never older than a few seconds. Reload it to check again.</p>
       <p><a href="/">Atajo</a></p>
     </main>
   </body>
@@ -87,7 +87,7 @@ def features(
 def _following(up: set[str]) -> Feature:
     if "links" in up:
         return Feature("following", FeatureState.YES, "Following links works.")
-    text = "Following links works only for links that were followed in the last minutes."
+    text = "Following links works only for links that were followed in the last few minutes."
     return Feature("following", FeatureState.PARTLY, text)
 
 
@@ -102,10 +102,10 @@ def _shortening(up: set[str]) -> Feature:
 
 def _counting(up: set[str], lag_seconds: float) -> Feature:
     if "journal" not in up:
-        text = "Counting visits does not work: visits of now will not be counted."
+        text = "Counting visits does not work: current visits will not be counted."
         return Feature("counting", FeatureState.NO, text)
     if "analytics" not in up or lag_seconds > _LATE_SECONDS:
-        text = "Counting visits is late: none is lost, and they will be counted."
+        text = "Counting visits is late: no visit is lost, and all will be counted."
         return Feature("counting", FeatureState.PARTLY, text)
     within = max(1, math.ceil(lag_seconds))
     seconds = f"{within} second{'s' if within > 1 else ''}"

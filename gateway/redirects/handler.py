@@ -155,11 +155,11 @@ class Redirects:
                 self._visits.record_request(code, scope["headers"], host, resolution.link_code)
         except Exception as error:
             self._log_failure(error, time.perf_counter() - started)
-            await self._site.failing(scope, receive, send_with_id)
+            await self._site.send_unavailable(scope, receive, send_with_id)
             result = "failed"
         else:
             if resolution is None:
-                await self._site.missing(scope, receive, send_with_id)
+                await self._site.send_error(scope, receive, send_with_id)
                 result = "not_found"
             else:
                 if target := resolution.target:
@@ -168,7 +168,7 @@ class Redirects:
                     await send({"type": "http.response.body", "body": _BODY})
                 else:
                     status = _STATUS_OF_ENDED[resolution.state]
-                    await self._site.missing(scope, receive, send_with_id, status)
+                    await self._site.send_error(scope, receive, send_with_id, status)
                 result = "found" if is_active else "ended"
         self._metrics.observe(result, time.perf_counter() - started)
 

@@ -15,7 +15,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from gateway.redirects.resolution import Changes, LinkSource
+from gateway.redirects.resolution import ChangeFeedPage, LinkSource
 from gateway.redirects.resolver import Resolver
 from services.shared import background
 from services.shared.errors import AppError
@@ -121,7 +121,7 @@ class ChangeFollower:
         self.received += len(changes.resolutions) + len(changes.gone)
         return changes.more
 
-    async def _fetch(self) -> Changes:
+    async def _fetch(self) -> ChangeFeedPage:
         """Return what changed after the cursor. Raises AppError if no replica answers."""
         try:
             # Changes before the first cursor are missed, so no silent replica may delay it.
@@ -130,7 +130,7 @@ class ChangeFollower:
         except (AppError, TimeoutError):
             return await self._fetch_from_several()
 
-    async def _fetch_from_several(self) -> Changes:
+    async def _fetch_from_several(self) -> ChangeFeedPage:
         """Ask several replicas at once, and return the first response."""
         calls = [
             asyncio.ensure_future(self._source.changes(self._cursor)) for _ in range(_REPLICAS)

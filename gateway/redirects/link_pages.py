@@ -37,8 +37,8 @@ class LinkPages:
         except AppError as error:
             seconds = round(time.perf_counter() - started, 6)
             self._log.error("page_failed", reason=error.reason, call=error.call, duration=seconds)
-            await self._site.failing(scope, receive, send)
+            await self._site.send_unavailable(scope, receive, send)
         except asyncio.CancelledError:  # uvicorn stops, and its grace period is over.
-            await self._site.failing(scope, receive, send)
+            await self._site.send_unavailable(scope, receive, send)
         else:
-            await (self._site if resolution else self._site.missing)(scope, receive, send)
+            await (self._site if resolution else self._site.send_error)(scope, receive, send)

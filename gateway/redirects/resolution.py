@@ -71,7 +71,7 @@ Resolutions = Mapping[str, Resolution]
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ChangeFeedPage:
     """Which short URLs resolve differently than before a cursor of the change feed.
 
     `cursor` continues the feed, and `more` says to do so at once. `resolutions` holds the current
@@ -93,7 +93,7 @@ class LinkSource(Protocol):
         """Return the resolutions of codes, leaving out codes without a link."""
         ...
 
-    async def changes(self, cursor: str | None) -> Changes:
+    async def changes(self, cursor: str | None) -> ChangeFeedPage:
         """Return what changed after a cursor, or without one only the current cursor."""
         ...
 

@@ -19,7 +19,13 @@ from collections.abc import Callable
 
 from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS, ResolutionCache
 from gateway.redirects.lookups import URLS_PER_STEP, Lookups
-from gateway.redirects.resolution import Changes, LinkSource, Resolution, Resolutions, location_of
+from gateway.redirects.resolution import (
+    ChangeFeedPage,
+    LinkSource,
+    Resolution,
+    Resolutions,
+    location_of,
+)
 
 CLOCK_STEP_SECONDS = 0.5
 """How far the time of day may drift from the monotonic clock before it counts as set."""
@@ -111,7 +117,7 @@ class Resolver:
         """Note that the change feed is polled: the response may not include later edits."""
         self._edited.clear()
 
-    async def apply(self, changes: Changes) -> None:
+    async def apply(self, changes: ChangeFeedPage) -> None:
         """Replace what is cached or in flight by what changed, and ignore other codes."""
         changed = {**dict.fromkeys(changes.gone), **changes.resolutions}
         self.version += len(changed)

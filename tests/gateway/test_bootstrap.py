@@ -1,4 +1,4 @@
-"""The gateway put together, as the ASGI application that it is."""
+"""The composed gateway as an ASGI application."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ URL = "https://atajo.example"
 
 @pytest.fixture
 async def called(tmp_path: Path) -> AsyncIterator[in_process_services.Services]:
-    """What a gateway calls."""
+    """The services of a gateway."""
     async with in_process_services.services(tmp_path, URL) as opened:
         yield opened
 
 
-def bootstrapped(
+def gateway_of(
     folder: Path,
     called: in_process_services.Services | None = None,
     web_dir: Path | None = None,
     countries_file: Path | None = None,
 ) -> Gateway:
-    """A gateway with its journal in the folder."""
+    """Return a gateway with its journal in the folder."""
     settings = GatewaySettings(
         public_url=URL,  # type: ignore[arg-type]
         journal_dir=folder / "journal",
@@ -51,10 +51,10 @@ def visitor(gateway: Gateway) -> httpx.AsyncClient:
     )
 
 
-async def test_visits_of_the_last_moment_are_counted_before_it_ends(
+async def test_the_last_visits_are_sent_before_the_gateway_ends(
     tmp_path: Path, called: in_process_services.Services
 ) -> None:
-    gateway = bootstrapped(tmp_path, called)
+    gateway = gateway_of(tmp_path, called)
     async with visitor(gateway) as http, gateway.running():
         link = {"code": "abcdefgh", "url": "example.com/a", "token": None}
         created = await http.post("/createShortLink", json={"data": link})
@@ -67,33 +67,33 @@ async def test_visits_of_the_last_moment_are_counted_before_it_ends(
     assert await called.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(1)}
 
 
-async def test_a_journal_that_another_one_has_is_refused_in_one_line(
+async def test_a_locked_journal_is_reported_in_one_line(
     tmp_path: Path, called: in_process_services.Services
 ) -> None:
-    async with bootstrapped(tmp_path, called).running():
+    async with gateway_of(tmp_path, called).running():
         with pytest.raises(SystemExit) as refused:
-            bootstrapped(tmp_path, called)
+            gateway_of(tmp_path, called)
     assert str(tmp_path) in str(refused.value)
     assert "\n" not in str(refused.value)
 
 
-async def test_a_folder_without_pages_is_refused_in_one_line(tmp_path: Path) -> None:
+async def test_a_folder_without_pages_is_reported_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(SystemExit) as refused:
-        bootstrapped(tmp_path, web_dir=tmp_path)
+        gateway_of(tmp_path, web_dir=tmp_path)
     assert str(refused.value).startswith(f"Cannot read the pages in {tmp_path}: ")
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "journal").exists()
 
 
 @pytest.mark.parametrize("content", [None, b"no countries"])
-def test_a_file_without_countries_is_refused_in_one_line(
+def test_an_invalid_countries_file_is_reported_in_one_line(
     tmp_path: Path, content: bytes | None
 ) -> None:
     path = tmp_path / "countries.mmdb"
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(SystemExit) as refused:
-        bootstrapped(tmp_path, countries_file=path)
+        gateway_of(tmp_path, countries_file=path)
     assert str(refused.value).startswith(f"Cannot use the countries in {path}: ")
     assert "\n" not in str(refused.value)
     assert not (tmp_path / "journal").exists()

@@ -13,8 +13,16 @@ import pytest
 from atajo.links.v1 import links_pb2
 from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import FormerUrl, Link, LinkChanges, LinkOrder, LinkPreview, Page, Query
-from gateway.redirects.resolution import BlockReason, Changes, LinkState, Resolution
+from gateway.backends.ports import (
+    FormerUrl,
+    Link,
+    LinkChanges,
+    LinkOrder,
+    LinkPreview,
+    LinkQuery,
+    LinkQueryResult,
+)
+from gateway.redirects.resolution import BlockReason, ChangeFeedPage, LinkState, Resolution
 from services.shared.errors import AlreadyExists, AppError, InvalidArgument, NotFound
 from tests.support import in_process_services
 
@@ -171,7 +179,7 @@ async def test_a_query_passes_text_state_order_and_cursor(links: LinksClient) ->
     await links.change(GUEST, "expired-", {"expires_at": EARLIER})
     await links.remove(GUEST, ["removed-"])
 
-    async def listed(query: Query) -> list[str]:
+    async def listed(query: LinkQuery) -> list[str]:
         """Return the codes of all pages."""
         page = await links.query(GUEST, query)
         rest = await listed(replace(query, cursor=page.cursor)) if page.cursor else []
@@ -179,7 +187,7 @@ async def test_a_query_passes_text_state_order_and_cursor(links: LinksClient) ->
 
     for order in LinkOrder:
         expected = ["newest--", "expired-", "oldest--"]
-        found = await listed(Query(order=order, limit=2))
+        found = await listed(LinkQuery(order=order, limit=2))
         assert found == expected[:: -1 if order is LinkOrder.OLDEST else 1]
     for state, one in (
         (LinkState.ACTIVE, ["newest--", "oldest--"]),
@@ -187,12 +195,12 @@ async def test_a_query_passes_text_state_order_and_cursor(links: LinksClient) ->
         (LinkState.REMOVED, ["removed-"]),
         (LinkState.BLOCKED, []),
     ):
-        assert await listed(Query(state=state)) == one
-    assert await listed(Query(text="OLD")) == ["oldest--"]
-    [link] = (await links.query(GUEST, Query(text="old"))).links
-    assert await links.query(GUEST, Query(text="old")) == Page([link], 1, "")
-    assert len((await links.query(GUEST, Query(limit=200, with_total=False))).links) == 3
-    assert (await links.query(GUEST, Query(limit=1, with_total=False))).total == 0
+        assert await listed(LinkQuery(state=state)) == one
+    assert await listed(LinkQuery(text="OLD")) == ["oldest--"]
+    [link] = (await links.query(GUEST, LinkQuery(text="old"))).links
+    assert await links.query(GUEST, LinkQuery(text="old")) == LinkQueryResult([link], 1, "")
+    assert len((await links.query(GUEST, LinkQuery(limit=200, with_total=False))).links) == 3
+    assert (await links.query(GUEST, LinkQuery(limit=1, with_total=False))).total == 0
 
 
 Call = Callable[[LinksClient], Awaitable[object]]
@@ -213,10 +221,10 @@ Call = Callable[[LinksClient], Awaitable[object]]
         ),
         ("TOO_MANY_CODES", lambda links: links.remove(ONE, ["mine----"] * 101)),
         ("TOO_MANY_CODES", lambda links: links.restore(ONE, ["mine----"] * 101)),
-        ("INVALID_LIMIT", lambda links: links.query(ONE, Query(limit=101))),
-        ("INVALID_LIMIT", lambda links: links.query(ONE, Query(limit=201, with_total=False))),
-        ("INVALID_QUERY", lambda links: links.query(ONE, Query(text="a" * 1000))),
-        ("INVALID_CURSOR", lambda links: links.query(ONE, Query(cursor="a" * 5000))),
+        ("INVALID_LIMIT", lambda links: links.query(ONE, LinkQuery(limit=101))),
+        ("INVALID_LIMIT", lambda links: links.query(ONE, LinkQuery(limit=201, with_total=False))),
+        ("INVALID_QUERY", lambda links: links.query(ONE, LinkQuery(text="a" * 1000))),
+        ("INVALID_CURSOR", lambda links: links.query(ONE, LinkQuery(cursor="a" * 5000))),
         (
             "INVALID_DETAILS",
             lambda links: links.report("mine----", BlockReason.SPAM, "a" * 1001, ""),
@@ -348,7 +356,7 @@ async def test_an_edit_returns_the_current_resolutions(links: LinksClient) -> No
 
     changes = await links.changes(first.cursor)
     now = await answers(*codes, scan_code)
-    assert changes == Changes(changes.cursor, now, frozenset(), more=False, truncated=False)
+    assert changes == ChangeFeedPage(changes.cursor, now, frozenset(), more=False, truncated=False)
     assert now[scan_code] == now["abcdefgh"]._replace(link_code="abcdefgh")
 
 

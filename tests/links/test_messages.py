@@ -75,7 +75,7 @@ async def test_the_gateway_receives_every_state() -> None:
         cursor="7", resolutions=response.resolutions, gone=["gone0000"], more=True, truncated=True
     )
     async with answering("ListChanges", changed.SerializeToString()) as client:
-        assert await client.changes("3") == gateway.Changes(
+        assert await client.changes("3") == gateway.ChangeFeedPage(
             "7", expected, frozenset({"gone0000"}), more=True, truncated=True
         )
 

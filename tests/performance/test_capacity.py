@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.redirects.resolution import Changes, LinkState, Resolution
+from gateway.redirects.resolution import ChangeFeedPage, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
 from tests.performance import capacity
 from tests.performance.capacity import cache_of, distinct, fill, plan, simulate, zipf
@@ -45,7 +45,7 @@ async def test_a_cached_link_takes_the_bytes_of_the_model() -> None:
         async def resolve(self, codes: object) -> dict[str, Resolution]:
             return {"k7Qm2_xB": Resolution(LinkState.ACTIVE, url)}
 
-        async def changes(self, cursor: str | None) -> Changes:
+        async def changes(self, cursor: str | None) -> ChangeFeedPage:
             raise NotImplementedError
 
     resolver = Resolver(Links(), 10_000)

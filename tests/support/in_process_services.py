@@ -14,7 +14,7 @@ from typing import Any
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
-from gateway.redirects.resolution import Changes, Resolution
+from gateway.redirects.resolution import ChangeFeedPage, Resolution
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch
 from services.analytics.__main__ import opened as analytics_opened
@@ -116,7 +116,7 @@ class LinksSpy(ClientSpy):
         found |= {code: self._answers[code] for code in codes if code in self._answers}
         return {code: resolution for code, resolution in found.items() if resolution}
 
-    async def changes(self, cursor: str | None) -> Changes:
+    async def changes(self, cursor: str | None) -> ChangeFeedPage:
         """Return the changes of the service and those of `answer`.
 
         A cursor consists of the number of earlier calls of `answer` and the service's cursor.

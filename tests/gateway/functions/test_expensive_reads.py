@@ -1,4 +1,4 @@
-"""Expensive reads: what one owner asks for takes nothing from others, and ends with its caller."""
+"""Expensive reads: fairness between owners, and cancellation when a client disconnects."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SEARCHES = 20
 HOSTILE, OTHER = {"guest": secrets.token_urlsafe(32)}, {"guest": secrets.token_urlsafe(32)}
 URL = f"http://{'a' * 990}"
 REPETITIVE = ["a" * 499 + "b", "b" + "a" * 499, "a" * 250 + "b" + "a" * 249, "ä" * 400 + "b"]
-"""Texts that no link of the owner has, and that nearly fit everywhere."""
+"""Texts that no link of the owner has, but that almost match everywhere."""
 
 
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """A product in which one owner has many links whose text repeats itself."""
+    """A product with an owner of many links with repetitive texts."""
     folder = tmp_path_factory.mktemp("reads")
     path = Path(store_of("links", "", folder).removeprefix("sqlite:///"))
     creator = Guest.of(HOSTILE["guest"]).key_hash
@@ -63,7 +63,7 @@ def test_a_search_in_repetitive_text_is_answered(product: Product, text: str, or
     assert (found["success"], found["total"], found["links"]) == (True, 0, [])
 
 
-def test_searches_of_one_owner_reject_nothing_of_another(product: Product) -> None:
+def test_searches_of_one_owner_do_not_reject_those_of_another(product: Product) -> None:
     code = new_code()
     product.data("createShortLink", {**OTHER, "code": code, "url": "https://example.com/"})
     answers: Counter[int] = Counter()
@@ -94,7 +94,7 @@ def test_searches_of_one_owner_reject_nothing_of_another(product: Product) -> No
             has_ended.set()
         for one in running:
             one.result()
-    # Where searches take long, some of this owner's reach their deadline (504).
+    # On a slow machine, some searches of this owner reach their deadline (504).
     assert set(answers) <= {200, 429, 504}, answers
     rejected = 'atajo_reads_rejected_total{kind="searches",reason="owner_limit"}'
     assert product.metric(rejected, "links") >= answers[429]
@@ -103,7 +103,7 @@ def test_searches_of_one_owner_reject_nothing_of_another(product: Product) -> No
 
 
 class Hanging:
-    """A read that goes on until it is cancelled."""
+    """A read that runs until it is cancelled."""
 
     def __init__(self) -> None:
         self.begun = threading.Event()
@@ -125,7 +125,7 @@ class Hanging:
         ("showStatistics", {"code": None}, "analytics", "statistics"),
     ],
 )
-def test_a_read_ends_when_its_client_closes_the_connection(
+def test_a_read_is_cancelled_when_its_client_disconnects(
     function: str,
     payload: dict[str, object],
     service: str,

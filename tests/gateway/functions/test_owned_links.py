@@ -1,4 +1,4 @@
-"""The functions of an owner's links, and of one's own account, on a gateway in this process."""
+"""The functions of an owner's links and of the own account, on a gateway in this process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Owner = dict[str, str | None]
 
 
 def new_guest() -> str:
-    """A key as a page makes it."""
+    """Return a guest key as a page creates it."""
     return secrets.token_urlsafe(32)
 
 
@@ -51,13 +51,13 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGatew
 
 @pytest.fixture(scope="module")
 def session(gateway: InProcessGateway) -> str:
-    """The token of an account that nothing may change."""
+    """The token of an account that no test may change."""
     return gateway.log_in(gateway.register())
 
 
 @pytest.fixture(params=["account", "guest"])
 def owner(request: pytest.FixtureRequest, gateway: InProcessGateway) -> Owner:
-    """Somebody without links, as payloads name them."""
+    """An owner without links, as in payloads."""
     if request.param == "guest":
         return a_guest()
     return {"token": gateway.log_in(gateway.register()), "guest": None}
@@ -84,7 +84,7 @@ def listed(gateway: InProcessGateway, owner: Owner, **query: object) -> list[str
 
 
 def reason_of(response: httpx.Response) -> str:
-    """Why a call is an invalid argument; fails for any other answer."""
+    """Return the reason of an invalid argument. Fails for any other response."""
     assert response.status_code == 400, response.text
     error = response.json()["error"]
     assert error["status"] == "INVALID_ARGUMENT"
@@ -93,7 +93,7 @@ def reason_of(response: httpx.Response) -> str:
     return reason
 
 
-def test_a_link_has_these_keys_and_null_where_there_is_nothing(gateway: InProcessGateway) -> None:
+def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGateway) -> None:
     owner, before = a_guest(), datetime.now(UTC)
     code = make(gateway, owner)
     reply = gateway.data("showLink", {**owner, "code": code})
@@ -128,7 +128,7 @@ def test_a_link_has_these_keys_and_null_where_there_is_nothing(gateway: InProces
     }
 
 
-def test_what_changes_is_answered_and_holds_here_at_once(
+def test_a_change_is_returned_and_applies_here_at_once(
     gateway: InProcessGateway, owner: Owner
 ) -> None:
     code = make(gateway, owner)
@@ -164,7 +164,7 @@ def test_what_changes_is_answered_and_holds_here_at_once(
     assert gateway.visit(code).status_code == 410
 
 
-def test_a_removal_and_its_undo_hold_here_at_once_and_may_be_repeated(
+def test_removal_and_restoration_apply_here_at_once_and_are_idempotent(
     gateway: InProcessGateway, owner: Owner
 ) -> None:
     codes = [make(gateway, owner) for _ in range(3)]
@@ -184,7 +184,7 @@ def test_a_removal_and_its_undo_hold_here_at_once_and_may_be_repeated(
         assert listed(gateway, owner) == codes[::-1]
 
 
-def test_a_creation_repeated_is_followed_as_the_link_is_now(gateway: InProcessGateway) -> None:
+def test_a_repeated_creation_redirects_as_the_link_is_now(gateway: InProcessGateway) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     change = {**owner, "code": code, "changes": {"url": "https://b.example/"}}
@@ -198,7 +198,7 @@ def test_a_creation_repeated_is_followed_as_the_link_is_now(gateway: InProcessGa
     assert gateway.visit(code).status_code == 410
 
 
-def test_a_link_that_is_blocked_says_why(gateway: InProcessGateway) -> None:
+def test_a_blocked_link_has_its_reason(gateway: InProcessGateway) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     gateway.links.do(code, block(BlockReason.SPAM))
@@ -209,7 +209,7 @@ def test_a_link_that_is_blocked_says_why(gateway: InProcessGateway) -> None:
     assert listed(gateway, owner) == listed(gateway, owner, state="blocked") == []
 
 
-def test_visits_are_shown_where_they_are_known(gateway: InProcessGateway) -> None:
+def test_views_are_shown_if_known(gateway: InProcessGateway) -> None:
     owner = a_guest()
     visited, quiet = make(gateway, owner), make(gateway, owner)
     for _ in range(3):
@@ -217,7 +217,7 @@ def test_visits_are_shown_where_they_are_known(gateway: InProcessGateway) -> Non
     gateway.visit(visited, {"user-agent": "curl/8"})
 
     def counted() -> list[tuple[int | None, int | None]]:
-        """Views and bots of the visited link: in the list, and by itself."""
+        """Return views and bots of the visited link, from the list and from showLink."""
         [_, listed] = gateway.data("showLinks", owner)["links"]
         both = listed, shown(gateway, owner, visited)
         return [(one["views"], one["bots"]) for one in both]
@@ -230,7 +230,7 @@ def test_visits_are_shown_where_they_are_known(gateway: InProcessGateway) -> Non
     days = recent()
     assert days[quiet] == [0] * 30
     assert len(days[visited] or []) == 30
-    # Midnight may pass between the visits and the list.
+    # The UTC day may change between the visits and the list.
     assert sum((days[visited] or [])[-2:]) == 3
     for asked in ({}, {"recent": False}, {"recent": None}):
         [link, _] = gateway.data("showLinks", {**owner, **asked})["links"]
@@ -254,7 +254,7 @@ def scan_code_of(gateway: InProcessGateway, owner: Owner, code: str) -> str:
     return scan_code
 
 
-def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcessGateway) -> None:
+def test_a_scan_code_redirects_like_its_link(gateway: InProcessGateway) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     gateway.visit(scan_code := scan_code_of(gateway, owner, code))
@@ -267,7 +267,7 @@ def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcessGateway) -> No
     assert followed() == [(302, EXAMPLE)] * 2
     change = {**owner, "code": code, "changes": {"url": "https://b.example/"}}
     gateway.data("changeLink", change)
-    assert followed() == [(302, "https://b.example/")] * 2, "at once, as it went through here"
+    assert followed() == [(302, "https://b.example/")] * 2, "at once, since this gateway handled it"
     gateway.data("removeLinks", {**owner, "codes": [code]})
     wait_until(lambda: followed() == [(410, None)] * 2, RECOVERY_SECONDS)
     gateway.data("restoreLinks", {**owner, "codes": [code]})
@@ -278,16 +278,16 @@ def test_a_scan_code_is_followed_as_its_link_is(gateway: InProcessGateway) -> No
     assert gateway.data("accessLink", {"code": scan_code}) == blocked
 
 
-def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(
+def test_a_visit_by_the_scan_code_counts_for_the_link_with_source_qr(
     gateway: InProcessGateway,
 ) -> None:
     owner = a_guest()
     code = make(gateway, owner)
     scan_code = scan_code_of(gateway, owner, code)
     gateway.visit(code)
-    for _ in range(3):  # Looked up, and from memory.
+    for _ in range(3):  # Looked up, and from the cache.
         gateway.visit(scan_code)
-    gateway.visit(scan_code, {"connection": "close"})  # The longer way.
+    gateway.visit(scan_code, {"connection": "close"})  # Through the application.
     page = {"user-agent": BROWSER}
     called = {"data": {"code": scan_code}}
     assert gateway.http.post(f"{gateway.url}/accessLink", json=called, headers=page).is_success
@@ -302,7 +302,7 @@ def test_a_visit_by_the_scan_code_counts_for_the_link_as_one_by_qr(
     assert not any(visit.code == scan_code for visit in gateway.analytics.visits)
 
 
-def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcessGateway) -> None:
+def test_a_list_has_pages_of_fifty_or_as_requested(gateway: InProcessGateway) -> None:
     owner = a_guest()
     codes = [make(gateway, owner) for _ in range(51)][::-1]
     first = gateway.data("showLinks", owner)
@@ -320,7 +320,7 @@ def test_a_list_is_read_in_pages_of_fifty_or_as_asked_for(gateway: InProcessGate
     assert [link["code"] for link in page["links"]] == codes[::-1][20:40]
 
 
-# On whose behalf.
+# Owners
 
 CALLS: dict[str, dict[str, Any]] = {
     "showLink": {"code": "abcdefgh"},
@@ -333,13 +333,15 @@ CALLS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("function", CALLS)
-def test_who_names_neither_is_not_logged_in(gateway: InProcessGateway, function: str) -> None:
+def test_a_call_without_token_and_guest_is_not_logged_in(
+    gateway: InProcessGateway, function: str
+) -> None:
     for nobody in ({}, {"token": None}, {"guest": None}, {"token": "", "guest": ""}):
         assert gateway.data(function, {**CALLS[function], **nobody}) == NO_LOGGED
 
 
 @pytest.mark.parametrize("function", [*CALLS, "createShortLink", "claimLinks"])
-def test_a_bad_token_is_told_whatever_the_guest_unless_that_is_malformed(
+def test_an_invalid_token_is_reported_unless_the_guest_is_malformed(
     gateway: InProcessGateway, function: str
 ) -> None:
     payload = CALLS.get(function, {})
@@ -360,11 +362,11 @@ def test_a_bad_token_is_told_whatever_the_guest_unless_that_is_malformed(
         *(7, True, 1.5, [], {}, ["a" * 43]),
     ],
 )
-def test_a_malformed_guest_is_refused(gateway: InProcessGateway, guest: object) -> None:
+def test_a_malformed_guest_is_rejected(gateway: InProcessGateway, guest: object) -> None:
     assert reason_of(gateway.call("showLinks", {"guest": guest})) == "INVALID_ARGUMENT"
 
 
-def test_the_token_wins(gateway: InProcessGateway) -> None:
+def test_the_token_takes_precedence(gateway: InProcessGateway) -> None:
     token, guest = gateway.log_in(gateway.register()), new_guest()
     both: Owner = {"token": token, "guest": guest}
     code = make(gateway, both)
@@ -375,7 +377,9 @@ def test_the_token_wins(gateway: InProcessGateway) -> None:
 
 
 @pytest.mark.parametrize("function", [name for name, call in CALLS.items() if call])
-def test_what_is_not_the_owners_does_not_exist(gateway: InProcessGateway, function: str) -> None:
+def test_links_of_others_do_not_exist_for_an_owner(
+    gateway: InProcessGateway, function: str
+) -> None:
     owner = a_guest()
     mine, theirs = make(gateway, owner), make(gateway, a_guest())
     for code in (theirs, new_code(), "ñ", "", "a" * 5000):
@@ -383,11 +387,11 @@ def test_what_is_not_the_owners_does_not_exist(gateway: InProcessGateway, functi
         assert gateway.data(function, {**owner, **CALLS[function], **names}) == NO_EXIST, code[:50]
 
 
-# What can never be right.
+# Invalid input
 
 
 def each(name: str, *values: object) -> list[dict[str, object]]:
-    """Payloads that give one field these values."""
+    """Return payloads with these values of one field."""
     return [{name: value} for value in values]
 
 
@@ -444,15 +448,15 @@ BAD: dict[str, list[dict[str, object]]] = {
 @pytest.mark.parametrize(
     ("function", "wrong"), [(name, wrong) for name, payloads in BAD.items() for wrong in payloads]
 )
-def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
-    gateway: InProcessGateway, kept: tuple[Owner, str], function: str, wrong: dict[str, object]
+def test_invalid_input_is_rejected_with_a_reason_and_changes_nothing(
+    gateway: InProcessGateway, unchanged: tuple[Owner, str], function: str, wrong: dict[str, object]
 ) -> None:
-    owner, code = kept
+    owner, code = unchanged
     before = gateway.data("showLink", {**owner, "code": code})
     right = {**CALLS.get(function, {"code": ""})}
     right |= {key: value for key, value in {"code": code, "codes": [code]}.items() if key in right}
     payload = {**owner, **right, **wrong}
-    body = json.dumps({"data": payload})  # It writes what no other client would.
+    body = json.dumps({"data": payload})  # Only `json` writes such values.
     response = gateway.http.post(
         f"{gateway.url}/{function}", content=body, headers={"content-type": "application/json"}
     )
@@ -460,18 +464,18 @@ def test_bad_input_is_refused_with_a_reason_and_changes_nothing(
     assert gateway.data("showLink", {**owner, "code": code}) == before
 
 
-def test_a_moment_that_is_none_is_told_in_words_of_ours(
-    gateway: InProcessGateway, kept: tuple[Owner, str]
+def test_an_invalid_timestamp_is_explained(
+    gateway: InProcessGateway, unchanged: tuple[Owner, str]
 ) -> None:
-    owner, code = kept
+    owner, code = unchanged
     change = {**owner, "code": code, "changes": {"expires_at": "2086-02-30T00:00:00Z"}}
     told = gateway.call("changeLink", change).json()["error"]["message"]
     assert told == "expires_at: there is no such day, time or offset."
 
 
 @pytest.fixture(scope="module")
-def kept(gateway: InProcessGateway) -> tuple[Owner, str]:
-    """A guest with one link that nothing may change."""
+def unchanged(gateway: InProcessGateway) -> tuple[Owner, str]:
+    """A guest with one link that no test may change."""
     owner = a_guest()
     code = make(gateway, owner)
     changes = {"title": "kept", "tags": ["kept"], "expires_at": "2086-01-01T00:00:00Z"}
@@ -479,10 +483,10 @@ def kept(gateway: InProcessGateway) -> tuple[Owner, str]:
     return owner, code
 
 
-# Previews.
+# Previews
 
 
-def test_a_preview_of_a_blocked_link_has_its_host_alone(gateway: InProcessGateway) -> None:
+def test_a_preview_of_a_blocked_link_has_only_its_host(gateway: InProcessGateway) -> None:
     host = "xn--80ak6aa92e.com"
     code = gateway.shorten(f"https://user:pass@{host}:8443/login?session=abc#top")
     gateway.links.do(code, block(BlockReason.PHISHING))
@@ -494,7 +498,7 @@ def test_a_preview_of_a_blocked_link_has_its_host_alone(gateway: InProcessGatewa
     assert "session" not in str(blocked)
 
 
-def test_a_preview_is_for_everybody_counts_nothing_and_ends_with_the_link(
+def test_a_preview_is_for_everybody_records_no_visit_and_ends_with_the_link(
     gateway: InProcessGateway,
 ) -> None:
     code = gateway.shorten("https://example.com/a")
@@ -512,10 +516,10 @@ def test_a_preview_is_for_everybody_counts_nothing_and_ends_with_the_link(
         assert gateway.data("previewLink", {"code": gone}) == {"success": True, "preview": None}
 
 
-# Claims.
+# Claims
 
 
-def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
+def test_a_claim_moves_all_links_of_a_guest_in_several_steps(
     gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 3)
@@ -530,7 +534,7 @@ def test_a_claim_moves_all_of_a_guests_links_however_many_steps_it_takes(
     assert listed(gateway, {"token": token}, state="removed") == codes[:1]
 
 
-def test_a_claim_that_broke_off_goes_on_where_it_was(
+def test_an_interrupted_claim_continues(
     gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 1)
@@ -555,7 +559,7 @@ def test_a_claim_that_broke_off_goes_on_where_it_was(
     assert sorted(listed(gateway, {"token": token})) == sorted(codes)
 
 
-def test_a_claim_without_end_ends_with_an_error(
+def test_an_endless_claim_times_out(
     gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def claim(*_: Any) -> tuple[int, bool]:
@@ -570,7 +574,9 @@ def test_a_claim_without_end_ends_with_an_error(
 
 
 @pytest.mark.parametrize("missing", ["token", "guest"])
-def test_a_claim_needs_both(gateway: InProcessGateway, session: str, missing: str) -> None:
+def test_a_claim_needs_token_and_guest(
+    gateway: InProcessGateway, session: str, missing: str
+) -> None:
     both: Owner = {"token": session, "guest": new_guest()}
     for value in (None, ""):
         assert reason_of(gateway.call("claimLinks", {**both, missing: value})) == "INVALID_ARGUMENT"
@@ -578,11 +584,11 @@ def test_a_claim_needs_both(gateway: InProcessGateway, session: str, missing: st
     assert reason_of(gateway.call("claimLinks", both)) == "INVALID_ARGUMENT"
 
 
-# One's own account.
+# The own account
 
 
 def new_password(password: str) -> dict[str, str]:
-    """The fields of a new password, as the page hashes it."""
+    """Return the fields of a new password, hashed as the page does."""
     made = registration("", password)
     return {"new_password": made["password"], "new_salt": made["salt"]}
 
@@ -594,7 +600,7 @@ ACCOUNT_CALLS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("function", ACCOUNT_CALLS)
-def test_one_s_own_account_needs_its_session_and_its_password(
+def test_the_own_account_needs_its_session_and_its_password(
     gateway: InProcessGateway, session: str, function: str
 ) -> None:
     right = {**ACCOUNT_CALLS[function], "token": session, "password": "Camino-42"}
@@ -623,7 +629,7 @@ def test_one_s_own_account_needs_its_session_and_its_password(
         ("changePassword", {"new_password": "Camino-43"}, "INVALID_PASSWORD_HASH"),
     ],
 )
-def test_bad_input_of_ones_own_account_changes_nothing(
+def test_invalid_input_for_the_own_account_changes_nothing(
     gateway: InProcessGateway, session: str, function: str, wrong: dict[str, object], reason: str
 ) -> None:
     right = {**ACCOUNT_CALLS[function], "token": session, "password": "Camino-42"}
@@ -631,11 +637,11 @@ def test_bad_input_of_ones_own_account_changes_nothing(
     assert gateway.data("showLinks", {"token": session})["success"]
 
 
-# While services are away.
+# Outages
 
 
 @pytest.mark.parametrize("function", ["showLink", "changeLink", "claimLinks", "previewLink"])
-def test_links_away_is_an_error_that_leaves_what_is_known(
+def test_an_outage_of_links_is_an_error_and_cached_links_redirect(
     gateway: InProcessGateway, session: str, function: str
 ) -> None:
     owner = a_guest()
@@ -648,7 +654,7 @@ def test_links_away_is_an_error_that_leaves_what_is_known(
     try:
         response = gateway.call(function, payload)
         assert (response.status_code, response.json()["error"]["status"]) == (503, "UNAVAILABLE")
-        assert gateway.visit(code).status_code == 302, "what is known goes on"
+        assert gateway.visit(code).status_code == 302, "cached links redirect"
     finally:
         gateway.links.away = False
     assert gateway.data(function, payload)["success"]

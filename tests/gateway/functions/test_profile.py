@@ -1,4 +1,4 @@
-"""Profiles: all pages as one document, how much is read at once, and services that are away."""
+"""Profiles: streaming all pages as one document, concurrency, and outages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from starlette.requests import Request
 
 from gateway.backends.owners import Account, Owner
-from gateway.backends.ports import Auth, Link, Links, Page, Query
+from gateway.backends.ports import Auth, Link, LinkQuery, LinkQueryResult, Links
 from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, ViewCountSource
 from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
 from gateway.functions.rate_limits import MAX_CONCURRENT_BY_NETWORK, ClientConcurrencyLimiter
@@ -40,7 +40,7 @@ LINK = Link(
 
 
 class Services:
-    """auth, links and analytics: an account with `pages` pages; each even link has one view."""
+    """Fakes of the services: an account with `pages` pages, where each even link has one view."""
 
     def __init__(self, *pages: int) -> None:
         self.pages = pages
@@ -48,7 +48,7 @@ class Services:
         """The page that links fails to return."""
         self.analytics_away = False
         self.counted = 0
-        """Calls of analytics."""
+        """Number of calls of analytics."""
         self.may_answer = asyncio.Event()
         self.may_answer.set()
         self.reading = 0
@@ -57,7 +57,7 @@ class Services:
     async def account_of(self, token: str) -> str:
         return token
 
-    async def query(self, owner: Owner, query: Query) -> Page:
+    async def query(self, owner: Owner, query: LinkQuery) -> LinkQueryResult:
         assert (owner, query.state) == (Account("walker"), LinkState.ACTIVE)
         number = int(query.cursor or 0)
         self.reading += 1
@@ -71,7 +71,7 @@ class Services:
             replace(LINK, code=f"{n:08}", url=f"https://example.com/{n}")
             for n in range(first, first + self.pages[number])
         ]
-        return Page(links, 0, str(number + 1) if number + 1 < len(self.pages) else "")
+        return LinkQueryResult(links, 0, str(number + 1) if number + 1 < len(self.pages) else "")
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         self.counted += 1
@@ -105,7 +105,7 @@ async def views_of(profiles: Profiles) -> list[int | None]:
 
 
 @pytest.mark.parametrize("pages", [(0,), (3,), (3, 3, 1), (3, 0, 2), (3, 0)])
-async def test_a_profile_is_one_document_however_many_pages(pages: tuple[int, ...]) -> None:
+async def test_a_profile_of_several_pages_is_one_document(pages: tuple[int, ...]) -> None:
     expected = {
         "success": True,
         "data": [
@@ -122,7 +122,7 @@ async def test_a_profile_is_one_document_however_many_pages(pages: tuple[int, ..
     assert text == json.dumps(expected, separators=(",", ":"))
 
 
-async def test_few_pages_are_read_at_once_and_an_unread_profile_delays_no_other() -> None:
+async def test_concurrent_pages_are_limited_and_an_unread_profile_delays_no_other() -> None:
     services = Services(1, 1, 1)
     profiles = profiles_of(services)
     unread = await profiles.show_profile(ShowProfile(token="walker"), request())
@@ -138,7 +138,7 @@ async def test_few_pages_are_read_at_once_and_an_unread_profile_delays_no_other(
     assert services.max_reading == MAX_READS
 
 
-async def test_a_request_is_counted_until_its_profile_is_sent() -> None:
+async def test_a_request_counts_as_running_until_its_profile_is_sent() -> None:
     profiles = profiles_of(Services(1, 1))
     async with AsyncExitStack() as unsent:
         for _ in range(MAX_CONCURRENT_BY_NETWORK[0]):
@@ -149,7 +149,7 @@ async def test_a_request_is_counted_until_its_profile_is_sent() -> None:
     assert await text_of(profiles)
 
 
-async def test_analytics_away_leaves_views_null_and_is_not_called_for_each_page() -> None:
+async def test_an_outage_of_analytics_leaves_views_null_without_a_call_per_page() -> None:
     services, now = Services(2, 2, 2), 1000.0
     views = ViewCounts(cast(ViewCountSource, services), lambda: now)
     profiles = replace(profiles_of(services), views=views)
@@ -163,7 +163,7 @@ async def test_analytics_away_leaves_views_null_and_is_not_called_for_each_page(
 
 
 @pytest.mark.parametrize("page", [0, 1])
-async def test_links_away_is_an_error_at_any_page(page: int) -> None:
+async def test_an_outage_of_links_is_an_error_at_any_page(page: int) -> None:
     services = Services(1, 1)
     profiles = profiles_of(services)
     services.away = page

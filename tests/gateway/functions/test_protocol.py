@@ -1,4 +1,4 @@
-"""Responses of the functions: how they are encoded, and what a failure amid one leaves."""
+"""Responses of the functions: compression, streaming, and errors during a stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gateway.functions.protocol import success
 from services.shared.errors import Unavailable
 
 
-def asks(*headers: tuple[bytes, bytes]) -> Request:
+def request_with(*headers: tuple[bytes, bytes]) -> Request:
     return Request({"type": "http", "method": "POST", "path": "/showProfile", "headers": headers})
 
 
@@ -24,7 +24,7 @@ GZIP = (b"accept-encoding", b"gzip")
 
 
 class Client:
-    """Receives a response. It closes its connection after `patience` messages."""
+    """Receives a response, and disconnects after `patience` messages."""
 
     def __init__(self, patience: int = 1000) -> None:
         self.messages: list[Message] = []
@@ -44,7 +44,7 @@ class Client:
     async def get(
         self, data: dict[str, Any] | AsyncGenerator[bytes, None], *headers: tuple[bytes, bytes]
     ) -> None:
-        request = asks(*headers)
+        request = request_with(*headers)
         await success(request, data, ())(request.scope, self.receive, self.send)
 
     @property
@@ -85,7 +85,7 @@ async def test_a_stream_is_one_document(headers: tuple[tuple[bytes, bytes], ...]
     assert (b"content-encoding" in client.headers) == bool(headers)
 
 
-async def test_a_stream_that_fails_is_an_error_or_cut_off() -> None:
+async def test_a_failing_stream_is_an_error_or_truncated() -> None:
     async def pieces(good: int) -> AsyncGenerator[bytes, None]:
         for _ in range(good):
             yield b"[1"
@@ -95,11 +95,11 @@ async def test_a_stream_that_fails_is_an_error_or_cut_off() -> None:
         client = Client()
         with pytest.raises(Unavailable):
             await client.get(pieces(good))
-        assert bool(client.messages) == bool(good), "the headers tell of success"
+        assert bool(client.messages) == bool(good), "the headers were sent before the error"
         assert not good or not client.is_whole
 
 
-async def test_a_stream_ends_with_its_clients_connection() -> None:
+async def test_a_stream_ends_when_its_client_disconnects() -> None:
     ended = False
 
     async def endless() -> AsyncGenerator[bytes, None]:

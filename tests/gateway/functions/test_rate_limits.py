@@ -1,4 +1,4 @@
-"""Limits by address, where strangers have as many addresses as they like."""
+"""Limits by client IP address, also for clients with many addresses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from services.shared.errors import ResourceExhausted
 
 
 class Clock:
-    """Seconds that pass when a test says so."""
+    """A clock that the test advances."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -39,14 +39,14 @@ def clock() -> Clock:
 
 
 def networks(address: str, forwarded: str = "") -> Networks:
-    """Whose a request is, of those that a proxy in 10.0.0.0/8 hands on."""
+    """Return what a request is counted under, behind trusted proxies in 10.0.0.0/8."""
     headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
     scope = {"type": "http", "client": (address, 1), "headers": headers}
     return networks_of(ClientIpFinder([ip_network("10.0.0.0/8")]).of(Request(scope)))
 
 
-def is_let(limit: RateLimiter, address: str) -> bool:
-    """Whether one more of this address is let through."""
+def is_allowed(limit: RateLimiter, address: str) -> bool:
+    """Whether one more call of this address is allowed."""
     try:
         limit.hit(networks(address))
     except ResourceExhausted:
@@ -64,67 +64,67 @@ def is_let(limit: RateLimiter, address: str) -> bool:
         (" 5/2days ", Rate(5, 172_800)),
     ],
 )
-def test_a_rate_is_read_as_settings_write_it(text: str, rate: Rate) -> None:
+def test_a_rate_is_parsed(text: str, rate: Rate) -> None:
     assert Rate.parse(text) == rate
 
 
 @pytest.mark.parametrize(
     "text", ["", "300", "0/minute", "-1/minute", "1.5/minute", "300/0minutes", "300/week", "/hour"]
 )
-def test_a_rate_that_is_none_is_refused(text: str) -> None:
+def test_an_invalid_rate_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="a limit is written like"):
         Rate.parse(text)
 
 
-def test_a_window_begins_with_its_first_and_ends_as_told(clock: Clock) -> None:
+def test_a_window_begins_with_the_first_call_and_ends_at_retry_after(clock: Clock) -> None:
     limit = RateLimiter("create", Rate(3, 60), clock)
-    assert is_let(limit, "192.0.2.1")
+    assert is_allowed(limit, "192.0.2.1")
     clock.now += 50
-    assert [is_let(limit, "192.0.2.1") for _ in range(4)] == [True, True, False, False]
+    assert [is_allowed(limit, "192.0.2.1") for _ in range(4)] == [True, True, False, False]
     with pytest.raises(ResourceExhausted) as refused:
         limit.hit(networks("192.0.2.1"))
     assert refused.value.reason == "TOO_MANY_REQUESTS"
     assert refused.value.retry_after == 10
-    assert is_let(limit, "192.0.2.2")
+    assert is_allowed(limit, "192.0.2.2")
     clock.now += 10
-    assert [is_let(limit, "192.0.2.1") for _ in range(4)] == [True, True, True, False]
+    assert [is_allowed(limit, "192.0.2.1") for _ in range(4)] == [True, True, True, False]
 
 
-def test_an_ipv4_address_is_one_however_it_is_written(clock: Clock) -> None:
+def test_an_ipv4_mapped_address_is_the_ipv4_address(clock: Clock) -> None:
     limit = RateLimiter("create", Rate(1, 60), clock)
     limit.hit(networks("192.0.2.1"))
-    assert not is_let(limit, "::ffff:192.0.2.1")
+    assert not is_allowed(limit, "::ffff:192.0.2.1")
     with pytest.raises(ResourceExhausted):
         limit.hit(networks("10.1.1.1", "203.0.113.5, 192.0.2.1, 10.0.0.7"))
-    limit.hit(networks("192.0.2.9", "192.0.2.1"))  # Nobody trusts what this one says.
+    limit.hit(networks("192.0.2.9", "192.0.2.1"))  # This address is not trusted.
 
 
-def test_an_ipv6_address_counts_as_its_household_and_its_network(clock: Clock) -> None:
+def test_an_ipv6_address_counts_for_its_64_and_its_48(clock: Clock) -> None:
     limit = RateLimiter("create", Rate(2, 60), clock)
-    household = [is_let(limit, f"2001:db8:1:1::{n:x}") for n in range(1, 100)]
+    household = [is_allowed(limit, f"2001:db8:1:1::{n:x}") for n in range(1, 100)]
     assert household.count(True) == 2
-    # What was refused is not counted: the network has the rest of its sixteen shares.
-    others = [is_let(limit, f"2001:db8:1:{n:x}::1") for n in range(2, 100)]
+    # Rejected calls are not counted, so the /48 has the rest of its limit.
+    others = [is_allowed(limit, f"2001:db8:1:{n:x}::1") for n in range(2, 100)]
     assert others == [True] * 30 + [False] * 68
-    assert is_let(limit, "2001:db8:2:1::1")
+    assert is_allowed(limit, "2001:db8:2:1::1")
     clock.now += 60
-    assert is_let(limit, "2001:db8:1:1::1")
+    assert is_allowed(limit, "2001:db8:1:1::1")
 
 
-def test_a_whole_network_pushes_nobody_out(clock: Clock) -> None:
+def test_one_network_evicts_no_other_client(clock: Clock) -> None:
     limit = RateLimiter("create", Rate(300, 60), clock)
     for _ in range(300):
         limit.hit(networks("192.0.2.1"))
-    let = sum(is_let(limit, f"2001:db8:1:{n:x}::1") for n in range(1 << 16))
+    let = sum(is_allowed(limit, f"2001:db8:1:{n:x}::1") for n in range(1 << 16))
     assert let == 16 * 300
-    assert not is_let(limit, "192.0.2.1")
+    assert not is_allowed(limit, "192.0.2.1")
 
 
 def numbered(n: int) -> Networks:
     return (n.to_bytes(4, "big"),)
 
 
-def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
+def test_any_number_of_addresses_takes_bounded_memory(clock: Clock) -> None:
     limit = RateLimiter("create", Rate(1, 60), clock)
     tracemalloc.start()
     try:
@@ -132,12 +132,14 @@ def test_addresses_without_number_take_a_bounded_room(clock: Clock) -> None:
             limit.hit(numbered(n))
         full, _ = tracemalloc.get_traced_memory()
         assert full < 30 << 20
-        # The oldest made room; the latest are still counted.
+        # The oldest were evicted, and the most recent are still counted.
         limit.hit(numbered(0))
         with pytest.raises(ResourceExhausted):
             limit.hit(numbered(2 * MAX_WINDOWS - 1))
         clock.now += 60
-        for n in range(MAX_WINDOWS // 2):  # What has ended goes faster than it came.
+        for n in range(
+            MAX_WINDOWS // 2
+        ):  # Ended windows are dropped faster than new ones are added.
             limit.hit(numbered(n))
         left, _ = tracemalloc.get_traced_memory()
         assert left < 0.8 * full
@@ -153,7 +155,7 @@ def has_room(limit: ClientConcurrencyLimiter, address: str) -> bool:
         return False
 
 
-def test_an_address_and_a_network_have_few_calls_under_way() -> None:
+def test_running_calls_are_limited_by_address_and_network() -> None:
     limit = ClientConcurrencyLimiter("profile")
     by_address, by_network = MAX_CONCURRENT_BY_NETWORK
     with ExitStack() as under_way:
@@ -168,7 +170,7 @@ def test_an_address_and_a_network_have_few_calls_under_way() -> None:
     assert has_room(limit, "2001:db8:1:ffff::1")
 
 
-def test_all_clients_together_have_so_many_calls_under_way() -> None:
+def test_running_calls_of_all_clients_are_limited() -> None:
     for by_network in (True, False):
         limit = ClientConcurrencyLimiter("profile", by_network)
         with ExitStack() as under_way:

@@ -1,4 +1,4 @@
-"""For how long the gateway remembers that reads were rejected."""
+"""How long the gateway remembers rejected reads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_rejection_is_remembered_for_a_minute(error: ResourceExhausted) -> Non
     assert not rejected.is_recent()
 
 
-def test_limits_per_address_are_no_rejected_reads() -> None:
+def test_rate_limits_are_no_rejected_reads() -> None:
     rejected = RejectedReads()
     rejected.record(ResourceExhausted("Too many requests.", "TOO_MANY_REQUESTS"))
     assert not rejected.is_recent()

@@ -25,7 +25,7 @@ REASONS = ("phishing", "malware", "spam", "illegal", "other")
 DETAILS, CONTACT = "Reporters-Own-Words", "reporter-of-links@people.example"
 REPORTERS = [secrets.token_urlsafe(32) for _ in range(6)]
 COUNTED = 10.0
-"""Seconds within which the number of reports that wait is told, with leeway."""
+"""Seconds until the metric of waiting reports is updated, with a margin."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def operator(product: Product) -> Iterator[pb_grpc.ModerationServiceStub]:
         yield pb_grpc.ModerationServiceStub(channel)
 
 
-def test_only_the_operator_learns_of_reports_and_nothing_changes(
+def test_only_the_operator_sees_reports_and_nothing_changes(
     product: Product, operator: pb_grpc.ModerationServiceStub
 ) -> None:
     token = product.log_in(product.register())
@@ -58,7 +58,7 @@ def test_only_the_operator_learns_of_reports_and_nothing_changes(
         assert product.data("createShortLink", made)["success"]
 
     def answers() -> list[Any]:
-        """What the functions tell owners, other guests and nobody of the links."""
+        """Return what the functions show owners, other guests and anonymous callers."""
         told: list[Any] = [product.data("showProfile", {"token": token})]
         for caller in (*owners, {"guest": REPORTERS[0]}, {}):
             told.append(product.data("showLinks", caller))
@@ -75,7 +75,7 @@ def test_only_the_operator_learns_of_reports_and_nothing_changes(
         for reason in REASONS
     }
     assert all(len(same) == 1 for same in ids.values())
-    # Visits are counted meanwhile, those by accessLink.
+    # Visits by accessLink are counted meanwhile.
     after = answers()
     assert _but_views(after) == _but_views(before)
     for code in codes:
@@ -100,7 +100,7 @@ def _but_views(told: list[Any]) -> Any:
     )
 
 
-def test_metrics_tell_how_much_is_reported_and_what_waits(
+def test_metrics_count_reports_and_waiting_ones(
     product: Product, operator: pb_grpc.ModerationServiceStub
 ) -> None:
     code = product.shorten("https://example.com/metrics")
@@ -125,8 +125,8 @@ def test_metrics_tell_how_much_is_reported_and_what_waits(
     wait_until(lambda: waits(there - 2), COUNTED)
 
 
-def test_one_address_reports_a_hundred_times_an_hour_in_a_local_run(product: Product) -> None:
-    """Those of the tests above are among them."""
+def test_an_address_has_a_hundred_reports_per_hour_in_a_local_run(product: Product) -> None:
+    """Including those of the tests above."""
     statuses = []
     while 429 not in statuses:
         statuses.append(product.call("reportLink", {"code": new_code()}).status_code)

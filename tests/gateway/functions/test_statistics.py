@@ -1,4 +1,4 @@
-"""showStatistics: what it answers, to whom, and what it refuses."""
+"""showStatistics: results, access and invalid input."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STEPS = {
     "12 months": ("week", 53, 54),
     "all": ("hour", 24, 24),
 }
-"""How long the steps of a range are, and how many there are of them; `all` of what began today."""
+"""Length and number of steps by range. `all` is for a link created today."""
 EXAMPLE = "https://example.com/"
 
 Owner = dict[str, str | None]
@@ -52,7 +52,7 @@ def new_guest() -> Owner:
 
 @pytest.fixture(params=["account", "guest"])
 def owner(request: pytest.FixtureRequest, gateway: InProcessGateway) -> Owner:
-    """Somebody without links, as payloads name them."""
+    """An owner without links, as in payloads."""
     if request.param == "guest":
         return new_guest()
     return {"token": gateway.log_in(gateway.register()), "guest": None}
@@ -74,7 +74,7 @@ def shown(
 
 
 def visited(gateway: InProcessGateway, owner: Owner, code: str, people: int, bots: int) -> None:
-    """Follow a link, and wait until all of it is counted."""
+    """Visit a link, and wait until all visits are counted."""
     for _ in range(people):
         gateway.visit(code)
     for _ in range(bots):
@@ -91,7 +91,7 @@ def summed(rows: list[dict[str, Any]], key: str = "people") -> int:
     return sum(row[key] for row in rows)
 
 
-def test_a_link_nobody_followed_has_every_step_and_nothing_else(gateway: InProcessGateway) -> None:
+def test_a_link_without_visits_has_every_step_and_no_counts(gateway: InProcessGateway) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     today = datetime.now(UTC).date()
@@ -115,7 +115,7 @@ def test_a_link_nobody_followed_has_every_step_and_nothing_else(gateway: InProce
     assert list(reply["breakdowns"]) == BREAKDOWNS
 
 
-def test_a_visit_is_in_every_part_once_whatever_the_range(gateway: InProcessGateway) -> None:
+def test_a_visit_is_once_in_every_part_for_every_range(gateway: InProcessGateway) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     visited(gateway, owner, code, people=3, bots=2)
@@ -143,7 +143,7 @@ def test_a_visit_is_in_every_part_once_whatever_the_range(gateway: InProcessGate
         assert shown(gateway, owner, code, **left_out) == expected
 
 
-def test_own_dates_are_both_in_it(gateway: InProcessGateway) -> None:
+def test_a_period_of_dates_includes_both(gateway: InProcessGateway) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     visited(gateway, owner, code, people=2, bots=1)
@@ -160,7 +160,9 @@ def test_own_dates_are_both_in_it(gateway: InProcessGateway) -> None:
     assert reply["totals"] == reply["previous"] == dict.fromkeys(FIGURES, 0)
 
 
-def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcessGateway) -> None:
+def test_statistics_of_all_links_are_summed_and_list_the_most_visited(
+    gateway: InProcessGateway,
+) -> None:
     owner = new_guest()
     assert shown(gateway, owner, None)["top"] == []
     codes = [make(gateway, owner) for _ in range(4)]
@@ -189,7 +191,7 @@ def test_all_links_are_added_up_and_the_most_visited_told(gateway: InProcessGate
     assert shown(gateway, owner, None)["top"] == expected
 
 
-def test_an_owner_of_too_many_links_is_told_so(
+def test_an_owner_of_too_many_links_gets_an_error(
     gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     owner = new_guest()
@@ -203,10 +205,10 @@ def test_an_owner_of_too_many_links_is_told_so(
     assert reason_of(response) == "TOO_MANY_LINKS"
 
 
-# Who sees it.
+# Access
 
 
-def test_statistics_are_their_owners_alone_unless_they_are_public(
+def test_statistics_are_for_the_owner_only_unless_they_are_public(
     gateway: InProcessGateway,
 ) -> None:
     owner, other = new_guest(), {"token": gateway.log_in(gateway.register())}
@@ -237,7 +239,7 @@ def test_statistics_are_their_owners_alone_unless_they_are_public(
 
 
 @pytest.mark.parametrize("away", ["links", "analytics"])
-def test_what_is_away_is_said(gateway: InProcessGateway, away: str) -> None:
+def test_an_outage_is_an_error(gateway: InProcessGateway, away: str) -> None:
     owner = new_guest()
     code = make(gateway, owner)
     part = getattr(gateway, away)
@@ -252,7 +254,7 @@ def test_what_is_away_is_said(gateway: InProcessGateway, away: str) -> None:
     assert shown(gateway, owner, code)["success"]
 
 
-# What can never be right.
+# Invalid input
 
 DAY = "2026-01-01"
 NO_RANGES: tuple[object, ...] = (
@@ -264,7 +266,7 @@ NO_RANGES: tuple[object, ...] = (
 
 
 def each(name: str, *values: object) -> list[dict[str, object]]:
-    """Payloads that give one field these values."""
+    """Return payloads with these values of one field."""
     return [{name: value} for value in values]
 
 
@@ -279,7 +281,7 @@ WRONG = [
 
 
 def reason_of(response: httpx.Response) -> str:
-    """Why a call is an invalid argument; fails for any other answer."""
+    """Return the reason of an invalid argument. Fails for any other response."""
     assert response.status_code == 400, response.text
     error = response.json()["error"]
     assert error["status"] == "INVALID_ARGUMENT"
@@ -289,21 +291,23 @@ def reason_of(response: httpx.Response) -> str:
 
 
 @pytest.fixture(scope="module")
-def kept(gateway: InProcessGateway) -> tuple[Owner, str]:
+def unchanged(gateway: InProcessGateway) -> tuple[Owner, str]:
     owner = new_guest()
     return owner, make(gateway, owner)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_bad_input_is_refused_with_a_reason(
-    gateway: InProcessGateway, kept: tuple[Owner, str], wrong: dict[str, object]
+def test_invalid_input_is_rejected_with_a_reason(
+    gateway: InProcessGateway, unchanged: tuple[Owner, str], wrong: dict[str, object]
 ) -> None:
-    owner, code = kept
+    owner, code = unchanged
     expected = "INVALID_RANGE" if "range" in wrong else "INVALID_ARGUMENT"
     if wrong.get("timezone") in ("", "Nowhere"):
         expected = "INVALID_TIMEZONE"
     for asked in (code, None):
-        body = json.dumps({"data": {**owner, "code": asked, **wrong}})  # No other client writes it.
+        body = json.dumps(
+            {"data": {**owner, "code": asked, **wrong}}
+        )  # Only `json` writes such values.
         response = gateway.http.post(
             f"{gateway.url}/showStatistics",
             content=body,
@@ -312,14 +316,12 @@ def test_bad_input_is_refused_with_a_reason(
         assert reason_of(response) == expected
 
 
-def test_code_is_never_left_out_by_chance(
-    gateway: InProcessGateway, kept: tuple[Owner, str]
-) -> None:
-    owner, _ = kept
+def test_code_is_required(gateway: InProcessGateway, unchanged: tuple[Owner, str]) -> None:
+    owner, _ = unchanged
     assert reason_of(gateway.call("showStatistics", owner)) == "INVALID_ARGUMENT"
 
 
-def test_days_that_the_operator_does_not_keep_are_no_days_without_visits(tmp_path: Path) -> None:
+def test_days_before_the_retention_are_not_days_without_visits(tmp_path: Path) -> None:
     with Product(tmp_path, {"ATAJO_STATISTICS_DAYS": "7"}) as product:
         product.start()
         token = product.log_in(product.register())
@@ -332,7 +334,7 @@ def test_days_that_the_operator_does_not_keep_are_no_days_without_visits(tmp_pat
             assert reply["kept_from"] in {(day - timedelta(days=7)).isoformat() for day in days}
 
 
-# What a visit's headers are counted as.
+# Headers of visits
 
 
 def names_of(gateway: InProcessGateway, owner: Owner, code: str) -> dict[str, dict[str, int]]:
@@ -342,7 +344,7 @@ def names_of(gateway: InProcessGateway, owner: Owner, code: str) -> dict[str, di
     }
 
 
-def test_headers_are_counted_under_names_that_strangers_do_not_choose(
+def test_headers_are_counted_under_known_names_only(
     gateway: InProcessGateway,
 ) -> None:
     owner = new_guest()

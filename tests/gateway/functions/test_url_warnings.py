@@ -1,4 +1,4 @@
-"""What must and what must not be told of URLs."""
+"""Warnings about URLs, and URLs without warnings."""
 
 from __future__ import annotations
 
@@ -21,31 +21,33 @@ ADDRESS, USER, PORT = (
 CORPUS: dict[str, list[str]] = json.loads(
     Path(__file__).with_name("url_warnings.json").read_text(encoding="utf-8")
 )
-"""Hosts as people type them, and what must be told of each, no more and no less."""
+"""Hosts as people type them, and exactly the warnings about each."""
 
 
 REAL = Path(__file__).with_name("real_hosts.txt").read_text(encoding="utf-8").split()
 """Hosts of sites, shops and banks that many people know, in many countries."""
 
 
-def told(host: str) -> list[str]:
-    """What is told of a host, in the form in which a link to it is stored."""
+def warnings_about(host: str) -> list[str]:
+    """Return the warnings about a host, in the form in which links store it."""
     stored = ada_url.URL(f"https://{host}/path?query=a@b:9#c").href
     return [warning.value for warning in warnings_of(stored)]
 
 
 @pytest.mark.parametrize("host", CORPUS)
-def test_of_each_host_is_told_what_there_is_to_tell(host: str) -> None:
-    assert told(host) == CORPUS[host]
+def test_each_host_has_its_warnings(host: str) -> None:
+    assert warnings_about(host) == CORPUS[host]
 
 
 @pytest.mark.parametrize("host", WELL_KNOWN)
-def test_nothing_is_told_of_what_is_well_known(host: str) -> None:
-    assert told(host) == []
+def test_well_known_domains_have_no_warnings(host: str) -> None:
+    assert warnings_about(host) == []
 
 
-def test_nothing_is_told_of_sites_that_many_people_know() -> None:
-    said = {host: told(prefix + host) for host in REAL for prefix in ("", "www.", "login.")}
+def test_popular_sites_have_no_warnings() -> None:
+    said = {
+        host: warnings_about(prefix + host) for host in REAL for prefix in ("", "www.", "login.")
+    }
     assert len(said) > 500
     assert {host: warnings for host, warnings in said.items() if warnings} == {}
 
@@ -65,7 +67,7 @@ def test_nothing_is_told_of_sites_that_many_people_know() -> None:
         ("https://p%61ypa1.net/", [ALIKE]),
     ],
 )
-def test_a_capital_in_a_host_is_seen_as_it_is_written(url: str, warnings: list[UrlWarning]) -> None:
+def test_capitals_of_a_host_are_examined_as_written(url: str, warnings: list[UrlWarning]) -> None:
     assert warnings_of(url) == warnings
 
 
@@ -84,7 +86,7 @@ def test_a_capital_in_a_host_is_seen_as_it_is_written(url: str, warnings: list[U
         ("https://u@xn--80ak6aa92e.com:99/", [ALIKE, PUNYCODE, USER, PORT]),
     ],
 )
-def test_what_stands_around_a_host(url: str, warnings: list[UrlWarning]) -> None:
+def test_warnings_about_other_parts_of_a_url(url: str, warnings: list[UrlWarning]) -> None:
     assert warnings_of(url) == warnings
 
 
@@ -97,5 +99,5 @@ def test_what_stands_around_a_host(url: str, warnings: list[UrlWarning]) -> None
         ("http://[2001:DB8::1]:80/", "[2001:db8::1]"),
     ],
 )
-def test_a_host_is_told_as_it_goes_over_the_wire(url: str, host: str) -> None:
+def test_a_host_is_in_ascii(url: str, host: str) -> None:
     assert host_of(url) == host

@@ -1,4 +1,4 @@
-"""What the gateway's HTTP server makes of what strangers send, and of faults of its own."""
+"""The HTTP server with invalid, slow and flooding clients, and after its own errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gateway.http.fast_path import protocol_class
 from gateway.pages.files import Site
 from gateway.redirects.handler import Redirects
 from gateway.redirects.metrics import RedirectMetrics
-from gateway.redirects.resolution import Changes, Resolution
+from gateway.redirects.resolution import ChangeFeedPage, Resolution
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
 from gateway.support.request_headers import Headers
@@ -32,7 +32,7 @@ URL = "https://example.com/"
 
 
 class Source:
-    """A link source in which every code leads to `URL`."""
+    """A link source in which every code redirects to `URL`."""
 
     is_away = False
 
@@ -41,12 +41,12 @@ class Source:
             raise Unavailable("links is away", "AWAY")
         return dict.fromkeys(codes, Resolution.active(URL))
 
-    async def changes(self, cursor: str | None) -> Changes:
+    async def changes(self, cursor: str | None) -> ChangeFeedPage:
         raise AssertionError("nobody follows changes here")
 
 
 class Visits:
-    """Counts the visits it is told of."""
+    """Counts visits."""
 
     def __init__(self) -> None:
         self.codes: list[str] = []
@@ -55,7 +55,7 @@ class Visits:
         self.codes.append(code)
 
     def flush(self) -> None:
-        """Keep nothing on file."""
+        """Write nothing."""
 
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -63,7 +63,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 @asynccontextmanager
 async def connected(port: int) -> AsyncIterator[Connection]:
-    """A connection, for 30 seconds at most."""
+    """Open a connection, for at most 30 seconds."""
     async with asyncio.timeout(30):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         yield reader, writer
@@ -73,7 +73,7 @@ async def connected(port: int) -> AsyncIterator[Connection]:
 
 
 class Server:
-    """Short addresses over HTTP in this process, so that a part can be broken."""
+    """Redirects over HTTP in this process, so that a test can break a part."""
 
     def __init__(self, others: ASGIApp | None = None) -> None:
         edge = Edge.load()
@@ -86,7 +86,7 @@ class Server:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[int]:
-        """Serve; the value is the port."""
+        """Serve, and return the port."""
         listening = socket.create_server(("127.0.0.1", 0))
         config = uvicorn.Config(
             self.app,
@@ -106,7 +106,7 @@ class Server:
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Connection]:
-        """Serve; the value is a connection."""
+        """Serve, and return a connection."""
         async with self.running() as port, connected(port) as connection:
             yield connection
 
@@ -115,18 +115,18 @@ class Server:
 
 
 def rejections(reason: str) -> float:
-    """How much this process refused."""
+    """Return the number of rejections of this process."""
     return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason}) or 0
 
 
 async def rejection(before: float) -> None:
-    """Wait for one more that is no HTTP."""
+    """Wait for one more invalid request."""
     while rejections("invalid") == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
         await asyncio.sleep(0)
 
 
 async def answer_to(port: int, *sent: bytes) -> bytes:
-    """All that is answered on a connection of its own. Each of `sent` is a segment of its own."""
+    """Return all responses on a new connection. Each of `sent` is a segment."""
     async with connected(port) as (reader, writer):
         answering = asyncio.create_task(reader.read())
         for segment in sent:
@@ -142,7 +142,7 @@ def statuses_of(answers: bytes) -> list[bytes]:
 
 
 async def get(port: int, *codes: str) -> list[bytes]:
-    """Status lines of the answers on one connection."""
+    """Return the status lines of responses on one connection."""
     statuses = []
     async with connected(port) as (reader, writer):
         for code in codes:
@@ -175,7 +175,7 @@ FAILING = b"HTTP/1.1 503 Service Unavailable"
         ("invalid", b"hello\r\n\r\n" + b"a" * (16 << 20)),
     ],
 )
-async def test_what_is_no_http_is_refused_and_counted_and_leaves_no_line(
+async def test_invalid_requests_are_rejected_and_counted_but_not_logged(
     reason: str, sent: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = rejections(reason)
@@ -189,12 +189,12 @@ async def test_what_is_no_http_is_refused_and_counted_and_leaves_no_line(
 
 
 HEADS = json.loads(Path(__file__).with_name("http_heads.json").read_text(encoding="utf-8"))
-"""Heads of requests, a character for each byte."""
+"""Heads of requests, one character per byte."""
 INVALID_HEADS = {name: head.encode("latin-1") for name, head in HEADS["invalid"].items()}
 VALID_HEADS = [head.encode("latin-1") for head in HEADS["valid"]]
 
 
-async def test_a_head_that_a_server_must_refuse_is_refused() -> None:
+async def test_a_head_that_a_server_must_reject_is_rejected() -> None:
     server, before = Server(), rejections("invalid")
     async with server.running() as port:
         await get(port, "inmemory")
@@ -208,7 +208,7 @@ async def test_a_head_that_a_server_must_refuse_is_refused() -> None:
     assert server.visits.codes == ["inmemory"]
 
 
-async def test_a_valid_head_leads_on() -> None:
+async def test_a_valid_head_is_accepted() -> None:
     async with Server().running() as port:
         statuses = {
             head: statuses_of(await answer_to(port, head + b"connection: close\r\n\r\n"))
@@ -217,7 +217,7 @@ async def test_a_valid_head_leads_on() -> None:
     assert statuses == {head: [b"302"] for head in VALID_HEADS}
 
 
-async def test_a_request_line_in_parts_is_not_taken_for_http_0_9() -> None:
+async def test_a_split_request_line_is_not_mistaken_for_http_0_9() -> None:
     parts = (
         *(b"\r\n", b"GET /", b"abcdefgh", b" HTTP/1.1\r\n", b"host: x\r\n"),
         b"connection: close\r\n\r\n",
@@ -228,9 +228,7 @@ async def test_a_request_line_in_parts_is_not_taken_for_http_0_9() -> None:
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.0"])
-async def test_a_request_to_speak_another_protocol_is_answered_as_any(
-    protocol: bytes, caplog: pytest.LogCaptureFixture
-) -> None:
+async def test_an_upgrade_is_ignored(protocol: bytes, caplog: pytest.LogCaptureFixture) -> None:
     server, before = Server(), rejections("upgrade")
     head = b"GET /abcdefgh HTTP/1.1\r\nhost: x\r\n"
     asks = head + b"connection: Upgrade\r\nupgrade: %s\r\n\r\n" % protocol
@@ -243,10 +241,8 @@ async def test_a_request_to_speak_another_protocol_is_answered_as_any(
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_the_body_of_a_request_to_speak_another_protocol_is_no_request(
-    *, at_once: bool
-) -> None:
-    """As Java's and curl's clients ask for HTTP/2: with the POST itself, whose body is read."""
+async def test_the_body_of_an_upgrade_is_not_parsed_as_a_request(*, at_once: bool) -> None:
+    """Java's and curl's clients ask for HTTP/2 in the POST itself, whose body must be read."""
     bodies: list[bytes] = []
 
     async def read(scope: Scope, receive: Receive, send: Send) -> None:
@@ -280,7 +276,7 @@ async def test_the_body_of_a_request_to_speak_another_protocol_is_no_request(
     assert len(server.visits.codes) == 2
 
 
-async def test_redirects_that_fail_leave_a_line_and_not_one_each() -> None:
+async def test_failing_redirects_are_logged_once_per_reason() -> None:
     server = Server()
     server.source.is_away = True
     async with server.running() as port:
@@ -290,7 +286,7 @@ async def test_redirects_that_fail_leave_a_line_and_not_one_each() -> None:
     assert [line["event"] for line in told] == ["redirect_failed"]
 
 
-def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(
+def test_calls_rejected_by_the_gateway_are_logged_once_per_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.app.throttled", logs.Throttled("gateway.app"))
@@ -300,7 +296,7 @@ def test_calls_that_the_gateway_refuses_leave_a_line_and_not_one_each(
     assert [line["event"] for line in told].count("request_refused") == 1
 
 
-async def test_who_reads_nothing_of_an_answer_is_cut_off(
+async def test_a_client_that_does_not_read_is_disconnected(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_UNREAD_SECONDS", 0.1)
@@ -321,14 +317,14 @@ async def test_who_reads_nothing_of_an_answer_is_cut_off(
             connection.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
             async with asyncio.timeout(20):
                 await sent.wait()
-    assert not caplog.messages, "a stranger's doing"
+    assert not caplog.messages, "the client caused it"
 
 
-async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
+async def test_an_error_of_the_server_is_logged_and_not_blamed_on_the_client(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def breaks(**_: object) -> None:
-        raise RuntimeError("nobody foresaw this")
+        raise RuntimeError("unexpected")
 
     monkeypatch.setattr("gateway.http.hardening.log", logs.Throttled("gateway.http.hardening"))
     server, broke, invalid = Server(), rejections("broke"), rejections("invalid")
@@ -346,15 +342,15 @@ async def test_a_fault_of_the_server_is_no_strangers_and_is_told(
 
 
 @pytest.mark.parametrize("part", ["hit", "lookup", "record_request"])
-async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
+async def test_an_error_in_the_fast_path_is_answered_counted_and_logged_once(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What memory is asked, what links is asked, and what is done once the answer is there."""
+    """In the cache, in the look-up, and after the look-up."""
     server = Server()
     broken = {"hit": server.resolver.cache, "lookup": server.resolver}.get(part, server.visits)
 
     def breaks(*_: object) -> None:
-        raise RuntimeError("nobody foresaw this")
+        raise RuntimeError("unexpected")
 
     async with server.running() as port:
         assert await get(port, "aaaaaaaa", "aaaaaaaa") == [FOUND, FOUND]
@@ -370,11 +366,11 @@ async def test_a_fault_of_the_shortcut_is_answered_counted_and_told_once(
 
 
 class Held:
-    """An application whose answers wait for `release`, as those that links is asked for."""
+    """An application whose responses wait for `release`, like look-ups."""
 
     def __init__(self, *, begins: bool = False) -> None:
         self.begins = begins
-        """Whether status and headers are sent before it waits."""
+        """Whether it sends status and headers before it waits."""
         self.asked = asyncio.Event()
         self.released = asyncio.Semaphore(0)
         self.paths: list[str] = []
@@ -408,10 +404,10 @@ BROKEN_BODY = POST + b"transfer-encoding: chunked\r\n\r\nno chunk\r\n"
         (WHOLE + BROKEN_BODY, 1),
     ],
 )
-async def test_what_came_before_what_is_no_http_is_answered_whole(
+async def test_requests_before_an_invalid_one_are_answered_completely(
     *, begins: bool, sent: bytes, answered: int
 ) -> None:
-    """The refusal comes behind the answers, and nothing that stands behind it is answered."""
+    """The rejection follows their responses, and nothing after it is answered."""
     app = Held(begins=begins)
     async with Server(app).connected() as (reader, writer):
         before = rejections("invalid")
@@ -430,10 +426,10 @@ async def test_what_came_before_what_is_no_http_is_answered_whole(
     ("begins", "status", "end"),
     [(True, b"200", b"\r\n\r\nyes"), (False, b"400", b"Invalid HTTP request received.")],
 )
-async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
+async def test_an_invalid_body_ends_the_connection_with_one_response(
     *, begins: bool, status: bytes, end: bytes
 ) -> None:
-    """The one that has begun, else the refusal."""
+    """The response that has begun, or else the rejection."""
     app = Held(begins=begins)
     with capture_logs() as told:
         async with Server(app).connected() as (reader, writer):
@@ -450,8 +446,8 @@ async def test_a_body_that_cannot_be_read_ends_the_connection_with_one_answer(
     assert not told
 
 
-async def test_who_sends_faster_than_is_answered_is_read_no_further() -> None:
-    """Else the requests that wait would fill the memory."""
+async def test_reading_pauses_for_a_client_that_sends_faster_than_it_is_answered() -> None:
+    """Otherwise waiting requests would fill the memory."""
     app = Held()
     async with Server(app).connected() as (reader, writer):
         connection = writer.get_extra_info("socket")
@@ -477,10 +473,10 @@ async def test_who_sends_faster_than_is_answered_is_read_no_further() -> None:
         (b"GET /aaaaaaaa HTTP/1.1\r\nhost: x\r\n\r\nGET /", [b"302"]),
     ],
 )
-async def test_what_does_not_come_whole_in_time_is_cut_off(
+async def test_a_request_that_does_not_arrive_in_time_ends_the_connection(
     monkeypatch: pytest.MonkeyPatch, sent: bytes, statuses: list[bytes]
 ) -> None:
-    """Though something of it comes now and then."""
+    """Even if parts of it arrive continuously."""
     monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.2)
     before = rejections("late")
 
@@ -500,14 +496,14 @@ async def test_what_does_not_come_whole_in_time_is_cut_off(
     assert rejections("late") == before + 1
 
 
-async def test_who_sends_on_for_ever_is_not_read_for_ever(
+async def test_a_rejected_client_that_sends_endlessly_is_not_read_endlessly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_LINGER_SECONDS", 0.2)
     async with Server().connected() as (reader, writer):
         writer.write(b"hello\r\n\r\n")
         answer = await reader.read()
-        with suppress(ConnectionError):  # It is reset once it is closed: that ends the loop.
+        with suppress(ConnectionError):  # A reset after the close ends the loop.
             while True:
                 writer.write(b"a")
                 await writer.drain()
@@ -516,13 +512,15 @@ async def test_who_sends_on_for_ever_is_not_read_for_ever(
     assert answer.endswith(b"Invalid HTTP request received.")
 
 
-async def test_who_waits_for_an_answer_is_not_late(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_client_that_waits_for_its_response_is_not_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.1)
     before, app = rejections("late"), Held()
     async with Server(app).connected() as (reader, writer):
         writer.write(WHOLE)
         await app.asked.wait()
-        await asyncio.sleep(0.3)  # For the time in which it would be cut off.
+        await asyncio.sleep(0.3)  # Longer than the deadline of a request.
         app.released.release()
         assert (await reader.readuntil(b"\r\n\r\nyes")).startswith(b"HTTP/1.1 200 ")
     assert rejections("late") == before

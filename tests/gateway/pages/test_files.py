@@ -1,4 +1,4 @@
-"""The pages as the gateway serves them: files, documents, caching, and what it writes itself."""
+"""Pages and files as the gateway serves them: documents, compression, caching."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ON_PAGES = {
 
 @pytest.fixture(scope="module")
 def web_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small build with the product's own document, and a secret beside it."""
+    """A small build with the real document, and a secret file outside of it."""
     folder = tmp_path_factory.mktemp("web")
     (folder / "secret.txt").write_text("not to be had")
     dist = folder / "dist"
@@ -65,19 +65,19 @@ def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[In
 
 @pytest.fixture(scope="module")
 def known(site: InProcessGateway) -> str:
-    """The code of a link."""
+    """Return the code of a link."""
     return site.shorten("https://example.com/")
 
 
 def get(site: InProcessGateway, path: str, method: str = "GET", **headers: str) -> httpx.Response:
-    """One request, its path sent as it stands and no header beside those given."""
+    """Send a request with exactly this path and these headers."""
     url = httpx.URL(f"{site.url}/").copy_with(raw_path=path.encode())
     names = {name.replace("_", "-"): value for name, value in headers.items()}
     return site.http.request(method, url, headers={"accept-encoding": "identity", **names})
 
 
 def head_matter(document: str) -> dict[str, str]:
-    """What the document says of itself, by name."""
+    """Return the metadata of the document by name."""
     found = re.findall(
         r'<(?:meta|link)\s+(?:name|property|rel)="([^"]+)"\s+\w+="([^"]*)"', document
     )
@@ -85,9 +85,7 @@ def head_matter(document: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", sorted(set(EDGE.pages) - EDGE.link_pages))
-def test_every_route_is_a_document_that_knows_its_address(
-    site: InProcessGateway, path: str
-) -> None:
+def test_every_route_has_a_document_with_its_url(site: InProcessGateway, path: str) -> None:
     response = get(site, path.replace(":code", new_code()))
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
@@ -105,14 +103,14 @@ def test_every_route_is_a_document_that_knows_its_address(
 
 
 @pytest.mark.parametrize("length", [4, 8, 32])
-def test_the_page_of_a_link_stands_under_every_code(site: InProcessGateway, length: int) -> None:
+def test_the_page_of_a_link_exists_for_every_code(site: InProcessGateway, length: int) -> None:
     assert get(site, f"/links/{(new_code() * 4)[:length]}").status_code == 200
 
 
 @pytest.mark.parametrize("ends", ["+", "%2B", "%2b", "+?a=b"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("state", LinkState)
-def test_a_preview_is_there_for_every_link_that_is_or_was(
+def test_a_preview_exists_for_every_current_or_former_link(
     site: InProcessGateway, state: LinkState, method: str, ends: str
 ) -> None:
     code = site.shorten("https://example.com/")
@@ -129,7 +127,7 @@ def test_a_preview_is_there_for_every_link_that_is_or_was(
     assert site.metric("atajo_redirects_total", result="found") == 0
 
 
-def test_a_preview_that_cannot_be_looked_up_is_asked_for_again_later(
+def test_a_preview_whose_look_up_fails_has_retry_after(
     site: InProcessGateway,
 ) -> None:
     site.links.away = True
@@ -152,7 +150,7 @@ def test_settings_are_escaped_in_the_document(site: InProcessGateway) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        # Pages beside those listed.
+        # Unknown pages.
         *("/nothing-here", "/Login", "/login/", "/my-account/", "/my-account/{known}"),
         *(
             "/links",
@@ -164,17 +162,17 @@ def test_settings_are_escaped_in_the_document(site: InProcessGateway) -> None:
         ),
         *("/links/{known}/a", "/links/k7Qm2_x%C3%B1", "/links/{known}%0a", "/links/:code"),
         *("//links/{known}", f"/{'a' * 3000}", "/%ff%fe"),
-        # Previews of what never was a link.
+        # Previews of codes that never had a link.
         *("/{new}+", "/{new}%2B", "/abc+", "/register+", f"/{'a' * 33}+", "/+", "/:code+"),
         *("/{known}++", "/{known}+/", "/{known}+%0a", "/{known}%252B", "/links/{known}+"),
-        # Files that are none, or not to be had by that name.
+        # Files that do not exist or are not served under that name.
         *("/index.html", "/assets/", "/assets/app-000000.js", "/assets/app-1a2b3c.js.gz"),
         *("/../secret.txt", "/assets/../../secret.txt", "/%2e%2e/secret.txt", "//secret.txt"),
         *("/assets/..%2f..%2fsecret.txt", "/assets/%2e%2e%5c%2e%2e%5csecret.txt"),
         "/secret.txt%00.js",
     ],
 )
-def test_what_is_no_page_and_no_file_is_404_with_the_document(
+def test_unknown_paths_are_404_with_the_document(
     site: InProcessGateway, known: str, path: str
 ) -> None:
     path = path.replace("{known}", known).replace("{new}", new_code())
@@ -207,16 +205,16 @@ def test_types_and_caching_of_files(
     assert response.headers["cache-control"] == cache.decode()
 
 
-def test_a_hashed_file_is_kept_for_a_year() -> None:
+def test_a_hashed_file_is_cached_for_a_year() -> None:
     assert EDGE.cache_hashed == b"public, max-age=31536000, immutable"
 
 
 CODINGS = json.loads(Path(__file__).with_name("codings.json").read_text(encoding="utf-8"))
-"""What is sent by what is accepted."""
+"""The content coding that is sent, by Accept-Encoding."""
 
 
 @pytest.mark.parametrize(("accepted", "coding"), [*CODINGS.items(), ("gzip" + ", x" * 300, None)])
-def test_a_compressed_file_is_sent_to_who_takes_it(
+def test_a_compressed_file_is_sent_if_accepted(
     site: InProcessGateway, accepted: str, coding: str | None
 ) -> None:
     url = f"{site.url}/assets/app-1a2b3c.js"
@@ -229,14 +227,14 @@ def test_a_compressed_file_is_sent_to_who_takes_it(
     assert response.headers["content-length"] == str(len(sent))
 
 
-def test_the_document_is_sent_compressed_too(site: InProcessGateway) -> None:
+def test_the_document_is_compressed_too(site: InProcessGateway) -> None:
     packed = get(site, "/login", accept_encoding="gzip")
     assert packed.headers["content-encoding"] == "gzip"
     assert packed.text == get(site, "/login").text
 
 
 @pytest.mark.parametrize("path", ["/", "/assets/app-1a2b3c.js", "/icon.svg", "/sitemap.xml"])
-def test_what_the_client_has_already_is_304(site: InProcessGateway, path: str) -> None:
+def test_a_file_that_the_client_has_is_304(site: InProcessGateway, path: str) -> None:
     full = get(site, path)
     etag = full.headers["etag"]
     for known in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
@@ -248,13 +246,13 @@ def test_what_the_client_has_already_is_304(site: InProcessGateway, path: str) -
     assert get(site, path, if_none_match='"other"').status_code == 200
 
 
-def test_documents_of_two_routes_are_told_apart(site: InProcessGateway) -> None:
+def test_documents_of_two_routes_have_different_etags(site: InProcessGateway) -> None:
     home, login = get(site, "/"), get(site, "/login")
     assert home.headers["etag"] != login.headers["etag"]
 
 
 @pytest.mark.parametrize("path", ["/", "/icon.svg", "/nothing-here", "/robots.txt"])
-def test_head_answers_alike_without_a_body(site: InProcessGateway, path: str) -> None:
+def test_head_has_the_same_headers_without_a_body(site: InProcessGateway, path: str) -> None:
     got, headed = get(site, path), get(site, path, "HEAD")
     assert headed.status_code == got.status_code
     assert headed.content == b""
@@ -264,7 +262,7 @@ def test_head_answers_alike_without_a_body(site: InProcessGateway, path: str) ->
     }
 
 
-def test_robots_and_sitemap_name_the_public_address(site: InProcessGateway) -> None:
+def test_robots_and_sitemap_have_the_public_url(site: InProcessGateway) -> None:
     robots = get(site, "/robots.txt").text.splitlines()
     assert robots[:2] == ["User-agent: *", "Disallow:"]
     assert f"Sitemap: {site.url}/sitemap.xml" in robots
@@ -277,7 +275,7 @@ def test_robots_and_sitemap_name_the_public_address(site: InProcessGateway) -> N
     assert f"{site.url}/my-account" not in addresses
 
 
-def test_security_headers_on_every_answer(site: InProcessGateway) -> None:
+def test_every_response_has_security_headers(site: InProcessGateway) -> None:
     code = site.shorten("https://example.com/")
     pages = [get(site, path) for path in ("/", "/assets/app-1a2b3c.js", "/nothing", "/robots.txt")]
     pages.append(get(site, f"/{new_code()}"))
@@ -299,7 +297,7 @@ def test_security_headers_on_every_answer(site: InProcessGateway) -> None:
     assert "unsafe-inline" not in ON_PAGES["content-security-policy"]
 
 
-def test_an_unknown_code_and_a_failing_back_end_are_kept_by_no_cache(
+def test_errors_of_codes_are_not_cacheable(
     site: InProcessGateway,
 ) -> None:
     absent = get(site, f"/{new_code()}")

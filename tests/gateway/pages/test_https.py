@@ -1,4 +1,4 @@
-"""What browsers are told where the public URL is https: never to come by http again."""
+"""HSTS, which is sent only if the public URL is https."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HSTS = "strict-transport-security"
         ("http://localhost:8080", []),
     ],
 )
-def test_every_answer_says_so_and_only_there(
+def test_every_response_has_hsts_only_with_https(
     tmp_path: Path, public_url: str, told: list[str]
 ) -> None:
     script = next((BUILT / "assets").glob("index-*.js")).name

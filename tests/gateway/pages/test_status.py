@@ -1,4 +1,4 @@
-"""The page that tells people whether Atajo works."""
+"""The status page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALL_WORKS = dict.fromkeys(("following", "shortening", "counting", "reading", "ac
 
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProcessGateway]:
-    """A gateway that looks at its services twenty times a second."""
+    """A gateway that checks its services 20 times a second."""
     monkeypatch.setattr("services.shared.observability.health._INTERVAL_SECONDS", 0.05)
     with InProcessGateway(tmp_path, journal_bytes=1 << 20) as gateway:
         yield gateway
@@ -61,7 +61,7 @@ class Elements(HTMLParser):
         self.text += data
 
 
-def test_it_says_in_plain_words_that_everything_works(running: InProcessGateway) -> None:
+def test_it_reports_that_everything_works(running: InProcessGateway) -> None:
     answer = page(running)
     assert answer.status_code == 200
     for words in (
@@ -76,7 +76,7 @@ def test_it_says_in_plain_words_that_everything_works(running: InProcessGateway)
     assert told(running) == ALL_WORKS
 
 
-def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcessGateway) -> None:
+def test_it_reports_failures_and_recoveries(running: InProcessGateway) -> None:
     code = running.shorten("https://example.com/")
     services: tuple[tuple[ClientSpy, dict[str, str], str], ...] = (
         (
@@ -92,7 +92,7 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcessGat
         (
             running.analytics,
             {"counting": "partly", "reading": "partly"},
-            "Counting visits is late: none is lost",
+            "Counting visits is late: no visit is lost",
         ),
     )
     with structlog.testing.capture_logs() as logged:
@@ -104,15 +104,15 @@ def test_it_says_what_does_not_work_and_when_it_does_again(running: InProcessGat
             assert "Not everything works" in answer.text
             if service is running.links:
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
-                assert running.visit(code).status_code == 302, "what was followed lately works"
+                assert running.visit(code).status_code == 302, "cached links work"
             service.away = False
             wait_until(lambda: told(running) == ALL_WORKS, RECOVERY_SECONDS)
     assert [line["event"] for line in logged if line["event"] == "dependency_away"]
     told_of_itself = [line for line in logged if line.get("route") == "/status"]
-    assert told_of_itself == [], "that it tells a failure is no failure of its own"
+    assert told_of_itself == [], "a reported failure is not a failure of the page"
 
 
-def test_it_says_that_reads_were_rejected(
+def test_it_reports_rejected_reads(
     running: InProcessGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def reject(*_: object) -> None:
@@ -126,28 +126,30 @@ def test_it_says_that_reads_were_rejected(
     assert "some requests were rejected in the last minute" in page(running).text
 
 
-def test_it_says_that_visits_are_not_counted_while_the_journal_is_full(
+def test_it_reports_that_visits_are_not_counted_while_the_journal_is_full(
     running: InProcessGateway,
 ) -> None:
     code = running.shorten("https://example.com/")
     running.analytics.away = True
     fill_journal(running.url, code)
     wait_until(lambda: told(running)["counting"] == "fails", RECOVERY_SECONDS)
-    assert "visits of now will not be counted" in page(running).text
+    assert "current visits will not be counted" in page(running).text
     running.analytics.away = False
     wait_until(lambda: told(running) == ALL_WORKS, RECOVERY_SECONDS)
 
 
-def test_it_can_be_read_by_everyone_and_tells_strangers_nothing_more(product: Product) -> None:
+def test_it_is_accessible_and_shows_no_details_of_the_deployment(product: Product) -> None:
     answer = page(product)
     document = Elements(answer.text)
     assert ("html", {"lang": "en"}) in document.tags
     assert ("meta", {"name": "color-scheme", "content": "light dark"}) in document.tags
     names = [tag for tag, _ in document.tags]
     assert [names.count(tag) for tag in ("title", "main", "h1")] == [1, 1, 1]
-    assert not {"script", "style", "link", "img"} & set(names), "the policy lets none be inline"
+    assert not {"script", "style", "link", "img"} & set(names), (
+        "the content security policy allows none inline"
+    )
     assert not any("style" in attributes for _, attributes in document.tags)
-    # No number but the seconds, no name of a part, no address.
+    # No number except the seconds, no name of a process, no IP address.
     assert re.findall(r"\d+", document.text) == ["1"]
     for word in (
         "links service",

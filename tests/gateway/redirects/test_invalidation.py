@@ -1,4 +1,4 @@
-"""Following what changes in links: what is asked, what holds in memory, and what is told of it."""
+"""Following the change feed of links: polls, cached resolutions, log and metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.redirects.invalidation import MAX_PAGES, ChangeFollower
-from gateway.redirects.resolution import Changes, LinkState, Resolution
+from gateway.redirects.resolution import ChangeFeedPage, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
 from services.shared.errors import DeadlineExceeded, Unavailable
 
@@ -20,22 +20,22 @@ REMOVED = Resolution(LinkState.REMOVED)
 
 
 class Links:
-    """Links with one change after another, of which one answer tells two at most."""
+    """A change feed with pages of at most two changes."""
 
     def __init__(self) -> None:
         self.resolutions: dict[str, Resolution] = {}
         self.log: list[str] = []
-        """Changed codes: a mark is how many of them were told."""
+        """Changed codes. A cursor is the number of codes that were sent."""
         self.forgotten = 0
-        """How many of the first changes are no longer known."""
+        """Number of oldest changes that are no longer stored."""
         self.cursors: list[str | None] = []
-        """What was asked with."""
+        """Cursors of all polls."""
         self.asked = asyncio.Condition()
         self.error: Exception | None = None
         self.silent = 0
-        """How many of the next questions are never answered."""
+        """Number of next polls that fail."""
         self.hanging = 0
-        """How many of the next questions last for ever."""
+        """Number of next polls that hang."""
         self.looked_up: list[str] = []
 
     def change(self, code: str, resolution: Resolution | None) -> None:
@@ -51,7 +51,7 @@ class Links:
         self.looked_up += codes
         return {code: self.resolutions[code] for code in codes if code in self.resolutions}
 
-    async def changes(self, cursor: str | None) -> Changes:
+    async def changes(self, cursor: str | None) -> ChangeFeedPage:
         self.cursors.append(cursor)
         async with self.asked:
             self.asked.notify_all()
@@ -65,12 +65,12 @@ class Links:
         if self.error is not None:
             raise self.error
         if cursor is None:
-            return Changes(str(len(self.log)), {}, frozenset(), more=False, truncated=False)
+            return ChangeFeedPage(str(len(self.log)), {}, frozenset(), more=False, truncated=False)
         truncated = int(cursor) < self.forgotten
         start = len(self.log) if truncated else int(cursor)
         codes = self.log[start : start + 2]
         end = start + len(codes)
-        return Changes(
+        return ChangeFeedPage(
             str(end),
             {code: self.resolutions[code] for code in codes if code in self.resolutions},
             frozenset(code for code in codes if code not in self.resolutions),
@@ -80,12 +80,12 @@ class Links:
 
 
 class Following:
-    """A resolver and its follower over links of the test's."""
+    """A resolver and its follower over a fake of links."""
 
     def __init__(self) -> None:
         self.now = 1000.0
         self.today = 1_000_000.0
-        """The time of day is so much further, in seconds since 1970."""
+        """Offset of the time of day, in seconds since the Unix epoch."""
         self.links = Links()
         clock = lambda: self.now  # noqa: E731
         wall = lambda: self.today + self.now  # noqa: E731
@@ -93,7 +93,7 @@ class Following:
         self.follower = ChangeFollower(self.links, self.resolver, clock)
 
     async def rounds(self, count: int = 2) -> None:
-        """Wait until links was asked so often from here on, and its answers were applied."""
+        """Wait until links was polled `count` more times, and the responses were applied."""
         wanted = len(self.links.cursors) + count
         async with asyncio.timeout(10), self.links.asked:
             await self.links.asked.wait_for(lambda: len(self.links.cursors) >= wanted)
@@ -111,7 +111,7 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def following(**resolutions: Resolution) -> AsyncIterator[Following]:
-    """In a gateway that has heard the first mark, and has some links in memory."""
+    """A follower that has its first cursor, and cached resolutions."""
     it = Following()
     it.links.resolutions.update(resolutions)
     await it.follower.start()
@@ -124,7 +124,7 @@ async def following(**resolutions: Resolution) -> AsyncIterator[Following]:
 
 
 @pytest.mark.usefixtures("fast")
-async def test_what_changes_holds_without_a_look_up_however_many_answers_it_takes() -> None:
+async def test_changes_of_several_pages_apply_without_a_look_up() -> None:
     codes = [f"code-{number}" for number in range(5)]
     async with following(**dict.fromkeys(codes, Resolution.active(URL))) as it:
         assert it.links.cursors[0] is None
@@ -144,13 +144,13 @@ async def test_what_changes_holds_without_a_look_up_however_many_answers_it_take
 
 
 @pytest.mark.usefixtures("fast")
-async def test_an_answer_asked_for_before_an_edit_does_not_undo_it() -> None:
+async def test_a_poll_that_began_before_an_edit_does_not_undo_it() -> None:
     async with following(kept=Resolution.active(URL)) as it:
         answer = it.links.changes
         asked, let_go = asyncio.Event(), asyncio.Event()
         answered: list[Resolution | None] = []
 
-        async def late(cursor: str | None) -> Changes:
+        async def late(cursor: str | None) -> ChangeFeedPage:
             answered.append(await it.resolver.lookup("kept"))
             told = await answer(cursor)
             asked.set()
@@ -170,7 +170,7 @@ async def test_an_answer_asked_for_before_an_edit_does_not_undo_it() -> None:
 
 
 @pytest.mark.usefixtures("fast")
-async def test_what_links_does_not_know_any_more_is_looked_up_anew() -> None:
+async def test_a_truncated_feed_has_all_codes_looked_up_again() -> None:
     async with following(kept=Resolution.active(URL)) as it:
         for code in ("kept", "other", "other"):
             it.links.change(code, REMOVED)
@@ -179,11 +179,11 @@ async def test_what_links_does_not_know_any_more_is_looked_up_anew() -> None:
         assert it.resolver.cache.hit("kept") is None
         assert await it.resolver.lookup("kept") == REMOVED
         await it.rounds(3)
-        assert it.follower.polls["lost"] == 1, "once, not each time"
+        assert it.follower.polls["lost"] == 1, "once only"
 
 
 @pytest.mark.usefixtures("fast")
-async def test_a_change_while_links_is_away_holds_once_it_is_back() -> None:
+async def test_a_change_during_an_outage_of_links_applies_after_it() -> None:
     async with following(kept=Resolution.active(URL), gone=Resolution.active(URL)) as it:
         it.links.error = Unavailable("away")
         with capture_logs() as told:
@@ -191,7 +191,7 @@ async def test_a_change_while_links_is_away_holds_once_it_is_back() -> None:
             it.links.change("gone", REMOVED)
             it.now += 30
             await it.rounds(10)
-        assert it.resolver.cache.hit("gone") == URL.encode(), "what is known goes on"
+        assert it.resolver.cache.hit("gone") == URL.encode(), "cached links are served"
         assert it.follower.age_seconds == 30
         assert it.follower.polls["failed"] > 1
         [line] = told
@@ -199,16 +199,16 @@ async def test_a_change_while_links_is_away_holds_once_it_is_back() -> None:
         it.links.error = None
         await it.until(lambda: it.follower.age_seconds == 0)
         assert it.resolver.cache.hit("gone") is None
-        assert it.resolver.cache.hit("kept") == URL.encode(), "all others need no look-up"
+        assert it.resolver.cache.hit("kept") == URL.encode(), "other links need no look-up"
 
 
 @pytest.mark.usefixtures("fast")
-async def test_a_gateway_that_starts_while_links_is_away_hears_from_its_return_on() -> None:
+async def test_a_gateway_that_starts_during_an_outage_follows_changes_after_it() -> None:
     it = Following()
     it.links.error = Unavailable("away")
     await it.follower.start()
     it.links.resolutions["early"] = Resolution.active(URL)
-    # It may be looked up before the first mark, and change before that.
+    # It may be looked up before the first cursor, and change before it.
     it.links.silent = 1_000_000
     it.links.error = None
     await it.resolver.lookup("early")
@@ -219,13 +219,13 @@ async def test_a_gateway_that_starts_while_links_is_away_hears_from_its_return_o
     await it.follower.stop()
 
 
-async def test_one_replica_that_is_silent_holds_no_change_up(
+async def test_one_unresponsive_replica_delays_no_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Another is asked at once: the next round would be too late."""
+    """Another is asked at once, since the next poll would be too late."""
     monkeypatch.setattr("gateway.redirects.invalidation.POLL_SECONDS", 0.1)
     async with following(kept=Resolution.active(URL)) as it:
-        it.links.silent = 3  # The question, and two of the three that follow it.
+        it.links.silent = 3  # The poll, and two of the three that follow it.
         it.links.change("kept", REMOVED)
         await it.until(lambda: it.follower.received == 1)
         assert await it.resolver.lookup("kept") == REMOVED
@@ -234,7 +234,7 @@ async def test_one_replica_that_is_silent_holds_no_change_up(
 
 
 @pytest.mark.usefixtures("fast")
-async def test_what_cannot_be_applied_is_told_and_ends_nothing(
+async def test_an_unexpected_error_is_logged_and_following_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with following(kept=Resolution.active(URL)) as it:
@@ -243,18 +243,20 @@ async def test_what_cannot_be_applied_is_told_and_ends_nothing(
             await it.until(lambda: it.follower.polls["broke"] > 0)
             await it.until(lambda: it.links.cursors[-1] == "1")
         assert [line["event"] for line in told] == ["changes_broke"]
-        assert it.follower.polls["broke"] == 1, "it is passed over"
+        assert it.follower.polls["broke"] == 1, "it is skipped"
         it.links.change("kept", REMOVED)
         await it.until(lambda: it.links.cursors[-1] == "2")
         assert await it.resolver.lookup("kept") == REMOVED
 
 
-async def test_links_that_always_has_more_is_asked_so_often_and_no_more() -> None:
+async def test_an_endless_feed_is_read_up_to_a_limit_of_pages() -> None:
     it = Following()
 
-    async def endless(cursor: str | None) -> Changes:
+    async def endless(cursor: str | None) -> ChangeFeedPage:
         it.links.cursors.append(cursor)
-        return Changes(f"{len(it.links.cursors)}", {}, frozenset(), more=True, truncated=False)
+        return ChangeFeedPage(
+            f"{len(it.links.cursors)}", {}, frozenset(), more=True, truncated=False
+        )
 
     it.links.changes = endless  # type: ignore[method-assign]
     await it.follower.start()
@@ -264,7 +266,7 @@ async def test_links_that_always_has_more_is_asked_so_often_and_no_more() -> Non
     await it.follower.stop()
 
 
-async def test_a_start_waits_a_moment_alone_for_links_that_hangs(
+async def test_a_start_waits_only_briefly_for_unresponsive_links(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.redirects.invalidation.START_SECONDS", 0.01)
@@ -275,7 +277,7 @@ async def test_a_start_waits_a_moment_alone_for_links_that_hangs(
         await it.follower.stop()
 
 
-async def test_a_silent_replica_holds_the_first_mark_up_for_nobody() -> None:
+async def test_an_unresponsive_replica_does_not_delay_the_first_cursor() -> None:
     it = Following()
     it.links.hanging = 1
     async with asyncio.timeout(5):
@@ -285,7 +287,7 @@ async def test_a_silent_replica_holds_the_first_mark_up_for_nobody() -> None:
 
 
 @pytest.mark.usefixtures("fast")
-async def test_a_clock_that_is_set_is_noticed_while_links_hangs() -> None:
+async def test_a_set_clock_is_noticed_while_links_is_unresponsive() -> None:
     async with following() as it:
         it.links.resolutions["ends"] = Resolution(
             LinkState.ACTIVE, URL, datetime.fromtimestamp(it.today + it.now + 3600, UTC)
@@ -296,5 +298,5 @@ async def test_a_clock_that_is_set_is_noticed_while_links_hangs() -> None:
         await it.rounds(1)
         it.today += 3600
         async with asyncio.timeout(10):
-            while it.resolver.cache.hit("ends") is not None:  # noqa: ASYNC110 - nothing tells of it.
+            while it.resolver.cache.hit("ends") is not None:  # noqa: ASYNC110 - there is no event for it.
                 await asyncio.sleep(0)

@@ -1,4 +1,4 @@
-"""Short addresses at the edge, and what is counted of them."""
+"""Redirects, and the visits that they record."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ SHORT_URLS = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(e
 
 
 def look_ups(product: Product, outcome: str = "OK") -> float:
-    """Calls of the gateway that looked codes up."""
+    """Return the number of look-up calls of the gateway."""
     series = (
         f'grpc_client_handling_seconds_count{{grpc_code="{outcome}",grpc_method="ResolveLinks"'
         ',grpc_service="atajo.links.v1.LinksService"}'
     )
     try:
         return product.metric(series)
-    except StopIteration:  # There was none yet.
+    except StopIteration:  # No call yet.
         return 0.0
 
 
-def test_a_known_code_is_a_302_with_the_headers_it_is_promised(product: Product) -> None:
+def test_a_known_code_redirects_with_the_specified_headers(product: Product) -> None:
     code = product.shorten("https://example.com/a%20b?c=d#e")
     response = product.visit(code)
     assert response.status_code == 302
@@ -61,13 +61,11 @@ def test_a_known_code_is_a_302_with_the_headers_it_is_promised(product: Product)
         ("HTTPS://EXAMPLE.com/../x", "HTTPS://EXAMPLE.com/../x"),
     ],
 )
-def test_the_location_is_the_url_as_given_in_ascii(
-    product: Product, url: str, location: str
-) -> None:
+def test_the_location_is_the_url_in_ascii(product: Product, url: str, location: str) -> None:
     assert product.visit(product.shorten(url)).headers["location"] == location
 
 
-def test_head_answers_alike_and_counts_nothing(product: Product) -> None:
+def test_head_has_the_same_response_and_records_no_visit(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     got, headed = product.visit(code), product.http.head(f"{product.url}/{code}")
@@ -82,7 +80,7 @@ def test_head_answers_alike_and_counts_nothing(product: Product) -> None:
 
 
 @pytest.mark.alone
-def test_every_visit_of_one_person_counts_and_is_seen_within_two_seconds(product: Product) -> None:
+def test_every_visit_of_a_person_is_counted_within_two_seconds(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     for _ in range(25):
@@ -90,7 +88,7 @@ def test_every_visit_of_one_person_counts_and_is_seen_within_two_seconds(product
     wait_until(lambda: product.views(token) == {code: 25}, 2.0)
 
 
-def test_bots_and_those_who_look_ahead_are_no_people(product: Product) -> None:
+def test_bots_and_prefetches_are_not_people(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     bots = product.metric('atajo_visits_total{kind="bot"}')
@@ -106,12 +104,12 @@ AGENT = f"host: x\r\nuser-agent: {BROWSER}\r\n"
 
 
 def plain(path: str) -> str:
-    """A request that may be answered at once."""
+    """A request that the fast path may answer."""
     return f"GET /{path} HTTP/1.1\r\n{AGENT}\r\n"
 
 
 def exchange(product: Product, *requests: str) -> list[tuple[str, dict[str, str]]]:
-    """Send raw text on one connection; status line and headers of each answer, without its date."""
+    """Send requests on one connection; return status line and headers without the date."""
     port = int(product.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall("".join(requests).encode("latin-1"))
@@ -131,8 +129,8 @@ def exchange(product: Product, *requests: str) -> list[tuple[str, dict[str, str]
 OF_THE_MOMENT = ("date", "connection")
 
 
-def test_the_shortcut_answers_as_the_application_does(product: Product) -> None:
-    """A plain GET is answered at once; closing, a body and HTTP/1.0 go through the application."""
+def test_the_fast_path_answers_as_the_application_does(product: Product) -> None:
+    """The application answers requests that close, have a body or are HTTP/1.0."""
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/ñ?a=b#c", token)
     start = f"GET /{code} HTTP/1.1\r\n{AGENT}"
@@ -155,31 +153,31 @@ def test_the_shortcut_answers_as_the_application_does(product: Product) -> None:
 
 
 @pytest.fixture(scope="module")
-def remembering_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
+def caching_one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     with Product(tmp_path_factory.mktemp("one"), {"ATAJO_CACHE_BYTES": "700"}) as started:
         started.start()
         yield started
 
 
 @pytest.fixture
-def forgetful(remembering_one: Product) -> Iterator[Product]:
-    """A product whose gateway remembers one link, and any other must be looked up.
+def uncached(caching_one: Product) -> Iterator[Product]:
+    """A product whose gateway caches one link, so that any other is looked up.
 
     A test may stop the gateway.
     """
-    yield remembering_one
-    remembering_one.revive()
+    yield caching_one
+    caching_one.revive()
 
 
 @pytest.mark.parametrize("looked_up", [False, True])
-def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(
-    product_with_pages: Product, forgetful: Product, looked_up: bool
+def test_pipelined_requests_are_answered_in_order_and_each_counted(
+    product_with_pages: Product, uncached: Product, looked_up: bool
 ) -> None:
-    product = forgetful if looked_up else product_with_pages
+    product = uncached if looked_up else product_with_pages
     token = product.log_in(product.register())
     codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
     asked = [codes[(n // 2) % 3] for n in range(60)]
-    # Among those answered at once, some that take the longer way.
+    # Requests of the fast path mixed with requests of the application.
     requests = [plain(f"{code}?x" if n % 5 == 0 else code) for n, code in enumerate(asked)]
     answers = exchange(product, *requests)
     assert [headers["location"] for _, headers in answers] == [
@@ -188,21 +186,21 @@ def test_requests_sent_in_one_go_are_answered_in_order_and_each_counted(
     product.await_views(token, dict.fromkeys(codes, 20))
 
 
-def test_what_is_looked_up_is_answered_as_the_application_does(forgetful: Product) -> None:
-    token = forgetful.log_in(forgetful.register())
-    code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
+def test_a_looked_up_link_is_answered_as_the_application_does(uncached: Product) -> None:
+    token = uncached.log_in(uncached.register())
+    code, other = (uncached.shorten(f"https://example.com/{n}", token) for n in range(2))
     answers = []
     for address in (code, f"{code}?x"):
-        before = look_ups(forgetful)
-        answers += exchange(forgetful, plain(address))
-        assert look_ups(forgetful) == before + 1
-        assert forgetful.visit(other).status_code == 302
+        before = look_ups(uncached)
+        answers += exchange(uncached, plain(address))
+        assert look_ups(uncached) == before + 1
+        assert uncached.visit(other).status_code == 302
     assert answers[0] == answers[1]
-    forgetful.await_views(token, {code: 2, other: 2})
+    uncached.await_views(token, {code: 2, other: 2})
 
 
 def ask(product: Product, code: str) -> socket.socket:
-    """A connection on which a short address was asked for that is being looked up."""
+    """Return a connection with a request that waits for its look-up."""
     misses = 'atajo_cache_lookups_total{result="miss"}'
     before = product.metric(misses)
     port = int(product.url.rpartition(":")[2])
@@ -212,24 +210,24 @@ def ask(product: Product, code: str) -> socket.socket:
     return connection
 
 
-def test_a_look_up_in_vain_is_one(forgetful: Product) -> None:
-    before = look_ups(forgetful, "DEADLINE_EXCEEDED")
-    with forgetful.suspended("links"):
-        assert forgetful.visit(new_code()).status_code == 503
-    assert look_ups(forgetful, "DEADLINE_EXCEEDED") == before + 1
+def test_a_failed_look_up_is_made_once(uncached: Product) -> None:
+    before = look_ups(uncached, "DEADLINE_EXCEEDED")
+    with uncached.suspended("links"):
+        assert uncached.visit(new_code()).status_code == 503
+    assert look_ups(uncached, "DEADLINE_EXCEEDED") == before + 1
 
 
-def test_one_who_leaves_before_the_answer_was_there(forgetful: Product) -> None:
-    token = forgetful.log_in(forgetful.register())
-    code, other = (forgetful.shorten(f"https://example.com/{n}", token) for n in range(2))
-    with forgetful.suspended("links"):
-        ask(forgetful, code).close()
-    forgetful.await_views(token, {code: 1, other: 0})
-    assert "Traceback" not in forgetful.logs()
+def test_a_client_that_disconnects_before_the_response(uncached: Product) -> None:
+    token = uncached.log_in(uncached.register())
+    code, other = (uncached.shorten(f"https://example.com/{n}", token) for n in range(2))
+    with uncached.suspended("links"):
+        ask(uncached, code).close()
+    uncached.await_views(token, {code: 1, other: 0})
+    assert "Traceback" not in uncached.logs()
 
 
 def is_closed(product: Product) -> bool:
-    """Whether the gateway takes no more connections."""
+    """Whether the gateway accepts no more connections."""
     try:
         socket.create_connection(("127.0.0.1", int(product.url.rpartition(":")[2]))).close()
     except ConnectionError:
@@ -237,34 +235,36 @@ def is_closed(product: Product) -> bool:
     return False
 
 
-def test_who_waits_while_the_gateway_stops_is_answered_and_let_go(forgetful: Product) -> None:
-    code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
-    with forgetful.suspended("links"):
-        connection = ask(forgetful, code)
-        os.kill(forgetful.pid("gateway"), signal.SIGTERM)
-        wait_until(lambda: is_closed(forgetful))
+def test_a_waiting_client_is_answered_and_disconnected_while_the_gateway_stops(
+    uncached: Product,
+) -> None:
+    code, _ = (uncached.shorten(f"https://example.com/{n}") for n in range(2))
+    with uncached.suspended("links"):
+        connection = ask(uncached, code)
+        os.kill(uncached.pid("gateway"), signal.SIGTERM)
+        wait_until(lambda: is_closed(uncached))
     with connection:
         answer = b"".join(iter(lambda: connection.recv(65_536), b""))
-    # The latter where closing took longer than a look-up may.
+    # The latter if closing takes longer than the timeout of a look-up.
     assert answer.startswith((b"HTTP/1.1 302 Found\r\n", b"HTTP/1.1 503 Service Unavailable\r\n"))
     assert b"connection: close\r\n" in answer
-    assert forgetful.stop("gateway") == 0
+    assert uncached.stop("gateway") == 0
 
 
-def test_the_look_up_of_one_who_left_ends_before_the_gateway(forgetful: Product) -> None:
-    """Its visit would come to a journal that is closed."""
-    code, _ = (forgetful.shorten(f"https://example.com/{n}") for n in range(2))
-    before = len(forgetful.logs("gateway").splitlines())
-    with forgetful.suspended("links"):
-        ask(forgetful, code).close()
-        assert forgetful.stop("gateway") == 0
-    lines = [json.loads(line) for line in forgetful.logs("gateway").splitlines()[before:]]
+def test_the_look_up_of_a_disconnected_client_ends_before_the_gateway(uncached: Product) -> None:
+    """Its visit would be written to a closed journal."""
+    code, _ = (uncached.shorten(f"https://example.com/{n}") for n in range(2))
+    before = len(uncached.logs("gateway").splitlines())
+    with uncached.suspended("links"):
+        ask(uncached, code).close()
+        assert uncached.stop("gateway") == 0
+    lines = [json.loads(line) for line in uncached.logs("gateway").splitlines()[before:]]
     failed = [line["reason"] for line in lines if line["event"] == "redirect_failed"]
     assert failed == ["DEADLINE_EXCEEDED"]
 
 
-def test_what_is_asked_behind_an_answer_given_at_once_has_its_time(product: Product) -> None:
-    """Longer than the 5 s for which a connection is kept that nobody uses."""
+def test_a_request_after_one_of_the_fast_path_has_its_full_time(product: Product) -> None:
+    """Longer than the keep-alive timeout of 5 s."""
     code = product.shorten("https://example.com/")
     port = int(product.url.rpartition(":")[2])
     body = json.dumps({"data": {"code": code}})
@@ -289,12 +289,12 @@ def resident_megabytes(pid: int) -> float:
     return int(found[1]) / 1024
 
 
-def test_headers_that_are_long_and_never_the_same_leave_no_memory(forgetful: Product) -> None:
-    code = forgetful.shorten("https://example.com/")
+def test_long_distinct_headers_do_not_fill_memory(uncached: Product) -> None:
+    code = uncached.shorten("https://example.com/")
     for _ in range(100):
-        forgetful.visit(code)
-    before = resident_megabytes(forgetful.pid("gateway"))
-    port = int(forgetful.url.rpartition(":")[2])
+        uncached.visit(code)
+    before = resident_megabytes(uncached.pid("gateway"))
+    port = int(uncached.url.rpartition(":")[2])
     with (
         socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
         connection.makefile("rb") as answers,
@@ -308,12 +308,12 @@ def test_headers_that_are_long_and_never_the_same_leave_no_memory(forgetful: Pro
             head = b"".join(iter(answers.readline, b"\r\n"))
             assert head.startswith(b"HTTP/1.1 302 "), head
             answers.read(len(b"Redirecting..."))
-    assert resident_megabytes(forgetful.pid("gateway")) - before < 30
+    assert resident_megabytes(uncached.pid("gateway")) - before < 30
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
-    """A gateway by itself, whose links the test makes what it wants."""
+    """A gateway alone, over links that the test controls."""
     with InProcessGateway(tmp_path_factory.mktemp("alone")) as gateway:
         yield gateway
 
@@ -338,11 +338,11 @@ ENDED = {
         {"state": "blocked", "reason": "phishing"},
     ),
 }
-"""Links by what became of them, with the status of their short address and what accessLink says."""
+"""Links by state, with the status of their short URL and the answer of accessLink."""
 
 
 @pytest.mark.parametrize(("resolution", "status", "said"), ENDED.values(), ids=ENDED)
-def test_a_link_that_is_not_active_says_so_and_counts_nothing(
+def test_an_inactive_link_shows_its_state_and_records_no_visit(
     alone: InProcessGateway, resolution: Resolution, status: int, said: dict[str, str]
 ) -> None:
     code = new_code()
@@ -354,7 +354,7 @@ def test_a_link_that_is_not_active_says_so_and_counts_nothing(
         ("atajo_redirects_total", {"result": "not_found"}),
     ]
     people, bots, ended, not_found = (alone.metric(name, **labels) for name, labels in counted)
-    # A miss, from memory, and what takes the longer way.
+    # A miss, a hit, and a request of the application.
     paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E2%80%9D?a=b")
     for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
         answer = alone.http.request(method, f"{alone.url}/{path}", headers={"user-agent": BROWSER})
@@ -388,7 +388,7 @@ def answers(gateway: GatewayClient, code: str, status: int) -> bool:
     return gateway.visit(code).status_code == status
 
 
-def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(
+def test_a_change_applies_to_a_cached_link_within_seconds(
     alone: InProcessGateway,
 ) -> None:
     code = alone.shorten("https://example.com/")
@@ -401,11 +401,11 @@ def test_what_becomes_of_a_link_holds_in_seconds_though_it_was_in_memory(
     ):
         alone.links.answer(code, resolution)
         wait_until(partial(answers, alone, code, status), PROPAGATION_SECONDS)
-    assert alone.links.calls["resolve"] == looked_up, "it was told"
+    assert alone.links.calls["resolve"] == looked_up, "the change feed has it"
 
 
 @pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
-def test_codes_of_every_length_are_followed(alone: InProcessGateway, code: str) -> None:
+def test_codes_of_every_length_redirect(alone: InProcessGateway, code: str) -> None:
     alone.links.answer(code, Resolution.active("https://example.com/"))
     hits = alone.metric("atajo_cache_lookups_total", result="hit")
     for _ in range(3):
@@ -414,7 +414,7 @@ def test_codes_of_every_length_are_followed(alone: InProcessGateway, code: str) 
 
 
 @pytest.mark.parametrize("path", ["abc", "a" * 33, "abc+", "status", "login", "accessLink"])
-def test_what_is_no_code_or_a_route_is_never_looked_up(alone: InProcessGateway, path: str) -> None:
+def test_invalid_codes_and_routes_are_never_looked_up(alone: InProcessGateway, path: str) -> None:
     before = alone.links.calls["resolve"]
     for method in ("GET", "HEAD"):
         assert alone.http.request(method, f"{alone.url}/{path}").status_code in (200, 400, 404)
@@ -422,7 +422,7 @@ def test_what_is_no_code_or_a_route_is_never_looked_up(alone: InProcessGateway, 
 
 
 def status_of(alone: InProcessGateway, method: str, path: str) -> tuple[int, str | None]:
-    """Status and Location of the answer to a path that is sent exactly as given."""
+    """Return status and Location for a path that is sent exactly as given."""
     _, _, port = alone.url.rpartition(":")
     connection = HTTPConnection("127.0.0.1", int(port), timeout=10)
     with closing(connection):
@@ -434,7 +434,7 @@ def status_of(alone: InProcessGateway, method: str, path: str) -> tuple[int, str
 
 
 @pytest.mark.parametrize("path", SHORT_URLS["followed"])
-def test_punctuation_after_a_code_leads_where_the_code_leads_and_counts_once(
+def test_punctuation_after_a_code_is_ignored_and_the_visit_counts_once(
     alone: InProcessGateway, path: str
 ) -> None:
     code = SHORT_URLS["code"]
@@ -447,7 +447,7 @@ def test_punctuation_after_a_code_leads_where_the_code_leads_and_counts_once(
 
 
 @pytest.mark.parametrize("path", SHORT_URLS["not_followed"])
-def test_what_else_follows_a_code_leads_nowhere(alone: InProcessGateway, path: str) -> None:
+def test_any_other_text_after_a_code_is_not_found(alone: InProcessGateway, path: str) -> None:
     code = SHORT_URLS["code"]
     alone.links.answer(code, Resolution.active("https://example.com/"))
     looked_up = alone.links.calls["resolve"]
@@ -466,7 +466,7 @@ def test_punctuation_after_a_scan_code_counts_as_a_scan(product: Product) -> Non
     product.await_views(token, {code: 3})
 
 
-def test_punctuation_after_a_code_whose_lookup_fails_is_asked_for_again_later(
+def test_punctuation_after_a_code_whose_look_up_fails_has_retry_after(
     alone: InProcessGateway,
 ) -> None:
     alone.links.away = True

@@ -1,4 +1,4 @@
-"""The code cache: how often the source is asked, and what is served while it is away."""
+"""The resolver: what is cached, what is looked up, and what is served during an outage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from gateway.redirects.lookups import MAX_CODES
 from gateway.redirects.negative_cache import MAX_ABSENT, NEGATIVE_TTL_SECONDS
 from gateway.redirects.resolution import (
     BlockReason,
-    Changes,
+    ChangeFeedPage,
     LinkSource,
     LinkState,
     Resolution,
@@ -35,11 +35,11 @@ from gateway.redirects.resolver import Resolver
 from services.shared.errors import Internal, Unavailable
 
 ROOM = 1_000_000
-"""Bytes of a cache that never fills here."""
+"""Bytes of a cache that does not fill up in these tests."""
 
 
 class Source:
-    """A link source whose answers and troubles the test decides."""
+    """A link source that the test controls."""
 
     def __init__(self) -> None:
         self.urls = {"aaaaaaaa": "https://example.com/a"}
@@ -58,12 +58,12 @@ class Source:
         links = {**urls, **self.others}
         return {code: links[code] for code in codes if code in links}
 
-    async def changes(self, cursor: str | None) -> Changes:
-        return told()
+    async def changes(self, cursor: str | None) -> ChangeFeedPage:
+        return changes_of()
 
 
-def told(resolutions: Mapping[str, Resolution] | None = None, *gone: str) -> Changes:
-    return Changes("1", resolutions or {}, frozenset(gone), more=False, truncated=False)
+def changes_of(resolutions: Mapping[str, Resolution] | None = None, *gone: str) -> ChangeFeedPage:
+    return ChangeFeedPage("1", resolutions or {}, frozenset(gone), more=False, truncated=False)
 
 
 class Clock:
@@ -76,7 +76,7 @@ class Clock:
 def cache(
     source: LinkSource, room: int = ROOM, clock: Callable[[], float] = time.monotonic, **more: Any
 ) -> Resolver:
-    """A resolver in a gateway that hears of changes."""
+    """Return a resolver that follows the change feed."""
     resolver = Resolver(source, room, clock, **more)
     resolver.invalidate()
     return resolver
@@ -87,7 +87,7 @@ async def look_up(resolver: Resolver, code: str) -> Resolution | None:
 
 
 def put(resolver: Resolver, code: str, url: str) -> None:
-    """A link was just stored."""
+    """Cache a link that was just created."""
     resolver.put_created(code, Resolution.active(url), resolver.version)
 
 
@@ -111,7 +111,9 @@ async def resolver(source: Source, clock: Clock, wall: WallClock) -> Resolver:
     return cache(source, ROOM, clock, wall=wall)
 
 
-async def test_many_askers_of_many_codes_share_one_call(resolver: Resolver, source: Source) -> None:
+async def test_concurrent_look_ups_of_many_codes_share_one_call(
+    resolver: Resolver, source: Source
+) -> None:
     codes = ["aaaaaaaa", "bbbbbbbb"] * 50
     found = await asyncio.gather(*(resolver.lookup(code) for code in codes))
     assert source.calls == [["aaaaaaaa", "bbbbbbbb"]]
@@ -119,24 +121,26 @@ async def test_many_askers_of_many_codes_share_one_call(resolver: Resolver, sour
 
 
 class SlowSource(Source):
-    """Answers a call once it is let go."""
+    """Answers a call when the test releases it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.let_go: list[asyncio.Event] = []
+        self.released: list[asyncio.Event] = []
         self.asked_twice = asyncio.Event()
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         turn = asyncio.Event()
-        self.let_go.append(turn)
-        if len(self.let_go) == 2:
+        self.released.append(turn)
+        if len(self.released) == 2:
             self.asked_twice.set()
         await turn.wait()
         return await super().resolve(codes)
 
 
-async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[asyncio.Task[object]]:
-    """Ask for each code in a turn of the loop of its own."""
+async def look_up_one_by_one(
+    resolver: Resolver, codes: Sequence[str]
+) -> list[asyncio.Task[object]]:
+    """Look up each code in its own turn of the event loop."""
     tasks: list[asyncio.Task[object]] = []
     for code in codes:
         tasks.append(asyncio.create_task(look_up(resolver, code)))
@@ -145,19 +149,19 @@ async def ask_one_by_one(resolver: Resolver, codes: Sequence[str]) -> list[async
     return tasks
 
 
-async def test_closing_answers_those_who_wait_for_the_next_call_too(
+async def test_closing_also_ends_look_ups_that_wait_for_the_next_call(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)
     resolver = cache(SlowSource(), ROOM, clock)
-    tasks = await ask_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
+    tasks = await look_up_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     await resolver.close()
     for task in tasks:
         with pytest.raises(Unavailable):
             await task
 
 
-async def test_a_found_code_is_fresh_then_served_while_asked_again(
+async def test_a_link_is_fresh_and_then_served_while_it_is_revalidated(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     assert resolver.cache.hit("aaaaaaaa") is None
@@ -169,14 +173,14 @@ async def test_a_found_code_is_fresh_then_served_while_asked_again(
     assert resolver.cache.hit("aaaaaaaa") is not None
     assert resolver.cache.hit("aaaaaaaa") is not None
     await asyncio.sleep(0.01)
-    assert len(source.calls) == 2, "asked again once, beside the answer"
+    assert len(source.calls) == 2, "revalidated once, in the background"
     source.urls.clear()
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
-    assert resolver.cache.hit("aaaaaaaa") is None, "its time is over"
+    assert resolver.cache.hit("aaaaaaaa") is None, "it is too stale"
     assert await resolver.lookup("aaaaaaaa") is None
 
 
-async def test_an_absent_code_is_remembered_briefly(
+async def test_an_absent_code_is_cached_briefly(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     for _ in range(5):
@@ -188,25 +192,25 @@ async def test_an_absent_code_is_remembered_briefly(
     assert await resolver.lookup("cccccccc") is None
     put(resolver, "cccccccc", "https://example.com/c")
     assert resolver.cache.hit("cccccccc") == b"https://example.com/c", (
-        "what is stored is known at once"
+        "a created link is served at once"
     )
 
 
 @pytest.mark.parametrize(
     ("room", "lasts"), [(ROOM, FRESH_SECONDS), (0, FRESH_SECONDS), (ROOM, 0.0)]
 )
-async def test_who_asks_while_a_link_is_stored_is_led_there_also_if_memory_does_not_keep_it(
+async def test_a_waiter_gets_a_link_created_meanwhile_even_if_it_is_not_cached(
     source: Source, clock: Clock, room: int, lasts: float
 ) -> None:
     resolver = cache(source, room, clock, fresh_seconds=lasts, stale_seconds=lasts)
     asked = asyncio.create_task(look_up(resolver, "cccccccc"))
-    await source.called.wait()  # It answers as before.
+    await source.called.wait()  # Its response is from before the creation.
     put(resolver, "cccccccc", "https://example.com/c")
     assert await asked == Resolution.active("https://example.com/c")
     assert (resolver.cache.hit("cccccccc") is not None) == bool(room and lasts)
 
 
-async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
+async def test_cached_links_are_served_during_an_outage_of_any_length(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     await resolver.lookup("aaaaaaaa")
@@ -219,18 +223,18 @@ async def test_known_codes_are_served_for_as_long_as_the_source_is_away(
         await resolver.lookup("dddddddd")
     source.away = False
     source.urls["dddddddd"] = "https://example.com/d"
-    assert await resolver.lookup("dddddddd") is not None, "a failure is not remembered"
+    assert await resolver.lookup("dddddddd") is not None, "a failure is not cached"
 
 
 def size_of(*urls: str) -> int:
-    """Bytes that links to some URLs take in the cache."""
+    """Return the bytes that links to some URLs take in the cache."""
     resolver = cache(Source(), ROOM)
     for number, url in enumerate(urls):
         put(resolver, f"{number:08}", url)
     return resolver.cache.bytes
 
 
-async def test_the_least_recently_used_go_first(source: Source, clock: Clock) -> None:
+async def test_the_least_recently_used_is_evicted(source: Source, clock: Clock) -> None:
     resolver = cache(source, size_of(*["https://example.com/xxxxxxxx"] * 3), clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         put(resolver, code, f"https://example.com/{code}")
@@ -249,10 +253,10 @@ WORST = {
 
 
 @pytest.mark.parametrize("url", WORST.values(), ids=WORST)
-async def test_what_the_cache_takes_is_bounded_whatever_is_in_it(
+async def test_the_memory_of_the_cache_is_bounded_for_any_urls(
     source: Source, url: Callable[[int], str]
 ) -> None:
-    """As Python's own allocations show it."""
+    """Measured by the allocations of Python."""
     limit = 4_000_000
     codes = [f"{n:08x}" for n in range(20_000)]
     urls = [url(0), url(1)]
@@ -270,7 +274,7 @@ async def test_what_the_cache_takes_is_bounded_whatever_is_in_it(
     assert await resolver.lookup(codes[-1]) == Resolution.active(urls[1])
 
 
-async def test_a_link_that_is_replaced_is_counted_once(
+async def test_a_replaced_link_is_counted_once(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     for url in (
@@ -286,14 +290,14 @@ async def test_a_link_that_is_replaced_is_counted_once(
     assert (len(resolver.cache), resolver.cache.bytes) == (0, 0)
 
 
-async def test_codes_of_nobody_push_no_link_out(source: Source, clock: Clock) -> None:
+async def test_absent_codes_evict_no_link(source: Source, clock: Clock) -> None:
     resolver = cache(source, size_of("https://example.com/a", "https://example.com/b"), clock)
     put(resolver, "aaaaaaaa", "https://example.com/a")
     for start in range(0, 2 * MAX_ABSENT, 1000):
         codes = [f"{number:08}" for number in range(start, start + 1000)]
         assert not any(await asyncio.gather(*(resolver.lookup(code) for code in codes)))
     assert resolver.cache.hit("aaaaaaaa") is not None
-    assert resolver.cache.absent == MAX_ABSENT, "and are few themselves"
+    assert resolver.cache.absent == MAX_ABSENT, "they have their own limit"
     clock.now += NEGATIVE_TTL_SECONDS
     for number in range(MAX_ABSENT):
         await resolver.lookup(f"x{number:07}")
@@ -302,16 +306,16 @@ async def test_codes_of_nobody_push_no_link_out(source: Source, clock: Clock) ->
     for _ in range(MAX_ABSENT):
         await resolver.lookup("y-------")
         clock.now += NEGATIVE_TTL_SECONDS
-    assert resolver.cache.absent == 1, "what is no longer believed goes"
+    assert resolver.cache.absent == 1, "expired ones are dropped"
 
 
-async def test_an_error_nobody_foresaw_is_told_to_all_askers_and_kept_for_none(
+async def test_an_unexpected_error_reaches_all_waiters_and_is_not_cached(
     clock: Clock,
 ) -> None:
     class Broken(Source):
         async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
             if self.broken:
-                raise RuntimeError("nobody foresaw this")
+                raise RuntimeError("unexpected")
             return await super().resolve(codes)
 
         broken = True
@@ -325,14 +329,14 @@ async def test_an_error_nobody_foresaw_is_told_to_all_askers_and_kept_for_none(
         assert resolver.faults == 1
         broken.broken = False
         assert await resolver.lookup("aaaaaaaa") is not None
-        # What is in memory goes on being served.
+        # Cached links are still served.
         broken.broken = True
         clock.now += FRESH_SECONDS + STALE_SECONDS
         assert await resolver.lookup("aaaaaaaa") is not None
     assert resolver.faults == 2
 
 
-async def test_a_url_that_is_none_leaves_nobody_waiting(resolver: Resolver, source: Source) -> None:
+async def test_an_invalid_url_leaves_no_waiter(resolver: Resolver, source: Source) -> None:
     source.urls["bbbbbbbb"] = "http://\ud800"
     async with asyncio.timeout(5):
         asked = [resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb")]
@@ -340,8 +344,8 @@ async def test_a_url_that_is_none_leaves_nobody_waiting(resolver: Resolver, sour
     assert [type(error) for error in told] == [Internal] * 2
 
 
-async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
-    """While all of a call are found at once, some five times: not once they all are."""
+async def test_the_event_loop_runs_while_long_urls_are_encoded(clock: Clock) -> None:
+    """About five times during the response to one call, not only at its end."""
     codes = [f"{number:08}" for number in range(MAX_CODES)]
 
     class Prompt(Source):
@@ -358,7 +362,7 @@ async def test_the_loop_turns_while_long_urls_are_encoded(clock: Clock) -> None:
     assert turns > 5
 
 
-async def test_a_header_carries_a_url_percent_encoded_as_everywhere() -> None:
+async def test_a_location_is_percent_encoded_as_usual() -> None:
     resolver = cache(Source())
     alphabet = [*map(chr, range(0x20, 0x80)), "\x01", "é", "漢", "\u2028", "\N{SNAIL}", "😀"]
     draw = random.Random(1)
@@ -375,30 +379,30 @@ async def test_a_scan_code_comes_with_the_code_of_its_link(
 ) -> None:
     scanned = Resolution(LinkState.ACTIVE, URL, link_code="aaaaaaaa")
     resolver.put_created("SCANC0DE", scanned, resolver.version)
-    assert resolver.cache.hit("SCANC0DE") is None, "it does not count for itself"
+    assert resolver.cache.hit("SCANC0DE") is None, "it counts for its link"
     assert resolver.cache.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
     assert await resolver.lookup("SCANC0DE") == scanned
     put(resolver, "aaaaaaaa", URL)
     assert resolver.cache.scan_hit("aaaaaaaa") is None
 
-    clock.now += 61  # Stale: served, and looked up.
+    clock.now += 61  # Stale: served and revalidated.
     assert resolver.cache.hit("SCANC0DE") is None
     assert resolver.cache.scan_hit("SCANC0DE") == (URL.encode(), "aaaaaaaa")
     await resolver.lookup("bbbbbbbb")
     assert source.calls == [["SCANC0DE", "bbbbbbbb"]]
-    assert resolver.cache.scan_hit("SCANC0DE") is None, "links knows it no more"
+    assert resolver.cache.scan_hit("SCANC0DE") is None, "links does not have it"
 
 
-async def test_an_asker_who_leaves_does_not_take_the_answer_along(resolver: Resolver) -> None:
-    leaver = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
-    stayer = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
+async def test_a_cancelled_waiter_does_not_cancel_the_look_up(resolver: Resolver) -> None:
+    cancelled = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
+    waiting = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0)
-    leaver.cancel()
-    assert await stayer is not None
+    cancelled.cancel()
+    assert await waiting is not None
     await resolver.close()
 
 
-async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: Clock) -> None:
+async def test_a_cached_link_waits_briefly_for_an_unresponsive_source(clock: Clock) -> None:
     class Hanging(Source):
         async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
             if self.away:
@@ -414,11 +418,11 @@ async def test_what_is_in_memory_waits_a_moment_for_a_source_that_hangs(clock: C
     async with asyncio.timeout(1):
         resolution = await resolver.lookup("aaaaaaaa")
     assert resolution == Resolution.active(source.urls["aaaaaaaa"])
-    assert resolver.cache.hit("aaaaaaaa") is not None, "the next ones do not wait at all"
+    assert resolver.cache.hit("aaaaaaaa") is not None, "later requests do not wait"
     await resolver.close()
 
 
-async def test_a_source_that_is_away_does_not_lengthen_the_time_that_was_told(
+async def test_an_outage_does_not_extend_the_configured_freshness(
     source: Source, clock: Clock
 ) -> None:
     resolver = cache(source, ROOM, clock, fresh_seconds=5, stale_seconds=2)
@@ -446,7 +450,7 @@ ENDED = {
 
 
 class WallClock:
-    """The time of day, which passes as another clock does and can be set."""
+    """A time of day that runs with another clock and can be set."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -457,13 +461,13 @@ class WallClock:
 
 
 def lasting(seconds: float, ended_url: str = "") -> Resolution:
-    """Of an active link that ends so many seconds after `TODAY`."""
+    """Return the resolution of an active link that expires `seconds` after `TODAY`."""
     end = TODAY + timedelta(seconds=seconds)
     return Resolution(LinkState.ACTIVE, URL, end, ended_url)
 
 
 @pytest.mark.parametrize("ended", ENDED.values(), ids=ENDED)
-async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
+async def test_an_inactive_link_is_cached_but_is_no_hit(
     resolver: Resolver, source: Source, clock: Clock, ended: Resolution
 ) -> None:
     source.others["aaaaaaaa"] = ended
@@ -486,7 +490,7 @@ async def test_a_link_that_has_ended_is_remembered_as_any_and_is_no_hit(
 @pytest.mark.parametrize(
     "seconds", [30, FRESH_SECONDS + 10, FRESH_SECONDS + STALE_SECONDS + 10, -1]
 )
-async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
+async def test_a_cached_link_expires_to_the_second(
     resolver: Resolver,
     source: Source,
     clock: Clock,
@@ -496,7 +500,7 @@ async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
     asked: bool,
     ended_url: str,
 ) -> None:
-    """Also where the clock of links is behind, which then tells of it as active."""
+    """Also if the clock of links is slow, so that links reports it as active."""
     source.others["aaaaaaaa"] = link = lasting(seconds, ended_url)
     assert await resolver.lookup("aaaaaaaa") == link.at(wall())
     source.away = away
@@ -512,14 +516,14 @@ async def test_an_expiry_holds_to_the_second_whatever_is_in_memory(
     assert expired.target == ended_url
 
 
-async def test_an_expiry_holds_though_the_clock_is_set(
+async def test_an_expiry_is_correct_after_the_clock_was_set(
     resolver: Resolver, source: Source, wall: WallClock
 ) -> None:
     source.others["aaaaaaaa"] = lasting(30)
     await resolver.lookup("aaaaaaaa")
     resolver.check_clock()
     assert resolver.cache.hit("aaaaaaaa") is not None
-    wall.ahead += 3600.0  # The machine slept.
+    wall.ahead += 3600.0  # The machine was suspended.
     resolver.check_clock()
     assert resolver.cache.hit("aaaaaaaa") is None
     resolution = await resolver.lookup("aaaaaaaa")
@@ -527,39 +531,37 @@ async def test_an_expiry_holds_though_the_clock_is_set(
     assert resolution.state is LinkState.EXPIRED
 
 
-async def test_a_change_holds_at_once_for_what_is_in_memory(
-    resolver: Resolver, source: Source
-) -> None:
+async def test_a_change_applies_to_cached_links_at_once(resolver: Resolver, source: Source) -> None:
     source.urls["bbbbbbbb"] = "https://example.com/b"
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         await resolver.lookup(code)
     calls = len(source.calls)
     removed, changed = Resolution(LinkState.REMOVED), Resolution.active("https://example.com/é")
-    await resolver.apply(told({"aaaaaaaa": changed, "bbbbbbbb": removed}))
+    await resolver.apply(changes_of({"aaaaaaaa": changed, "bbbbbbbb": removed}))
     assert resolver.cache.hit("aaaaaaaa") == b"https://example.com/%C3%A9"
     assert resolver.cache.hit("bbbbbbbb") is None
     assert await resolver.lookup("bbbbbbbb") == removed
-    await resolver.apply(told({"bbbbbbbb": Resolution.active("https://example.com/b")}))
+    await resolver.apply(changes_of({"bbbbbbbb": Resolution.active("https://example.com/b")}))
     assert resolver.cache.hit("bbbbbbbb") == b"https://example.com/b"
-    await resolver.apply(told({}, "aaaaaaaa"))
+    await resolver.apply(changes_of({}, "aaaaaaaa"))
     assert resolver.cache.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") is None
     assert len(source.calls) == calls
     source.urls["cccccccc"] = "https://example.com/c"
-    await resolver.apply(told({"cccccccc": Resolution.active("https://example.com/c")}))
-    assert await resolver.lookup("cccccccc") is not None, "it is absent no more"
+    await resolver.apply(changes_of({"cccccccc": Resolution.active("https://example.com/c")}))
+    assert await resolver.lookup("cccccccc") is not None, "it is no longer absent"
 
 
-async def test_changes_of_other_codes_take_no_memory(resolver: Resolver) -> None:
+async def test_changes_of_codes_that_are_not_cached_take_no_memory(resolver: Resolver) -> None:
     await resolver.lookup("aaaaaaaa")
     before = (len(resolver.cache), resolver.cache.bytes, resolver.cache.absent)
     codes = [f"{number:08}" for number in range(1000)]
-    await resolver.apply(told(dict.fromkeys(codes, Resolution.active(URL)), "bbbbbbbb"))
+    await resolver.apply(changes_of(dict.fromkeys(codes, Resolution.active(URL)), "bbbbbbbb"))
     assert (len(resolver.cache), resolver.cache.bytes, resolver.cache.absent) == before
 
 
 @pytest.mark.parametrize("state", [None, LinkState.REMOVED])
-async def test_a_look_up_from_before_a_change_does_not_put_the_old_answer_back(
+async def test_a_look_up_from_before_a_change_does_not_undo_it(
     clock: Clock, state: LinkState | None
 ) -> None:
     source = SlowSource()
@@ -567,46 +569,46 @@ async def test_a_look_up_from_before_a_change_does_not_put_the_old_answer_back(
     asked = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0.01)
     now = Resolution(state) if state else None
-    await resolver.apply(told({"aaaaaaaa": now}) if now else told({}, "aaaaaaaa"))
+    await resolver.apply(changes_of({"aaaaaaaa": now}) if now else changes_of({}, "aaaaaaaa"))
     async with asyncio.timeout(5):
-        assert await asked == now, "who waits is answered at once"
-    source.let_go[0].set()
+        assert await asked == now, "waiters are answered at once"
+    source.released[0].set()
     await settled()
-    assert source.calls == [["aaaaaaaa"]], "links has answered as before the change"
+    assert source.calls == [["aaaaaaaa"]], "links answered from before the change"
     assert resolver.cache.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") == now
     await resolver.close()
 
 
-async def test_a_look_up_begun_after_a_change_is_not_taken_for_one_from_before(
+async def test_a_look_up_after_a_change_is_not_confused_with_one_from_before(
     clock: Clock,
 ) -> None:
     source = SlowSource()
     resolver = cache(source, ROOM, clock)
     before = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0.01)
-    await resolver.apply(told({}, "aaaaaaaa"))
+    await resolver.apply(changes_of({}, "aaaaaaaa"))
     assert await before is None
     clock.now += NEGATIVE_TTL_SECONDS
     after = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     async with asyncio.timeout(5):
         await source.asked_twice.wait()
-    source.let_go[0].set()
+    source.released[0].set()
     await settled()
     assert not after.done()
-    source.let_go[1].set()
+    source.released[1].set()
     assert await after == Resolution.active(URL)
     await resolver.close()
 
 
-async def test_a_creation_that_a_change_overtook_is_confirmed(
+async def test_a_creation_is_confirmed_after_a_concurrent_change(
     resolver: Resolver, source: Source
 ) -> None:
-    """The change may have been of its very link, and after it was stored."""
+    """The change may be of the created link, and newer than the creation."""
     since = resolver.version
     asked = asyncio.create_task(look_up(resolver, "cccccccc"))
-    await source.called.wait()  # Its answer will be: no link.
-    await resolver.apply(told({}, "bbbbbbbb"))
+    await source.called.wait()  # Its response will be: no link.
+    await resolver.apply(changes_of({}, "bbbbbbbb"))
     source.urls["cccccccc"] = "https://example.com/c"
     source.called.clear()
     resolver.put_created("cccccccc", Resolution.active("https://example.com/old"), since)
@@ -618,7 +620,7 @@ async def test_a_creation_that_a_change_overtook_is_confirmed(
 
 
 async def settled() -> None:
-    """Let calls that are not held up end."""
+    """Let all calls end that are not held."""
     for _ in range(10):
         await asyncio.sleep(0)
 
@@ -641,7 +643,7 @@ EDITED: list[tuple[str, Resolution | None, Resolution]] = [
 @pytest.mark.parametrize(
     ("before", "after"), [one[1:] for one in EDITED], ids=[one[0] for one in EDITED]
 )
-async def test_an_edit_is_served_at_once_and_while_links_is_away(
+async def test_an_edit_is_served_at_once_and_during_an_outage_of_links(
     resolver: Resolver,
     source: Source,
     clock: Clock,
@@ -663,30 +665,28 @@ async def test_an_edit_is_served_at_once_and_while_links_is_away(
         assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
         await settled()
         assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
-        if seconds == UNCONFIRMED_SECONDS:  # Told from before the edit or not: it cannot be known.
-            await resolver.apply(told({"bbbbbbbb": before} if before else {}, "bbbbbbbb"))
+        if seconds == UNCONFIRMED_SECONDS:  # It may be from before the edit.
+            await resolver.apply(changes_of({"bbbbbbbb": before} if before else {}, "bbbbbbbb"))
         elif seconds == RETRY_SECONDS:
             resolver.invalidate()
 
 
-async def test_an_edit_is_served_to_those_who_wait_for_an_older_look_up(clock: Clock) -> None:
+async def test_an_edit_answers_waiters_of_an_older_look_up(clock: Clock) -> None:
     source = SlowSource()
     resolver = cache(source, ROOM, clock)
-    [asked] = await ask_one_by_one(resolver, ["aaaaaaaa"])
+    [asked] = await look_up_one_by_one(resolver, ["aaaaaaaa"])
     after = Resolution.active(f"{URL}/now")
     resolver.put_edited({"aaaaaaaa": after})
     async with asyncio.timeout(5):
         assert await asked == after
-        source.let_go[0].set()  # It answers as before the edit.
+        source.released[0].set()  # Its response is from before the edit.
         await source.asked_twice.wait()
         await settled()
         assert resolver.cache.hit("aaaaaaaa") == after.url.encode()
     await resolver.close()
 
 
-async def test_edits_acknowledged_in_another_order_than_committed_settle(
-    resolver: Resolver, source: Source
-) -> None:
+async def test_edits_acknowledged_out_of_order_converge(resolver: Resolver, source: Source) -> None:
     first, last = Resolution(LinkState.REMOVED), Resolution.active(f"{URL}/last")
     source.urls["aaaaaaaa"] = last.url
     resolver.put_edited({"aaaaaaaa": last})
@@ -702,11 +702,11 @@ async def test_a_later_change_replaces_an_edit(resolver: Resolver, source: Sourc
     resolver.put_edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
     await settled()
     resolver.begin_poll()
-    await resolver.apply(told({"aaaaaaaa": Resolution(LinkState.REMOVED)}))
+    await resolver.apply(changes_of({"aaaaaaaa": Resolution(LinkState.REMOVED)}))
     assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
 
 
-async def test_an_edit_that_could_not_be_confirmed_is_confirmed_before_it_is_served_for_long(
+async def test_an_unconfirmed_edit_is_looked_up_before_it_is_served_for_long(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     source.away = True
@@ -718,38 +718,42 @@ async def test_an_edit_that_could_not_be_confirmed_is_confirmed_before_it_is_ser
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
 
 
-async def test_who_can_be_served_from_memory_waits_briefly_for_a_repeated_look_up(
+async def test_a_cached_link_waits_briefly_for_a_repeated_look_up(
     clock: Clock,
 ) -> None:
     source = SlowSource()
     resolver = cache(source, ROOM, clock)
     resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
-    await resolver.apply(told({"aaaaaaaa": Resolution(LinkState.REMOVED)}))  # Maybe of before.
+    await resolver.apply(
+        changes_of({"aaaaaaaa": Resolution(LinkState.REMOVED)})
+    )  # It may be from before the edit.
     async with asyncio.timeout(5):
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
     await resolver.close()
 
 
-async def test_what_is_told_from_before_an_edit_is_not_believed(
+async def test_a_change_from_before_an_edit_does_not_replace_it(
     resolver: Resolver, source: Source
 ) -> None:
-    """As of who removes a link and takes that back while changes are being asked for."""
+    """As when a link is removed and restored during a poll."""
     await resolver.lookup("aaaaaaaa")
     resolver.begin_poll()
     resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
     await settled()
-    late = told({"aaaaaaaa": Resolution(LinkState.REMOVED)})
+    late = changes_of({"aaaaaaaa": Resolution(LinkState.REMOVED)})
     await resolver.apply(late)
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
-    source.others["aaaaaaaa"] = Resolution(LinkState.REMOVED)  # By another gateway, told as well.
+    source.others["aaaaaaaa"] = Resolution(
+        LinkState.REMOVED
+    )  # By another gateway, also in the feed.
     await resolver.apply(late)
     assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
     resolver.begin_poll()
-    await resolver.apply(told({"aaaaaaaa": Resolution.active(URL)}))
+    await resolver.apply(changes_of({"aaaaaaaa": Resolution.active(URL)}))
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
 
 
-async def test_a_creation_that_an_edit_overtook_is_confirmed(resolver: Resolver) -> None:
+async def test_a_creation_is_confirmed_after_a_concurrent_edit(resolver: Resolver) -> None:
     since = resolver.version
     resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
     resolver.put_created("aaaaaaaa", Resolution.active("https://example.com/old"), since)
@@ -757,11 +761,11 @@ async def test_a_creation_that_an_edit_overtook_is_confirmed(resolver: Resolver)
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
     put(resolver, "cccccccc", "https://example.com/c")
     assert resolver.cache.hit("cccccccc") == b"https://example.com/c", (
-        "no other creation is held up"
+        "other creations are not affected"
     )
 
 
-async def test_edits_are_bounded_as_look_ups_are(
+async def test_confirmations_of_edits_are_bounded_as_look_ups_are(
     source: Source, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.redirects.lookups.MAX_IN_FLIGHT", 1)
@@ -771,10 +775,10 @@ async def test_edits_are_bounded_as_look_ups_are(
     await settled()
     assert source.calls == [["aaaaaaaa"]]
     clock.now += UNCONFIRMED_SECONDS
-    assert await resolver.lookup("bbbbbbbb") is None, "it is looked up soon all the same"
+    assert await resolver.lookup("bbbbbbbb") is None, "it is looked up soon"
 
 
-async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
+async def test_an_invalidated_link_is_looked_up_before_it_is_served(
     resolver: Resolver, source: Source
 ) -> None:
     source.urls["bbbbbbbb"] = "https://example.com/b"
@@ -790,12 +794,12 @@ async def test_what_may_have_changed_unheard_is_asked_anew_before_it_is_served(
         size_of("https://example.com/now", URL),
     )
     resolver.invalidate()
-    await resolver.apply(told({"bbbbbbbb": Resolution.active(URL)}))
-    assert resolver.cache.hit("bbbbbbbb") == URL.encode(), "what is told is known"
+    await resolver.apply(changes_of({"bbbbbbbb": Resolution.active(URL)}))
+    assert resolver.cache.hit("bbbbbbbb") == URL.encode(), "a reported change is known"
     assert resolver.cache.hit("aaaaaaaa") is None
 
 
-async def test_what_may_have_changed_unheard_is_served_while_links_is_away_and_no_longer(
+async def test_an_invalidated_link_is_served_only_during_an_outage_of_links(
     resolver: Resolver, source: Source, clock: Clock
 ) -> None:
     await resolver.lookup("aaaaaaaa")
@@ -804,7 +808,7 @@ async def test_what_may_have_changed_unheard_is_served_while_links_is_away_and_n
     source.away = True
     for _ in range(10):
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
-        assert resolver.cache.hit("aaaaaaaa") is not None, "and not asked for each time"
+        assert resolver.cache.hit("aaaaaaaa") is not None, "without a look-up each time"
         clock.now += RETRY_SECONDS
         assert resolver.cache.hit("aaaaaaaa") is None
     assert (len(source.calls), len(resolver.cache), resolver.cache.bytes) == (11, 1, taken)
@@ -814,13 +818,13 @@ async def test_what_may_have_changed_unheard_is_served_while_links_is_away_and_n
     assert (len(resolver.cache), resolver.cache.bytes) == (0, 0)
 
 
-async def test_a_look_up_from_before_is_not_believed_for_long(clock: Clock) -> None:
+async def test_a_look_up_from_before_an_invalidation_is_fresh_briefly(clock: Clock) -> None:
     source = SlowSource()
     resolver = cache(source, ROOM, clock)
     asked = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0.01)
     resolver.invalidate()
-    source.let_go[0].set()
+    source.released[0].set()
     assert await asked is not None
     assert resolver.cache.hit("aaaaaaaa") is not None
     clock.now += UNCONFIRMED_SECONDS
@@ -828,7 +832,7 @@ async def test_a_look_up_from_before_is_not_believed_for_long(clock: Clock) -> N
     await resolver.close()
 
 
-async def test_nothing_is_believed_for_long_until_changes_are_heard(
+async def test_links_are_fresh_briefly_until_the_feed_is_followed(
     source: Source, clock: Clock
 ) -> None:
     resolver = Resolver(source, ROOM, clock)
@@ -843,7 +847,9 @@ async def test_nothing_is_believed_for_long_until_changes_are_heard(
     assert await resolver.lookup("aaaaaaaa") is None
 
 
-async def test_what_is_invalidated_is_counted_and_goes_first(source: Source, clock: Clock) -> None:
+async def test_invalidated_links_are_counted_and_evicted_first(
+    source: Source, clock: Clock
+) -> None:
     resolver = cache(source, size_of(URL, URL, URL), clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         put(resolver, code, URL)
@@ -855,12 +861,12 @@ async def test_what_is_invalidated_is_counted_and_goes_first(source: Source, clo
     assert (len(resolver.cache), resolver.cache.bytes) == (3, size_of(URL, URL, URL))
     assert resolver.cache.hit("dddddddd")
     source.away = True
-    assert await resolver.lookup("bbbbbbbb") is not None, "the last of the invalidated"
+    assert await resolver.lookup("bbbbbbbb") is not None, "the most recent of the invalidated"
     with pytest.raises(Unavailable):
         await resolver.lookup("cccccccc")
 
 
-async def test_links_of_every_state_are_counted_and_seen_by_no_garbage_collection(
+async def test_the_garbage_collector_tracks_no_entry_and_each_is_counted(
     resolver: Resolver,
 ) -> None:
     links = [*ENDED.values(), lasting(30, URL), lasting(3600), Resolution.active("https://a.b/é")]
@@ -877,5 +883,5 @@ async def test_links_of_every_state_are_counted_and_seen_by_no_garbage_collectio
     taken = resolver.cache.bytes
     fill()
     assert (len(resolver.cache), resolver.cache.bytes) == (700, taken)
-    await resolver.apply(told({}, *(f"{number:08}" for number in range(700))))
+    await resolver.apply(changes_of({}, *(f"{number:08}" for number in range(700))))
     assert (len(resolver.cache), resolver.cache.bytes) == (0, 0)

@@ -1,4 +1,4 @@
-"""What many bring at once: how it is sent together, and what becomes of it at the end."""
+"""Batches of items that are submitted at about the same time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WHO: ContextVar[str] = ContextVar("who", default="nobody")
 
 
 class Sender:
-    """Notes what is sent, and ends a call when the test says so."""
+    """Records calls, and ends one when the test releases it."""
 
     def __init__(self) -> None:
         self.sent: list[list[int]] = []
@@ -44,7 +44,7 @@ async def turns(count: int = 3) -> None:
         await asyncio.sleep(0)
 
 
-async def test_what_is_brought_in_one_turn_goes_in_calls_of_so_many(sender: Sender) -> None:
+async def test_items_of_one_turn_share_calls_of_limited_size(sender: Sender) -> None:
     batches = Batcher(sender, 4)
     for number in range(10):
         batches.submit(number)
@@ -56,7 +56,7 @@ async def test_what_is_brought_in_one_turn_goes_in_calls_of_so_many(sender: Send
     await batches.close()
 
 
-async def test_what_follows_a_call_waits_for_its_end(
+async def test_items_during_a_call_wait_for_its_end(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)
@@ -71,7 +71,7 @@ async def test_what_follows_a_call_waits_for_its_end(
     await batches.close()
 
 
-async def test_it_does_not_wait_for_a_call_for_long(sender: Sender) -> None:
+async def test_items_wait_only_briefly_for_a_call(sender: Sender) -> None:
     batches = Batcher(sender, 4)
     batches.submit(0)
     await turns()
@@ -83,7 +83,7 @@ async def test_it_does_not_wait_for_a_call_for_long(sender: Sender) -> None:
     await batches.close()
 
 
-async def test_a_call_is_of_whoever_began_it(sender: Sender) -> None:
+async def test_a_call_has_the_context_of_its_first_item(sender: Sender) -> None:
     batches = Batcher(sender, 4)
     for who in ("first", "second"):
         _WHO.set(who)
@@ -94,15 +94,15 @@ async def test_a_call_is_of_whoever_began_it(sender: Sender) -> None:
     await batches.close()
 
 
-async def test_a_call_that_was_just_made_is_cut_off_and_not_forgotten(sender: Sender) -> None:
+async def test_a_call_that_was_just_created_is_cancelled_with_cleanup(sender: Sender) -> None:
     batches = Batcher(sender, 4)
     batches.submit(0)
-    await asyncio.sleep(0)  # It is made, and has not had its first step.
+    await asyncio.sleep(0)  # It is created, and has not run its first step.
     assert await batches.close() == []
     assert (sender.sent, sender.cancelled) == ([[0]], 1)
 
 
-async def test_at_the_end_calls_are_cut_off_and_what_waits_is_given_back(
+async def test_closing_cancels_calls_and_returns_waiting_items(
     sender: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)

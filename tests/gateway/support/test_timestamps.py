@@ -1,4 +1,4 @@
-"""Moments as callers write them, and as they are answered."""
+"""Timestamps as callers of functions write and read them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from gateway.support import timestamps
 
-TEXTS = json.loads(Path(__file__).with_name("moments.json").read_text(encoding="utf-8"))
+TEXTS = json.loads(Path(__file__).with_name("timestamps.json").read_text(encoding="utf-8"))
 OFFSETS = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
 @pytest.mark.parametrize(("text", "moment"), TEXTS["moments"].items())
-def test_a_moment_with_an_offset_is_read(text: str, moment: str) -> None:
+def test_a_timestamp_with_an_offset_is_parsed(text: str, moment: str) -> None:
     read = timestamps.datetime_of(text)
     assert read == datetime.fromisoformat(moment)
     assert read.utcoffset() == timedelta(0)
@@ -25,18 +25,18 @@ def test_a_moment_with_an_offset_is_read(text: str, moment: str) -> None:
 
 # Python writes the years before 1000 with fewer digits in the basic format.
 @given(st.datetimes(timezones=OFFSETS).filter(lambda moment: 1000 < moment.year < 9999))
-def test_both_formats_name_the_same_moment(moment: datetime) -> None:
+def test_both_formats_have_the_same_result(moment: datetime) -> None:
     assert timestamps.datetime_of(moment.isoformat()) == moment
     assert timestamps.datetime_of(moment.strftime("%Y%m%dT%H%M%S,%f%z")) == moment
 
 
 @pytest.mark.parametrize("text", TEXTS["others"])
-def test_any_other_text_is_none(text: str) -> None:
+def test_any_other_text_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"ISO 8601|day|month|years"):
         timestamps.datetime_of(text)
 
 
-def test_what_is_answered_is_read_as_the_same() -> None:
+def test_a_written_timestamp_is_parsed_to_the_same() -> None:
     moment = datetime(476, 9, 4, 1, 2, 3, 4_999, UTC)
     assert timestamps.text_of(moment) == "0476-09-04T01:02:03.004Z"
     assert timestamps.datetime_of(timestamps.text_of(moment)) == moment.replace(microsecond=4000)

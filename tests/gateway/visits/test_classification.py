@@ -1,4 +1,4 @@
-"""Who visits, by headers that strangers write."""
+"""Classification of requests by headers that clients choose."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ BOTS = {
     *(text for entry in LIST if entry["pattern"] not in EXCEPTED for text in entry["instances"]),
 }
 LOOKED_AT = 512
-"""Bytes of a header that decide."""
+"""Bytes of a header that are read."""
 
 referrer_of = referrers_except("")
 BROWSERS = list(json.loads((FOLDER / "agents.json").read_text(encoding="utf-8")))
 OF_PEOPLE_ALONE = {r"AP3A\.240617\.008", "Fluid", "MetaIAB Facebook"}
-"""Excepted patterns for which the list itself quotes a person's browser."""
+"""Excepted patterns for which the list itself has a person's browser as an example."""
 FIELD = json.loads((FOLDER / "field.json").read_text(encoding="utf-8"))
 
 
 def hostile() -> list[str]:
-    """Beginnings of patterns, so that much is almost found, and edges of what is looked at."""
+    """Prefixes of patterns, which almost match, and headers around the maximum length."""
     choose = random.Random(13)
     patterns = [entry["pattern"].replace("\\", "") for entry in LIST]
     made = []
@@ -62,7 +62,7 @@ def hostile() -> list[str]:
 
 
 def test_people_are_not_counted_as_bots() -> None:
-    """A pattern that matches people belongs in `EXCEPTED`: the message names it."""
+    """A pattern that matches people belongs in `EXCEPTED`. The message names it."""
     mistaken = [text for text in PEOPLE if kind_of(text.encode()) == "bot"]
     patterns = [entry["pattern"] for entry in LIST if entry["pattern"] not in EXCEPTED]
     patterns += [f"(?i:{expression})" for expression in SELF_IDENTIFIED]
@@ -77,18 +77,20 @@ def test_bots_are_not_counted_as_people() -> None:
     assert len(missed) <= 0.03 * len(BOTS), missed
 
 
-def test_every_bot_that_the_list_quotes_is_one_but_for_what_people_use() -> None:
+def test_every_bot_of_the_list_is_one_except_what_people_use() -> None:
     for entry in LIST:
         if entry["pattern"] not in EXCEPTED:
             for text in entry["instances"]:
                 assert kind_of(text.encode("latin-1", "replace")) == "bot", text
-    assert EXCEPTED.keys() <= {entry["pattern"] for entry in LIST}, "a pattern is gone: remove it"
+    assert EXCEPTED.keys() <= {entry["pattern"] for entry in LIST}, (
+        "a pattern no longer exists: remove it"
+    )
 
 
 @pytest.mark.parametrize("pattern", EXCEPTED)
-def test_an_excepted_pattern_matches_people_and_leaves_the_bot_that_it_is_for(pattern: str) -> None:
+def test_an_excepted_pattern_matches_people_and_its_bot_is_still_matched(pattern: str) -> None:
     matched = [text for text in [*PEOPLE, *FIELD["people"]] if re.search(pattern, text)]
-    assert matched, "no person has it: remove it"
+    assert matched, "it matches no person: remove it"
     assert all(kind_of(text.encode()) == "person" for text in matched)
     (quoted,) = (entry["instances"] for entry in LIST if entry["pattern"] == pattern)
     kind = "person" if pattern in OF_PEOPLE_ALONE else "bot"
@@ -105,7 +107,7 @@ def test_programs_from_the_field_are_bots(text: str) -> None:
     assert kind_of(text.encode()) == "bot"
 
 
-def test_what_strangers_write_is_judged_by_its_beginning() -> None:
+def test_only_the_beginning_of_a_header_is_read() -> None:
     for text in [*BROWSERS, *hostile()]:
         header = text.encode("latin-1", "replace")
         assert kind_of(header) == kind_of(header[:LOOKED_AT])
@@ -132,7 +134,7 @@ def test_programs_that_the_list_lacks_are_bots(name: str) -> None:
         "https://[2001:db8::1]/",
     ],
 )
-def test_the_host_of_a_long_address_is_that_of_the_whole(start: str, length: int) -> None:
+def test_the_host_of_a_long_url_is_that_of_the_whole(start: str, length: int) -> None:
     referrer = start + "p/?q=%C3%A9&" * (length // 12)
     assert referrer_of(referrer.encode()) == ada_url.URL(referrer).hostname != ""
 
@@ -153,13 +155,13 @@ def test_the_host_of_a_long_address_is_that_of_the_whole(start: str, length: int
         b"android-app://com." + b"a" * 90 + b"/",
         b"ios-app://544007664/",
         b"https://" + b"a." * 200 + b"example/",
-        # No host is told rather than the beginning of one.
+        # No host rather than a truncated one.
         b"https://" + b"u" * 487 + b"@example.com.evil.example/",
         b"https://" + b"a." * 14_000 + b"example/",
         b"https://" + b"u" * 28_000 + b"@example.com/",
     ],
 )
-def test_a_referrer_that_tells_no_host_has_none(referrer: bytes) -> None:
+def test_a_referrer_without_a_host_has_no_name(referrer: bytes) -> None:
     assert referrer_of(referrer) == ""
 
 
@@ -197,7 +199,7 @@ def test_a_referrer_has_one_name(referrer: bytes, name: str) -> None:
         ),
     ],
 )
-def test_the_products_own_pages_are_no_referrer(own: str, referrers: list[str]) -> None:
+def test_own_pages_are_no_referrer(own: str, referrers: list[str]) -> None:
     told = referrers_except(own)
     assert [told(referrer.encode()) for referrer in referrers] == [""] * len(referrers)
     assert told(b"https://www.atajo.example/") == "www.atajo.example"
@@ -206,6 +208,6 @@ def test_the_products_own_pages_are_no_referrer(own: str, referrers: list[str]) 
 
 @pytest.mark.parametrize("name", [b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"])
 @pytest.mark.parametrize("value", [b"prefetch", b"Prefetch", b"PREVIEW", b"prefetch;Prerender"])
-def test_a_browser_that_is_prefetch_says_so_in_any_case(name: bytes, value: bytes) -> None:
+def test_prefetch_headers_are_case_insensitive(name: bytes, value: bytes) -> None:
     assert is_prefetch({name: value})
     assert not is_prefetch({name: b"navigate"})

@@ -1,4 +1,4 @@
-"""Countries of addresses from a file that the operator names."""
+"""Countries of IP addresses from a configured file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def country(code: object) -> dict[str, object]:
     return {"country": {"iso_code": code, "names": {"en": "Somewhere"}}}
 
 
-def test_a_file_tells_countries(tmp_path: Path) -> None:
+def test_a_file_has_countries(tmp_path: Path) -> None:
     path = tmp_path / "countries.mmdb"
     records = {
         "192.0.2.0/24": country("CL"),
@@ -40,7 +40,7 @@ def test_a_file_tells_countries(tmp_path: Path) -> None:
     }
 
 
-def test_an_address_that_a_file_cannot_tell_is_of_no_country(tmp_path: Path) -> None:
+def test_an_address_that_a_file_does_not_have_has_no_country(tmp_path: Path) -> None:
     path = tmp_path / "countries.mmdb"
     write_country_database(path, {"192.0.2.0/24": country("CL")})
     country_of = CountriesFile(path)
@@ -51,7 +51,7 @@ def test_an_address_that_a_file_cannot_tell_is_of_no_country(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", bytes(100_000)])
-def test_what_is_no_such_file_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_an_invalid_file_is_reported_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "countries.mmdb"
     path.write_bytes(content)
     with pytest.raises(InvalidCountriesError) as refused:

@@ -1,4 +1,4 @@
-"""What strangers who invent referrers do to the statistics of somebody's link."""
+"""Invented referrers of a client, and the statistics of a link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REAL = "news.example"
 def product(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
-    """The product behind a proxy that is trusted."""
+    """The product behind a trusted proxy."""
     settings = {"ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128"}
     with (
         store_of_product(request) as store,
@@ -32,7 +32,7 @@ def product(
         yield started
 
 
-def test_strangers_hide_no_referrer_and_fill_no_store(product: Product) -> None:
+def test_invented_referrers_hide_no_real_one_and_do_not_fill_the_store(product: Product) -> None:
     owner = {"guest": secrets.token_urlsafe(32)}
     code = new_code()
     link = {**owner, "code": code, "url": "https://example.com/"}

@@ -36,14 +36,14 @@ def files(folder: Path) -> list[Path]:
 
 
 def write(folder: Path, number: int, *codes: str, rubbish: bytes = b"") -> Path:
-    """Leave a batch as an earlier run does."""
+    """Write a batch as an earlier process does."""
     path = folder / f"{number:010d}-{GATEWAY}.v1"
     path.write_bytes(b"".join(lines.of_visit(visit(code)) for code in codes) + rubbish)
     return path
 
 
 async def abandon(journal: Journal) -> None:
-    """Leave a journal as SIGKILL does: nothing is tidied, and no thread changes a file any more."""
+    """Abandon a journal as after SIGKILL: without cleanup, and no thread writes any more."""
     for file in (*journal._unsynced, journal._active):
         os.close(file.fd)
     await journal._folder.close()
@@ -51,14 +51,14 @@ async def abandon(journal: Journal) -> None:
 
 @pytest.fixture
 async def journal(tmp_path: Path) -> AsyncIterator[Journal]:
-    """A journal over the test's folder, which is closed at its end."""
+    """A journal in the folder of the test, closed at its end."""
     journal = Journal(tmp_path, ROOM)
     yield journal
     await journal.close()
 
 
 async def drain(journal: Journal) -> list[tuple[int, int]]:
-    """Acknowledge every batch; returns their numbers and visits."""
+    """Acknowledge every batch, and return their numbers and visits."""
     if journal.open_visits:
         journal.close_batch()
     await journal.sync()
@@ -71,7 +71,7 @@ async def drain(journal: Journal) -> list[tuple[int, int]]:
 
 
 class Analytics:
-    """Takes a batch if its number is above the last one, as the service does."""
+    """Accepts a batch if its number is above the last one, like the service."""
 
     def __init__(self) -> None:
         self.last = 0
@@ -85,7 +85,7 @@ class Analytics:
 
 
 def failing(error: int = errno.EIO) -> Callable[..., Any]:
-    """A call of the system that fails."""
+    """Return a system call that fails."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError(error, os.strerror(error))
@@ -94,7 +94,7 @@ def failing(error: int = errno.EIO) -> Callable[..., Any]:
 
 
 class Disk:
-    """A simulated disk on which a failed sync loses what it was to write, as on Linux.
+    """A simulated disk on which a failed sync loses the data, as on Linux.
 
     Its error is reported once and its pages count as clean, until they are written again.
     """
@@ -123,14 +123,14 @@ class Disk:
         content.update({place: data[place] for place in dirty if place < len(data)})
 
     def cut_power(self, folder: Path) -> None:
-        """Leave in every file what is on disk; the rest of it is zeros."""
+        """Keep in every file what is on disk, and zero the rest."""
         for path in files(folder):
             content = self._content.get(path.stat().st_ino, {})
             size = path.stat().st_size
             path.write_bytes(bytes(content.get(place, 0) for place in range(size)))
 
 
-async def test_equal_visits_are_counted_together(journal: Journal) -> None:
+async def test_equal_visits_are_merged(journal: Journal) -> None:
     journal.append(*[visit()] * 3, visit(host="news.example"))
     assert (journal.pending, journal.open_rows) == (4, 2)
     journal.close_batch()
@@ -143,7 +143,7 @@ async def test_equal_visits_are_counted_together(journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("call", ["fdatasync", "fsync"])
-async def test_a_batch_is_given_out_only_once_it_and_its_name_are_on_disk(
+async def test_a_batch_is_returned_only_once_it_and_its_name_are_synced(
     journal: Journal, monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     journal.append(visit())
@@ -158,7 +158,7 @@ async def test_a_batch_is_given_out_only_once_it_and_its_name_are_on_disk(
     assert await drain(journal) == [(1, 1)]
 
 
-async def test_after_a_kill_every_visit_is_there_under_the_same_number(tmp_path: Path) -> None:
+async def test_after_a_kill_every_visit_has_the_same_batch_number(tmp_path: Path) -> None:
     journal = Journal(tmp_path, ROOM)
     gateway = journal.gateway_id
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
@@ -186,7 +186,7 @@ async def test_after_a_kill_every_visit_is_there_under_the_same_number(tmp_path:
     await restored.close()
 
 
-async def test_numbers_go_on_when_everything_was_acknowledged(tmp_path: Path) -> None:
+async def test_numbers_continue_after_everything_was_acknowledged(tmp_path: Path) -> None:
     journal = Journal(tmp_path, ROOM)
     gateway = journal.gateway_id
     for number in range(1, 41):
@@ -205,7 +205,9 @@ async def test_numbers_go_on_when_everything_was_acknowledged(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("seed", range(20))
-async def test_killed_at_any_moment_each_visit_is_counted_once(tmp_path: Path, seed: int) -> None:
+async def test_each_visit_is_counted_once_after_a_kill_at_any_moment(
+    tmp_path: Path, seed: int
+) -> None:
     chance = random.Random(seed)
     analytics = Analytics()
     taken: list[str] = []
@@ -238,7 +240,7 @@ async def test_killed_at_any_moment_each_visit_is_counted_once(tmp_path: Path, s
         counting.cancel()
         await asyncio.wait([counting])
         await abandon(journal)
-        if chance.random() < 0.3:  # A line whose response never left.
+        if chance.random() < 0.3:  # A line whose response was never sent.
             with files(tmp_path)[-1].open("ab") as file:
                 file.write(b"0badc0de abc")
     assert analytics.codes == Counter(taken)
@@ -263,13 +265,13 @@ async def test_a_backlog_is_read_back_batch_by_batch(
 
 
 @pytest.mark.parametrize("cut", range(1, 28, 3))
-async def test_a_torn_last_line_costs_nothing_else(tmp_path: Path, cut: int) -> None:
+async def test_a_torn_last_line_loses_nothing_else(tmp_path: Path, cut: int) -> None:
     path = write(tmp_path, 1, "aaaaaaaa", "bbbbbbbb")
     path.write_bytes(path.read_bytes()[:-cut])
     journal = Journal(tmp_path, ROOM)
     journal.append(visit("cccccccc"))
     assert await drain(journal) == [(1, 1), (2, 1)]
-    assert journal.lost_lines == 0, "its response never left"
+    assert journal.lost_lines == 0, "its response was never sent"
     await journal.close()
 
 
@@ -283,9 +285,7 @@ async def test_a_torn_last_line_costs_nothing_else(tmp_path: Path, cut: int) -> 
         (b"", 0),
     ],
 )
-async def test_damaged_lines_are_lost_and_said_to_be(
-    tmp_path: Path, rubbish: bytes, lost: int
-) -> None:
+async def test_corrupt_lines_are_counted_as_lost(tmp_path: Path, rubbish: bytes, lost: int) -> None:
     path = write(tmp_path, 5, "aaaaaaaa", rubbish=rubbish)
     with path.open("ab") as file:
         file.write(lines.of_visit(visit("bbbbbbbb")) if rubbish.endswith(b"\n") else b"")
@@ -301,7 +301,7 @@ async def test_damaged_lines_are_lost_and_said_to_be(
     await journal.close()
 
 
-async def test_a_file_that_somebody_removed_blocks_no_later_one(tmp_path: Path) -> None:
+async def test_a_removed_file_blocks_no_later_one(tmp_path: Path) -> None:
     removed = write(tmp_path, 1, "aaaaaaaa", "bbbbbbbb")
     write(tmp_path, 2, "cccccccc")
     journal = Journal(tmp_path, ROOM)
@@ -312,7 +312,7 @@ async def test_a_file_that_somebody_removed_blocks_no_later_one(tmp_path: Path) 
     await journal.close()
 
 
-async def test_a_file_that_the_disk_does_not_give_is_read_later(
+async def test_an_unreadable_file_is_read_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, 1, "aaaaaaaa")
@@ -328,7 +328,7 @@ async def test_a_file_that_the_disk_does_not_give_is_read_later(
     await journal.close()
 
 
-async def test_files_of_a_later_version_wait_for_it_and_block_nothing(tmp_path: Path) -> None:
+async def test_files_of_a_later_version_are_kept_and_block_nothing(tmp_path: Path) -> None:
     write(tmp_path, 1, "aaaaaaaa")
     later = write(tmp_path, 2, "bbbbbbbb").rename(tmp_path / f"0000000002-{GATEWAY}.v2")
     content = later.read_bytes()
@@ -338,7 +338,7 @@ async def test_files_of_a_later_version_wait_for_it_and_block_nothing(tmp_path: 
         journal.append(visit("cccccccc"))
         journal.close_batch()
         await journal.sync()
-        assert journal.gateway_id != GATEWAY, "its numbers would be above those that wait"
+        assert journal.gateway_id != GATEWAY, "its numbers would be above those of the files"
         while batch := await journal.first_batch():
             assert [row.code for row in batch.counts] == [codes.pop(0)]
             await journal.acknowledge(batch.number)
@@ -348,7 +348,7 @@ async def test_files_of_a_later_version_wait_for_it_and_block_nothing(tmp_path: 
     assert (tmp_path / "of-somebody-else").exists()
 
 
-async def test_a_folder_belongs_to_one_process_also_after_it_was_removed(tmp_path: Path) -> None:
+async def test_a_folder_is_locked_by_one_process_even_after_it_was_removed(tmp_path: Path) -> None:
     folder = tmp_path / "journal"
     journal = Journal(folder, ROOM)
     with pytest.raises(JournalInUseError):
@@ -365,7 +365,7 @@ async def test_a_folder_belongs_to_one_process_also_after_it_was_removed(tmp_pat
     await again.close()
 
 
-async def test_a_folder_is_released_only_when_no_thread_changes_it(tmp_path: Path) -> None:
+async def test_a_folder_is_released_after_its_threads_have_ended(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
     changing, go_on = threading.Event(), threading.Event()
 
@@ -388,7 +388,7 @@ async def test_a_folder_is_released_only_when_no_thread_changes_it(tmp_path: Pat
     await Folder(tmp_path).close()
 
 
-async def test_beyond_its_room_nothing_is_appended_until_batches_are_acknowledged(
+async def test_a_full_journal_appends_nothing_until_batches_are_acknowledged(
     tmp_path: Path,
 ) -> None:
     journal = Journal(tmp_path, 2_000)
@@ -402,13 +402,13 @@ async def test_beyond_its_room_nothing_is_appended_until_batches_are_acknowledge
             appended += error.appended
         assert journal.pending == appended > 50
         assert not await journal.has_room()
-        assert journal.is_dirty, "room is looked for"
+        assert journal.is_dirty, "it looks for room"
         assert await drain(journal) == [(number, appended)]
         assert await journal.has_room()
     await journal.close()
 
 
-async def test_a_full_disk_leaves_whole_lines_and_room_to_win_it_back(
+async def test_a_full_disk_keeps_whole_lines_and_recovers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = 2 * HEADROOM
@@ -428,11 +428,11 @@ async def test_a_full_disk_leaves_whole_lines_and_room_to_win_it_back(
             counted += sum(visits for _, visits in await drain(journal))
     counted += sum(visits for _, visits in await drain(journal))
     assert counted + lost == 20_000
-    assert lost < 3_000, "room that came back was used again"
+    assert lost < 3_000, "freed room was used again"
     await journal.close()
 
 
-async def test_a_disk_without_room_begins_no_new_journal_and_continues_an_old_one(
+async def test_a_full_disk_continues_an_old_journal_but_begins_no_new_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as full:
@@ -454,7 +454,7 @@ async def test_a_disk_without_room_begins_no_new_journal_and_continues_an_old_on
 
 @pytest.mark.parametrize(("taken", "whole"), [(20, 0), (31, 1), (50, 1), (70, 2)])
 @pytest.mark.parametrize("can_cut", [True, False])
-async def test_of_a_write_that_the_disk_takes_in_part_the_whole_lines_stay(
+async def test_a_partial_write_keeps_whole_lines(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int, whole: int, can_cut: bool
 ) -> None:
     journal = Journal(tmp_path, ROOM)
@@ -489,7 +489,7 @@ async def test_a_batch_stays_open_if_the_next_file_cannot_be_created(
 
 
 @pytest.mark.parametrize("failing_sync", [0, 1, 4])
-async def test_what_a_failed_sync_left_is_written_again_before_a_sync_is_trusted(
+async def test_after_a_failed_sync_data_is_rewritten_before_a_sync_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing_sync: int
 ) -> None:
     disk = Disk(monkeypatch)
@@ -518,7 +518,7 @@ async def test_what_a_failed_sync_left_is_written_again_before_a_sync_is_trusted
     await again.close()
 
 
-async def test_a_file_of_an_earlier_run_is_on_disk_before_it_is_sent(
+async def test_a_file_of_an_earlier_process_is_synced_before_it_is_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     disk = Disk(monkeypatch)
@@ -541,7 +541,7 @@ async def test_a_file_of_an_earlier_run_is_on_disk_before_it_is_sent(
     await again.close()
 
 
-async def test_a_name_that_may_not_be_on_disk_is_written_again(
+async def test_a_name_that_may_not_be_on_disk_is_recreated(
     journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal.append(visit())
@@ -563,9 +563,7 @@ async def test_a_name_that_may_not_be_on_disk_is_written_again(
     assert await drain(journal) == [(1, 1)]
 
 
-async def test_what_is_not_on_disk_has_a_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_unsynced_data_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_module, "MAX_UNSYNCED_BYTES", 1000)
     journal = Journal(tmp_path, ROOM)
     with pytest.raises(JournalFullError, match="does not keep up"):
@@ -578,7 +576,7 @@ async def test_what_is_not_on_disk_has_a_limit(
     await journal.close()
 
 
-async def test_a_sync_that_is_cancelled_forgets_no_file(
+async def test_a_cancelled_sync_forgets_no_file(
     journal: Journal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal.append(visit())
@@ -605,7 +603,7 @@ async def test_a_sync_that_is_cancelled_forgets_no_file(
     assert await journal.first_batch() is not None
 
 
-async def test_a_file_that_the_disk_does_not_remove_is_removed_later(
+async def test_a_file_that_cannot_be_removed_is_removed_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path, 1, "aaaaaaaa")
@@ -644,7 +642,7 @@ async def test_a_file_that_is_sent_while_it_is_counted_counts_once(
     await journal.close()
 
 
-async def test_a_journal_whose_removals_may_not_be_on_disk_is_not_empty(
+async def test_a_journal_with_unsynced_removals_is_not_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal = Journal(tmp_path, ROOM)

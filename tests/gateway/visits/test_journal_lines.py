@@ -1,4 +1,4 @@
-"""The journal's line format: what is written is read, and anything else is not misread."""
+"""The line format of the journal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def line(body: str) -> bytes:
     return f"{zlib.crc32(body.encode()):08x} {body}".encode()
 
 
-def test_a_line_is_written_as_its_version_says() -> None:
+def test_a_line_has_the_format_of_its_version() -> None:
     assert lines.of_visit(PLAIN) == line("abcdefgh 498667 p news.example") + b"\n"
     assert lines.of_visit(PLAIN._replace(facts=lines.text_of(FACTS))) == (
         line(
@@ -59,7 +59,7 @@ def test_unknown_facts_are_ignored() -> None:
 
 
 @pytest.mark.parametrize("visitor", ["", "3q2-7w", "0123abcde", "0123ABCD", "0123abc"])
-def test_a_visitor_without_a_number_is_none(visitor: str) -> None:
+def test_an_invalid_visitor_number_is_no_visitor(visitor: str) -> None:
     text = f" country=ES visitor={visitor}"
     assert lines.without_visitor(text) == (text, None)
 
@@ -76,7 +76,7 @@ def test_a_visitor_without_a_number_is_none(visitor: str) -> None:
         line("abcdefgh 498667 p news.example")[:-1],
     ],
 )
-def test_a_line_that_is_damaged_or_no_visit_is_none(text: bytes) -> None:
+def test_a_corrupt_line_is_no_visit(text: bytes) -> None:
     assert lines.visit_of(text) is None
 
 

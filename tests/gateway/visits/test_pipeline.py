@@ -1,4 +1,4 @@
-"""The way from an answered visit to its batch, where strangers decide how visits look."""
+"""From a recorded visit to its batch."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from tests.gateway.visits.test_journal import abandon, failing, write
 from tests.gateway.visits.test_sender import Sink
 
 
-def strangers() -> Visitors:
-    """Visitors at addresses that belong to no country, of a day that has no key yet."""
+def visitors_of_nowhere() -> Visitors:
+    """Return visitors without country, on a day without a key."""
     return Visitors(lambda host, _: parse(host), lambda _: "")
 
 
-async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_tick(
+async def test_a_batch_fits_into_a_message_with_any_number_of_hosts(
     tmp_path: Path,
 ) -> None:
     sink = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 64 << 20), sink, strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 64 << 20), sink, visitors_of_nowhere())
     pipeline.start()
     for n in range(3 * MAX_ROWS):
         host = ".".join((f"h{n}", "x" * 60, "y" * 60, "z" * 60, "example"))
@@ -42,24 +42,24 @@ async def test_a_batch_fits_a_message_however_many_hosts_come_before_the_next_ti
     assert all(len(batch.counts) * 300 < 4 << 20 for batch in sink.batches)
 
 
-async def test_visits_on_file_without_a_batch_are_sent_though_nobody_comes(tmp_path: Path) -> None:
+async def test_visits_of_an_earlier_process_are_sent_without_new_visits(tmp_path: Path) -> None:
     journal = Journal(tmp_path, 1 << 20)
     sink = Sink()
-    pipeline = VisitPipeline(journal, sink, strangers())
+    pipeline = VisitPipeline(journal, sink, visitors_of_nowhere())
     pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
     pipeline.flush()
     await abandon(journal)
-    second = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    second = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
     second.start()
     await second.stop(5)
     assert [batch.visits for batch in sink.batches] == [1]
 
 
-async def test_a_batch_of_which_nothing_can_be_read_is_lost_and_not_sent(tmp_path: Path) -> None:
+async def test_an_unreadable_batch_is_lost_and_not_sent(tmp_path: Path) -> None:
     write(tmp_path, 1, rubbish=b"robot\n")
     write(tmp_path, 2, "bbbbbbbb")
     sink = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
     pipeline.start()
     await pipeline.stop(5)
     assert [(batch.number, batch.visits) for batch in sink.batches] == [(2, 1)]
@@ -67,7 +67,7 @@ async def test_a_batch_of_which_nothing_can_be_read_is_lost_and_not_sent(tmp_pat
 
 
 class KeepsTheFile(Sink):
-    """Takes a batch whose file the disk does not remove after that."""
+    """Accepts a batch whose file then cannot be removed."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         super().__init__()
@@ -78,19 +78,19 @@ class KeepsTheFile(Sink):
         self._patch.setattr(Path, "unlink", failing(errno.EROFS))
 
 
-async def test_a_journal_that_could_not_note_its_last_batch_sends_it_again(
+async def test_a_batch_whose_file_was_not_removed_is_sent_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
         sink = KeepsTheFile(patch)
-        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+        pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
         pipeline.start()
         pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
         await pipeline.stop(5)
     assert len(sink.batches) == 1
 
     again = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), again, strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), again, visitors_of_nowhere())
     pipeline.start()
     await pipeline.stop(5)
     assert again.batches == sink.batches
@@ -100,9 +100,9 @@ MIDNIGHT = 20_780 * 86_400.0
 CHROME = b"Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36"
 
 
-async def test_visitors_of_a_batch_are_told_apart_and_their_visits_are_not(tmp_path: Path) -> None:
+async def test_a_batch_has_distinct_visitors_and_merged_visits(tmp_path: Path) -> None:
     journal = Journal(tmp_path, 1 << 20)
-    visitors = strangers()
+    visitors = visitors_of_nowhere()
     visitors.begin(20_779)
     visitors.use(bytes(32))
     pipeline = VisitPipeline(journal, Sink(), visitors, lambda: MIDNIGHT - 1)
@@ -114,7 +114,7 @@ async def test_visitors_of_a_batch_are_told_apart_and_their_visits_are_not(tmp_p
     pipeline.flush()
     await abandon(journal)
     first, sink = Sink(), Sink()
-    for taking in (first, sink):  # It is the same batch again where nothing was noted.
+    for taking in (first, sink):  # The same batch again.
         journal = Journal(tmp_path, 1 << 20)
         batch = await journal.first_batch()
         assert batch is not None
@@ -136,9 +136,9 @@ async def test_visitors_of_a_batch_are_told_apart_and_their_visits_are_not(tmp_p
     assert set(batch.visitors[20_779, "bbbbbbbb"]) <= set(batch.visitors[20_779, "aaaaaaaa"])
 
 
-async def test_a_visit_is_told_apart_under_the_key_of_its_own_day(tmp_path: Path) -> None:
+async def test_a_visitor_is_numbered_with_the_key_of_the_day_of_the_visit(tmp_path: Path) -> None:
     clock = [0.0]
-    visitors = strangers()
+    visitors = visitors_of_nowhere()
     visitors.begin(20_779)
     visitors.use(b"1" * 32)
     sink = Sink()
@@ -165,14 +165,14 @@ async def test_a_visit_is_told_apart_under_the_key_of_its_own_day(tmp_path: Path
     assert first == same != other
 
 
-async def test_a_sender_that_breaks_stops_the_process(
+async def test_an_unexpected_error_of_the_sender_stops_the_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(background, "_process", background._Process())
     stop = asyncio.Event()
     background.stop_on_failure(stop)
     broken = Sink(RuntimeError("unforeseen"))
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), broken, strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), broken, visitors_of_nowhere())
     pipeline.start()
     pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
     await asyncio.wait_for(stop.wait(), 10)
@@ -181,15 +181,15 @@ async def test_a_sender_that_breaks_stops_the_process(
         background.exit_if_failed()
 
 
-async def test_a_backlog_lags_since_the_start(tmp_path: Path) -> None:
+async def test_the_lag_of_a_backlog_counts_from_the_start(tmp_path: Path) -> None:
     away = Sink(*[Unavailable("Away.")] * 100)
-    first = VisitPipeline(Journal(tmp_path, 1 << 20), away, strangers())
+    first = VisitPipeline(Journal(tmp_path, 1 << 20), away, visitors_of_nowhere())
     first.start()
     for _ in range(3):
         first.record("abcdefgh", b"Mozilla/5.0", b"")
     await first.stop(0.2)
     now = 1_800_000_000.0
-    again = VisitPipeline(Journal(tmp_path, 1 << 20), away, strangers(), lambda: now)
+    again = VisitPipeline(Journal(tmp_path, 1 << 20), away, visitors_of_nowhere(), lambda: now)
     now += 1
     assert (again.restoring, again.pending, again.lag_seconds) == (True, 0, 1.0)
     again.start()
@@ -200,10 +200,10 @@ async def test_a_backlog_lags_since_the_start(tmp_path: Path) -> None:
     await again.stop(0.1)
 
 
-async def test_a_full_disk_is_looked_at_until_it_has_room_again(
+async def test_a_full_disk_is_checked_until_it_has_room_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), visitors_of_nowhere())
     pipeline.start()
     with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
         full.setattr("gateway.visits.journal.folder._free_bytes", lambda _: 0)
@@ -215,7 +215,7 @@ async def test_a_full_disk_is_looked_at_until_it_has_room_again(
     assert pipeline.lost == 3
     assert [line["event"] for line in told] == ["visits_lost"]
     async with asyncio.timeout(10):
-        while pipeline.lost < 4:  # Nobody but the tick looks for room.
+        while pipeline.lost < 4:  # Only the tick looks for room.
             await asyncio.sleep(0.05)
             pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
             pipeline.flush()
@@ -225,11 +225,11 @@ async def test_a_full_disk_is_looked_at_until_it_has_room_again(
     await pipeline.stop(5)
 
 
-async def test_a_disk_that_fails_makes_the_journal_unwritable_until_it_is_synced(
+async def test_a_failing_disk_makes_the_journal_unwritable_until_a_sync_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sink = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
     pipeline.start()
     with monkeypatch.context() as broken, structlog.testing.capture_logs() as told:
         broken.setattr(os, "fdatasync", failing())

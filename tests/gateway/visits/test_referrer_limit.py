@@ -1,4 +1,4 @@
-"""How many referrer names one client adds to statistics."""
+"""The limit of referrer names per client."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gateway.visits.enrichment.referrer_limit import (
 )
 from gateway.visits.journal.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
-from tests.gateway.visits.test_pipeline import strangers
+from tests.gateway.visits.test_pipeline import visitors_of_nowhere
 from tests.gateway.visits.test_sender import Sink
 
 ONE, OTHER = b"\xc0\0\2\1", b"\xc0\0\2\2"
@@ -25,31 +25,33 @@ MORE = 3 * MAX_NAMES_OF_LINK
 DAY_SECONDS = 86_400.0
 
 
-def new_limit() -> ReferrerLimiter:
+def new_limiter() -> ReferrerLimiter:
     limit = ReferrerLimiter()
     limit.begin(1)
     return limit
 
 
-def test_a_client_adds_so_many_names_to_a_link() -> None:
-    limit = new_limit()
+def test_a_client_has_a_limit_of_names_per_link() -> None:
+    limit = new_limiter()
     hosts = [f"{n}.example" for n in range(MORE)]
     sent = [limit.name_for(ONE, "abcdefgh", host) for host in hosts]
     assert sent == hosts[:MAX_NAMES_OF_LINK] + [OTHER_NAMES] * (MORE - MAX_NAMES_OF_LINK)
-    assert [limit.name_for(ONE, "abcdefgh", host) for host in hosts] == sent, "those count on"
+    assert [limit.name_for(ONE, "abcdefgh", host) for host in hosts] == sent, (
+        "known names still count"
+    )
     assert limit.name_for(OTHER, "abcdefgh", hosts[-1]) == hosts[-1]
     assert limit.name_for(ONE, "other---", hosts[-1]) == hosts[-1]
 
 
-def test_a_client_adds_so_many_names_to_all_links() -> None:
-    limit = new_limit()
+def test_a_client_has_a_limit_of_names_for_all_links() -> None:
+    limit = new_limiter()
     names = [limit.name_for(ONE, f"code{n}", "a.example") for n in range(2 * MAX_NAMES_OF_CLIENT)]
     assert Counter(names) == {"a.example": MAX_NAMES_OF_CLIENT, OTHER_NAMES: MAX_NAMES_OF_CLIENT}
     assert limit.name_for(OTHER, "code0", "a.example") == "a.example"
 
 
-def test_a_new_day_begins_with_nothing() -> None:
-    limit = new_limit()
+def test_a_new_day_starts_empty() -> None:
+    limit = new_limiter()
     for n in range(MORE):
         limit.name_for(ONE, "abcdefgh", f"{n}.example")
     limit.begin(1)
@@ -58,11 +60,11 @@ def test_a_new_day_begins_with_nothing() -> None:
     assert limit.name_for(ONE, "abcdefgh", "new.example") == "new.example"
 
 
-def test_memory_is_bounded_and_those_who_come_again_are_remembered(
+def test_memory_is_bounded_and_recent_clients_are_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(referrer_limit, "_MAX_ENTRIES", 3000)
-    limit = new_limit()
+    limit = new_limiter()
     for n in range(MORE):
         limit.name_for(ONE, "abcdefgh", f"{n}.example")
     for n in range(10_000):
@@ -80,17 +82,17 @@ def contents(folder: Path) -> bytes:
     [
         (["192.0.2.1"], MAX_NAMES_OF_LINK),
         (["192.0.2.1", "192.0.2.2"], 2 * MAX_NAMES_OF_LINK),
-        # Addresses of one household, and of two.
+        # Addresses of one household (IPv6 /64), and of two.
         ([f"2001:db8::{n:x}" for n in range(9)], MAX_NAMES_OF_LINK),
         (["2001:db8:0:1::1", "2001:db8:0:2::1"], 2 * MAX_NAMES_OF_LINK),
         (["no address", "neither"], MAX_NAMES_OF_LINK),
     ],
 )
-async def test_visits_with_invented_referrers_all_count(
+async def test_all_visits_with_invented_referrers_count(
     tmp_path: Path, clients: list[str], names: int
 ) -> None:
     sink, now = Sink(), 20_779 * DAY_SECONDS
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers(), lambda: now)
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere(), lambda: now)
     pipeline.start()
     for n in range(MORE * len(clients)):
         referrer = f"https://{n}.example/".encode()

@@ -1,4 +1,4 @@
-"""The way of batches to analytics: each is sent until it is taken or refused, one at a time."""
+"""Sending batches to analytics, one at a time until each is acknowledged or refused."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.gateway.visits.test_journal import visit
 
 
 class Sink:
-    """Does with each batch what the next of its answers says; at the end it takes all."""
+    """Responds with the given outcomes in turn, and then acknowledges everything."""
 
     def __init__(self, *answers: Exception | None) -> None:
         self.answers = list(answers)
@@ -41,7 +41,7 @@ async def filled(folder: Path, batches: int) -> Journal:
     return journal
 
 
-async def test_a_batch_is_sent_again_until_it_is_taken(tmp_path: Path) -> None:
+async def test_a_batch_is_sent_again_until_it_is_acknowledged(tmp_path: Path) -> None:
     pauses: list[float] = []
 
     async def pause(seconds: float) -> None:
@@ -75,7 +75,7 @@ async def test_a_batch_is_sent_again_until_it_is_taken(tmp_path: Path) -> None:
     await journal.close()
 
 
-async def test_a_batch_that_is_refused_is_lost_and_keeps_back_none(tmp_path: Path) -> None:
+async def test_a_refused_batch_is_lost_and_blocks_no_other(tmp_path: Path) -> None:
     journal = await filled(tmp_path, 3)
     sink = Sink(None, InvalidArgument("Malformed.", "INVALID_BATCH"))
     lost: list[tuple[int, str]] = []

@@ -1,4 +1,4 @@
-"""Device, browser and system by the User-Agents of real browsers, and by those of strangers."""
+"""Device, browser and system of real and invented User-Agents."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from gateway.visits.enrichment.user_agents import BROWSERS, SYSTEMS, Agent, agen
 REAL = json.loads(
     Path(__file__).with_name("user_agents").joinpath("agents.json").read_text(encoding="utf-8")
 )
-"""Device, browser and system by User-Agent; None where whatever is told is as good."""
+"""Device, browser and system by User-Agent, None if any value is fine."""
 
 
 @pytest.mark.parametrize("user_agent", REAL)
-def test_real_browsers_are_told(user_agent: str) -> None:
+def test_real_browsers_are_recognized(user_agent: str) -> None:
     assert kind_of(user_agent.encode()) == "person"
     told = agent_of(user_agent.encode())
     for got, wanted in zip(told, REAL[user_agent], strict=True):
         assert wanted in (None, got), told
 
 
-def test_what_a_stranger_writes_is_never_told() -> None:
+def test_no_text_of_a_client_becomes_a_name() -> None:
     chance = random.Random(16)
     words = [word for text in REAL for word in text.replace("(", " ( ").split()]
     for _ in range(5_000):
@@ -41,7 +41,7 @@ def test_what_a_stranger_writes_is_never_told() -> None:
     assert "secret" not in "".join([*BROWSERS, *SYSTEMS])
 
 
-def test_of_a_long_user_agent_the_beginning_is_looked_at() -> None:
+def test_only_the_beginning_of_a_long_user_agent_is_read() -> None:
     start = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) "
     assert agent_of(start.encode() + b" " * 600 + b"Firefox/132.0").browser == ""
     assert agent_of(b"Mozilla/5.0 " + bytes(range(128, 256)) * 300) == Agent("other", "", "")

@@ -1,4 +1,4 @@
-"""The key of the day: when it is asked for, which one is used, and that it goes with its day."""
+"""The day's visitor key: when it is requested, used and dropped."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NOON = (DAY + 0.5) * DAY_SECONDS
 
 
 class Clock:
-    """The time, which passes while somebody sleeps and not otherwise."""
+    """A clock that advances only while a task sleeps."""
 
     def __init__(self) -> None:
         self.now = NOON
         self.until = NOON
-        """Nobody who sleeps wakes up after this moment before `pass_until`."""
+        """Sleeping tasks that end later wait for `pass_until`."""
         self._moved = asyncio.Condition()
         self._asleep = asyncio.Event()
 
@@ -46,7 +46,7 @@ class Clock:
         await asyncio.sleep(0)
 
     async def pass_until(self, moment: float) -> None:
-        """Let the time pass, and return when all that happens until then has happened."""
+        """Advance the clock, and return after all tasks until then have run."""
         async with self._moved:
             self.until = moment
             self._asleep.clear()
@@ -56,14 +56,14 @@ class Clock:
 
 
 class Source:
-    """Analytics, whose clock may be behind."""
+    """Analytics, whose clock may be slow."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.behind = 0.0
         self.away = False
         self.key: bytes | None = None
-        """What it gives as a key, whatever the day is."""
+        """The key that it returns on any day."""
         self.made: dict[int, bytes] = {}
         self.asked: list[float] = []
 
@@ -80,14 +80,14 @@ def visitors() -> Visitors:
 
 
 class Gateway:
-    """Of a gateway, what tells visitors apart."""
+    """The visitors of one gateway, and their key."""
 
     def __init__(self, source: Source) -> None:
         self.visitors = visitors()
         self.keys = VisitorKeys(source, self.visitors, source.clock.time, source.clock.sleep)
 
     def number(self, host: str = "192.0.2.1", user_agent: str = BROWSER) -> str:
-        """What tells a visitor apart, empty for nothing."""
+        """Return the number of a visitor, empty without a key."""
         _, facts, _ = self.visitors[host, b"", user_agent.encode(), b""]
         return lines.facts_of(facts).visitor
 
@@ -100,7 +100,7 @@ async def started(source: Source) -> AsyncIterator[Gateway]:
     await gateway.keys.stop()
 
 
-async def test_a_visitor_is_one_on_a_day_at_every_gateway_and_another_on_the_next() -> None:
+async def test_a_visitor_has_one_number_per_day_at_every_gateway() -> None:
     clock = Clock()
     source = Source(clock)
     async with started(source) as gateway:
@@ -115,7 +115,7 @@ async def test_a_visitor_is_one_on_a_day_at_every_gateway_and_another_on_the_nex
             assert gateway.number() == another.number() not in ("", first)
 
 
-async def test_a_key_is_asked_for_at_the_start_and_when_the_day_turns() -> None:
+async def test_a_key_is_requested_at_the_start_and_when_the_day_changes() -> None:
     clock = Clock()
     source = Source(clock)
     async with started(source) as gateway:
@@ -126,14 +126,14 @@ async def test_a_key_is_asked_for_at_the_start_and_when_the_day_turns() -> None:
         assert gateway.keys.requests == {"changed": 3, "refused": 0, "failed": 0}
 
 
-async def test_cut_off_over_midnight_it_drops_the_key_and_counts_nobody_under_it() -> None:
+async def test_the_key_is_dropped_at_midnight_during_an_outage_of_analytics() -> None:
     clock = Clock()
     source = Source(clock)
     async with started(source) as gateway:
         first = gateway.number()
         source.away = True
         await clock.pass_until((DAY + 1) * DAY_SECONDS - 1)
-        assert gateway.number() == first, "nothing was asked"
+        assert gateway.number() == first, "the key was not requested again"
         await clock.pass_until((DAY + 1) * DAY_SECONDS)
         assert not gateway.keys.has_key
         assert gateway.number() == ""
@@ -175,7 +175,7 @@ async def test_the_key_of_another_day_is_not_used(behind: float) -> None:
 
 
 @pytest.mark.parametrize("key", [b"x", b"x" * 31, b"x" * 65])
-async def test_what_is_no_key_is_not_used(key: bytes) -> None:
+async def test_an_invalid_key_is_not_used(key: bytes) -> None:
     clock = Clock()
     source = Source(clock)
     source.key = key
@@ -185,7 +185,7 @@ async def test_what_is_no_key_is_not_used(key: bytes) -> None:
         assert gateway.keys.requests["refused"] > 1
 
 
-async def test_nothing_but_the_hash_has_the_key_and_it_goes_with_the_day() -> None:
+async def test_only_the_hash_has_the_key_and_is_dropped_with_the_day() -> None:
     clock = Clock()
     source = Source(clock)
     source.key = secrets.token_bytes(32)
@@ -197,10 +197,10 @@ async def test_nothing_but_the_hash_has_the_key_and_it_goes_with_the_day() -> No
         source.away = True
         await clock.pass_until((DAY + 1) * DAY_SECONDS)
         assert gateway.visitors._keyed is None
-        assert not gateway.visitors, "addresses are forgotten, too"
+        assert not gateway.visitors, "addresses are dropped, too"
 
 
-async def test_a_start_does_not_wait_for_one_who_does_not_answer(
+async def test_a_start_does_not_wait_for_an_unresponsive_analytics(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     class Silent(Source):

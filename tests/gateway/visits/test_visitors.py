@@ -1,4 +1,4 @@
-"""Who visits, and what is known of people: by headers that strangers write, and by addresses."""
+"""Visitors and facts about people, from headers that clients choose and IP addresses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def country(address: IpAddress) -> str:
 
 
 def visitors(key: bytes | None = KEY) -> Visitors:
-    """Behind a proxy at `PROXY`, which is trusted."""
+    """Return visitors behind the trusted `PROXY`."""
     made = Visitors(ClientIpFinder([ip_network("10.0.0.0/8")]).find, country)
     made.begin(1)
     if key:
@@ -45,22 +45,22 @@ def facts(
     return lines.facts_of(text)
 
 
-def test_a_person_is_known_by_what_their_browser_says_and_where_they_are() -> None:
+def test_facts_of_a_person_are_from_headers_and_address() -> None:
     known = facts("192.0.2.1", language=b"es-CL,es;q=0.9,en;q=0.8")
     assert known == Facts("desktop", "Chrome", "Linux", "es", "CL", "", known.visitor)
     assert len(known.visitor) == 8
 
 
-def test_of_a_bot_nothing_is_known() -> None:
+def test_a_bot_has_no_facts() -> None:
     assert visitors()["192.0.2.1", b"", b"curl/8.5.0", b"es"] == ("bot", "", b"")
 
 
 @pytest.mark.parametrize("host", ["", "/run/atajo.sock"])
-def test_who_has_no_address_is_nobody_in_particular(host: str) -> None:
+def test_a_client_without_an_address_has_no_visitor_number(host: str) -> None:
     assert facts(host, b"192.0.2.1") == Facts("desktop", "Chrome", "Linux")
 
 
-def test_of_many_hops_the_last_ones_are_looked_at() -> None:
+def test_only_the_last_of_many_hops_are_read() -> None:
     chain = b"192.0.2.1" + b",10.0.0.2" * 5_000
     assert facts(PROXY, chain) == facts("10.0.0.2")
     long = b"6192.0.2.1," * 5_000 + b"192.0.2.1"
@@ -71,16 +71,16 @@ def test_of_many_hops_the_last_ones_are_looked_at() -> None:
 
 
 LANGUAGES = json.loads(Path(__file__).with_name("languages.json").read_text(encoding="utf-8"))
-"""What is counted by Accept-Language."""
+"""The language that is counted, by Accept-Language."""
 
 
 @pytest.mark.parametrize(("header", "language"), [*LANGUAGES.items(), (" " * 600 + "es", "")])
-def test_the_language_is_the_first_that_is_listed(header: str, language: str) -> None:
+def test_the_language_is_the_first_of_the_header(header: str, language: str) -> None:
     assert language_of(header.encode()) == language
     assert facts("192.0.2.1", language=header.encode()).language == language
 
 
-def test_a_stranger_chooses_among_the_languages_that_are_listed() -> None:
+def test_only_known_languages_are_counted() -> None:
     letters = string.ascii_lowercase
     codes = [a + b + c for a in letters for b in letters for c in ["", *letters]]
     told = {language_of(code.encode()) for code in codes}
@@ -90,7 +90,7 @@ def test_a_stranger_chooses_among_the_languages_that_are_listed() -> None:
     assert CODES.issuperset(ALIASES.values())
 
 
-def test_without_a_key_people_are_not_told_apart() -> None:
+def test_without_a_key_people_have_no_visitor_number() -> None:
     kind, text, _ = visitors(key=None)["192.0.2.1", b"", UA, b"es"]
     assert (kind, lines.facts_of(text)) == (
         "person",
@@ -98,19 +98,19 @@ def test_without_a_key_people_are_not_told_apart() -> None:
     )
 
 
-def test_a_key_changes_who_was_remembered_without_one() -> None:
+def test_a_key_applies_to_clients_cached_without_one() -> None:
     known = visitors(key=None)
     client = ("192.0.2.1", b"", UA, b"es")
     assert known[client][1] == visitors(key=None)[client][1]
     known.use(KEY)
     assert known[client] == visitors()[client]
     known.begin(1)
-    assert known[client] == visitors()[client], "it is the same day still"
+    assert known[client] == visitors()[client], "it is still the same day"
     known.begin(2)
     assert known[client] == visitors(key=None)[client]
 
 
-def test_a_visitor_is_told_by_address_and_user_agent_alone() -> None:
+def test_the_visitor_number_depends_on_address_and_user_agent_only() -> None:
     one = facts("192.0.2.1", language=b"es").visitor
     assert facts(PROXY, b"192.0.2.1", language=b"en").visitor == one
     assert facts("192.0.2.2").visitor != one
@@ -119,7 +119,7 @@ def test_a_visitor_is_told_by_address_and_user_agent_alone() -> None:
     assert lines.facts_of(other[1]).visitor != one
 
 
-def test_numbers_are_spread_over_32_bits() -> None:
+def test_visitor_numbers_use_32_bits() -> None:
     known = visitors()
     numbers = set()
     for n in range(10_000):
@@ -130,7 +130,7 @@ def test_numbers_are_spread_over_32_bits() -> None:
     assert abs(sum(number or 0 for number in numbers) / len(numbers) / 2**31 - 1) < 0.05
 
 
-def test_strangers_fill_a_bounded_room_with_no_long_header() -> None:
+def test_the_cache_is_bounded_and_has_no_long_header() -> None:
     chance = random.Random(7)
     known = visitors()
     for n in range(10_000):
@@ -145,7 +145,7 @@ def test_strangers_fill_a_bounded_room_with_no_long_header() -> None:
     )
 
 
-def test_registries_tell_countries_of_both_kinds_of_address() -> None:
+def test_registries_have_countries_of_ipv4_and_ipv6_addresses() -> None:
     found = {text: registry_country(ip_address(text)) for text in COUNTRIES}
     assert found == COUNTRIES
 

@@ -1,4 +1,4 @@
-"""What is known of who follows a link, on every way that leads there; and what is kept of it."""
+"""Facts about visitors on every request path, and what the journal stores of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TRUSTED = "127.0.0.0/8,::1/128"
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
-    """A gateway behind a proxy that is trusted, which knows where some documents' networks are."""
+    """A gateway behind a trusted proxy, with countries for two networks."""
     folder = tmp_path_factory.mktemp("visits")
     countries = folder / "countries.mmdb"
     networks = {"192.0.2.0/24": "PE", "198.51.100.0/24": "CL"}
@@ -51,7 +51,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGatew
 
 
 def rows(gateway: InProcessGateway, code: str) -> list[dict[Dimension, str]]:
-    """What is known of each row that was counted for a link, where it is known."""
+    """Return the known facts of each row that was counted for a link."""
     counted = [visit for visit in gateway.analytics.visits if visit.code == code]
     return [{of: name for of, name in visit.names.items() if name} for visit in counted]
 
@@ -61,7 +61,7 @@ def counted(gateway: InProcessGateway, code: str) -> int:
 
 
 def send(client: GatewayClient, request: str) -> None:
-    """Send a request as it stands, and wait for its whole answer."""
+    """Send exactly this request, and wait for the whole response."""
     port = int(client.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
         connection.sendall(request.encode("latin-1"))
@@ -100,9 +100,9 @@ WAYS: dict[str, Callable[[str], str]] = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_same_is_known_on_every_way(gateway: InProcessGateway, way: str) -> None:
+def test_facts_are_the_same_on_every_request_path(gateway: InProcessGateway, way: str) -> None:
     code = gateway.shorten("https://example.com/")
-    send(gateway, request(f"GET /{code}", PERUVIAN))  # Which may have to be looked up.
+    send(gateway, request(f"GET /{code}", PERUVIAN))  # It may be looked up.
     send(gateway, WAYS[way](code))
     wait_until(lambda: counted(gateway, code) == 2)
     assert rows(gateway, code) in ([KNOWN], [KNOWN, KNOWN])
@@ -110,7 +110,7 @@ def test_the_same_is_known_on_every_way(gateway: InProcessGateway, way: str) -> 
     assert len(set().union(*visitors)) == 1
 
 
-def test_what_is_not_known_and_whether_there_is_a_key_is_counted(gateway: InProcessGateway) -> None:
+def test_unknown_dimensions_and_the_key_have_metrics(gateway: InProcessGateway) -> None:
     code = gateway.shorten("https://example.com/")
     before = {
         name: gateway.metric("atajo_visits_unknown_total", dimension=name)

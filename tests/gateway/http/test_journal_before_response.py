@@ -1,4 +1,4 @@
-"""What is on file when an answer is handed to its transport: the promise of the journal."""
+"""Visits are in the journal before their responses are passed to the transport."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pytest
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
 from gateway.visits.journal.journal import Journal
 from gateway.visits.pipeline import VisitPipeline
-from tests.gateway.visits.test_pipeline import strangers
+from tests.gateway.visits.test_pipeline import visitors_of_nowhere
 from tests.gateway.visits.test_sender import Sink
 
 ANSWER = b"HTTP/1.1 302 Found\r\n\r\nRedirecting..."
 
 
 class Wire:
-    """A gateway's transports, which note what was on file at each write."""
+    """Transports that record what the journal has at each write."""
 
     def __init__(self, folder: Path, visits: VisitPipeline) -> None:
         self.folder = folder
@@ -40,20 +40,20 @@ class Wire:
         pass
 
     def write(self, data: bytes) -> None:
-        """Take what a connection is sent."""
+        """Receive what is sent on a connection."""
         self.answered += data.count(ANSWER)
         text = b"".join(path.read_bytes() for path in self.folder.glob("*.v1"))
         on_file = text.count(b"\n") + self.visits.lost
         self.missing = max(self.missing, self.answered - on_file)
 
     def visit(self, connection: int) -> None:
-        """Take a visit down and answer it."""
+        """Record a visit and answer it."""
         self.visits.record("abcdefgh", b"Mozilla/5.0", b"")
         self.connections[connection].write(ANSWER)
 
 
 async def visit_in_turns(wire: Wire) -> None:
-    # The second visits come on connections that had something to send before the first.
+    # The second visits are on connections that had data to send before the first ones.
     for turn in range(20):
         wire.connections[0].write(b"HTTP/1.1 404 Not Found\r\n\r\n")
         for connection in (3, 1, 0, 7, 0, 3):
@@ -64,8 +64,8 @@ async def visit_in_turns(wire: Wire) -> None:
         await asyncio.sleep(0)
 
 
-async def test_each_visit_is_on_file_before_its_answer_is_handed_over(tmp_path: Path) -> None:
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
+async def test_each_visit_is_in_the_journal_before_its_response_is_sent(tmp_path: Path) -> None:
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), visitors_of_nowhere())
     wire = Wire(tmp_path, pipeline)
     await visit_in_turns(wire)
     await asyncio.sleep(0)
@@ -74,7 +74,7 @@ async def test_each_visit_is_on_file_before_its_answer_is_handed_over(tmp_path: 
     await pipeline.stop(5)
 
 
-async def test_a_connection_that_breaks_keeps_no_answer_from_the_others() -> None:
+async def test_a_broken_connection_does_not_affect_others() -> None:
     sent: list[int] = []
 
     class Broken:
@@ -97,11 +97,11 @@ async def test_a_connection_that_breaks_keeps_no_answer_from_the_others() -> Non
 
 
 @pytest.mark.parametrize("taken", [0, 1, 30, 100])
-async def test_where_the_disk_takes_a_part_the_rest_is_said_to_be_lost_before_the_answer(
+async def test_visits_that_a_full_disk_rejects_are_lost_before_their_responses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int
 ) -> None:
     sink = Sink()
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
     wire = Wire(tmp_path, pipeline)
     pwrite = os.pwrite
 
@@ -127,7 +127,7 @@ async def test_where_the_disk_takes_a_part_the_rest_is_said_to_be_lost_before_th
 async def test_the_visits_of_a_turn_are_one_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), strangers())
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), visitors_of_nowhere())
     wire = Wire(tmp_path, pipeline)
     written: list[int] = []
     pwrite = os.pwrite

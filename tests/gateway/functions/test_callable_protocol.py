@@ -1,4 +1,4 @@
-"""The wire of the functions: what is no call, and what every answer looks like."""
+"""The callable protocol over HTTP: invalid calls, and the form of every response."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ JSON = {"content-type": "application/json"}
 
 
 def error_of(response: httpx.Response) -> tuple[int, str]:
-    """HTTP status and name of a callable error; fails for anything that is not one."""
+    """Return HTTP status and name of a callable error. Fails for any other response."""
     assert response.headers["content-type"] == "application/json"
     assert response.headers["cache-control"] == "no-store"
     body = response.json()
@@ -53,20 +53,18 @@ BAD_BODIES = {
     "huge number": b'{"data":' + b"9" * 60_000 + b"}",
     "over 64 KiB": b'{"data":{"code":"' + b"a" * 65_536 + b'"}}',
 }
-"""What is no call; in the file, a character for each byte."""
+"""Invalid bodies of calls. The file has one character per byte."""
 
 
 @pytest.mark.parametrize("body", BAD_BODIES.values(), ids=BAD_BODIES)
-def test_a_body_that_is_no_call_is_an_invalid_argument(
-    gateway: InProcessGateway, body: bytes
-) -> None:
+def test_an_invalid_body_is_an_invalid_argument(gateway: InProcessGateway, body: bytes) -> None:
     response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
     assert error_of(response) == (400, "INVALID_ARGUMENT")
     assert "<script>" not in response.text
 
 
 @pytest.mark.parametrize("size", [65_537, 1_000_000, 20_000_000])
-def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
+def test_a_body_over_the_limit_is_rejected_with_and_without_its_length(
     gateway: InProcessGateway, size: int
 ) -> None:
     def chunks(total: int = size) -> list[bytes]:
@@ -76,13 +74,13 @@ def test_a_body_over_the_limit_is_refused_with_and_without_its_length(
         with httpx.Client(timeout=30, verify=NO_TLS) as client:
             try:
                 response = client.post(f"{gateway.url}/accessLink", content=content, headers=JSON)
-            except httpx.WriteError:  # It closed while we were still sending.
+            except httpx.WriteError:  # The server closed the connection during the request.
                 continue
             assert error_of(response) == (400, "INVALID_ARGUMENT")
     assert gateway.data("accessLink", {"code": new_code()}) == {"success": True, "longUrl": []}
 
 
-def test_64_kib_are_still_read(gateway: InProcessGateway) -> None:
+def test_a_body_of_64_kib_is_accepted(gateway: InProcessGateway) -> None:
     frame = len(b'{"data":{"code":""}}')
     body = b'{"data":{"code":"' + b"a" * (65_536 - frame) + b'"}}'
     response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
@@ -90,7 +88,7 @@ def test_64_kib_are_still_read(gateway: InProcessGateway) -> None:
 
 
 @pytest.mark.parametrize("content_type", ["text/plain", "", "application/x-www-form-urlencoded"])
-def test_another_content_type_is_refused(gateway: InProcessGateway, content_type: str) -> None:
+def test_another_content_type_is_rejected(gateway: InProcessGateway, content_type: str) -> None:
     response = gateway.http.post(
         f"{gateway.url}/accessLink",
         content=b'{"data":{"code":"abcdefgh"}}',
@@ -99,7 +97,7 @@ def test_another_content_type_is_refused(gateway: InProcessGateway, content_type
     assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
-def test_a_charset_may_be_named(gateway: InProcessGateway) -> None:
+def test_a_charset_is_accepted(gateway: InProcessGateway) -> None:
     response = gateway.http.post(
         f"{gateway.url}/accessLink",
         content=b'{"data":{"code":"abcdefgh"}}',
@@ -132,7 +130,7 @@ def test_another_method_on_a_page_or_a_link_is_an_invalid_argument(
         assert error_of(response) == (400, "INVALID_ARGUMENT")
 
 
-def test_nul_is_refused_where_it_would_be_stored(gateway: InProcessGateway) -> None:
+def test_nul_is_rejected_in_stored_texts(gateway: InProcessGateway) -> None:
     code = new_code()
     for function, payload in (
         ("createShortLink", {"code": code, "url": "http://example.com/\0", "token": None}),
@@ -146,7 +144,7 @@ def test_nul_is_refused_where_it_would_be_stored(gateway: InProcessGateway) -> N
     assert gateway.data("accessLink", {"code": "abc\0efgh"}) == {"success": True, "longUrl": []}
 
 
-def test_nothing_is_kept_of_refused_calls(tmp_path: Path) -> None:
+def test_rejected_calls_do_not_fill_memory(tmp_path: Path) -> None:
     def kept() -> int:
         gc.collect()
         return sum(issubclass(type(one), AppError) for one in gc.get_objects())
@@ -158,11 +156,11 @@ def test_nothing_is_kept_of_refused_calls(tmp_path: Path) -> None:
                 payload = {"code": new_code(), "url": "example.com", "token": None, **wrong}
                 answer = gateway.call("createShortLink", payload)
                 assert error_of(answer) == (400, "INVALID_ARGUMENT")
-        gateway.http.close()  # A connection keeps what was asked last.
+        gateway.http.close()  # A connection holds its last request.
         wait_until(lambda: kept() <= before)
 
 
-def test_cors_answers_the_own_origin_and_no_other(gateway: InProcessGateway) -> None:
+def test_cors_allows_the_own_origin_and_no_other(gateway: InProcessGateway) -> None:
     preflight = {
         "access-control-request-method": "POST",
         "access-control-request-headers": "content-type,authorization,firebase-instance-id-token",
@@ -196,7 +194,7 @@ def test_the_authorization_header_is_accepted_and_ignored(gateway: InProcessGate
     assert response.json() == {"data": {"success": False, "error": "no logged"}}
 
 
-def test_the_request_id_is_taken_or_made_and_answered(gateway: InProcessGateway) -> None:
+def test_the_request_id_is_accepted_or_created_and_returned(gateway: InProcessGateway) -> None:
     def answered(given: str | None) -> str:
         headers = {"x-request-id": given} if given else {}
         response = gateway.http.post(
@@ -212,7 +210,7 @@ def test_the_request_id_is_taken_or_made_and_answered(gateway: InProcessGateway)
     assert len(answered("a" * 1000)) <= 64
 
 
-def test_a_long_answer_is_compressed_for_those_who_can(gateway: InProcessGateway) -> None:
+def test_a_long_response_is_compressed_if_accepted(gateway: InProcessGateway) -> None:
     token = gateway.log_in(gateway.register())
     for _ in range(20):
         gateway.shorten("https://example.com/" + "a" * 100, token)

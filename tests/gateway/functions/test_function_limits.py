@@ -1,4 +1,4 @@
-"""Limits by address, as a caller meets them."""
+"""Rate limits of functions by client IP address."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ GROUPS = [
     [*READS, "showStatistics"],
     ["reportLink"] * 6,
 ]
-"""Calls of functions that share a limit, as many as one address may make."""
+"""Functions that share a limit, with the number of calls that one address may make."""
 REGISTRATION = registration("")
 
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
-    """A gateway behind a proxy that is trusted."""
+    """A gateway behind a trusted proxy."""
     folder = tmp_path_factory.mktemp("limited")
     with InProcessGateway(folder, **LIMITS, trusted_proxies="127.0.0.0/8,::1/128") as gateway:
         yield gateway
@@ -49,8 +49,8 @@ def call(gateway: InProcessGateway, function: str, data: object, address: str) -
     )
 
 
-def right(function: str) -> object:
-    """A payload that is taken, whatever comes of it."""
+def valid(function: str) -> object:
+    """Return a valid payload, whatever its outcome."""
     guest = "a" * 43
     return {
         "createShortLink": {"code": new_code(), "url": "https://example.com/", "token": None},
@@ -72,14 +72,14 @@ def right(function: str) -> object:
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=[names[0] for names in GROUPS])
-def test_functions_that_cost_the_same_share_a_limit(
+def test_functions_of_the_same_cost_share_a_limit(
     limited: InProcessGateway, group: list[str]
 ) -> None:
     address = f"198.51.100.{GROUPS.index(group)}"
     for function in group:
-        assert call(limited, function, right(function), address).status_code == 200
+        assert call(limited, function, valid(function), address).status_code == 200
     for function in set(group):
-        refused = call(limited, function, right(function), address)
+        refused = call(limited, function, valid(function), address)
         assert refused.status_code == 429
         error = refused.json()["error"]
         assert error["status"] == "RESOURCE_EXHAUSTED"
@@ -88,11 +88,11 @@ def test_functions_that_cost_the_same_share_a_limit(
         assert refused.headers["retry-after"] == str(error["details"]["retryAfter"])
     for [function, *_] in GROUPS:
         expected = 429 if function in group else 200
-        assert call(limited, function, right(function), address).status_code == expected
-    assert call(limited, group[0], right(group[0]), "203.0.113.1").status_code == 200
+        assert call(limited, function, valid(function), address).status_code == expected
+    assert call(limited, group[0], valid(group[0]), "203.0.113.1").status_code == 200
 
 
-def test_who_says_nothing_of_it_may_report_some_times_an_hour() -> None:
+def test_the_default_limit_of_reports_is_per_hour() -> None:
     given = {f"{name}_address": "nowhere:1" for name in ("auth", "links", "analytics")}
     for environment, most in (("production", 20), ("local", 100)):
         settings = GatewaySettings.model_validate(
