@@ -1,4 +1,4 @@
-"""Background work that breaks is noticed, by the process and by who looks at it."""
+"""Failures of background work are logged and counted, and stop the process."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ logs.configure("test", "info")
 asyncio.run(serve())
 background.exit_if_failed()
 """
-BREAKS = "async def work() -> None:\n    {}['nothing']\n"
-LASTS = "async def work() -> None:\n    await asyncio.Event().wait()\n"
+FAILS = "async def work() -> None:\n    {}['nothing']\n"
+RUNS_FOREVER = "async def work() -> None:\n    await asyncio.Event().wait()\n"
 RETURNS = "async def work() -> None:\n    pass\n"
-THREAD = """
+FAILS_IN_THREAD = """
 async def work() -> None:
     def broken() -> None:
         background.report_failure("thread", ValueError("why"))
@@ -51,11 +51,11 @@ def failures(task: str) -> float:
 
 @pytest.fixture(autouse=True)
 def process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process in which nothing broke yet."""
+    """Reset the state of the module."""
     monkeypatch.setattr(background, "_process", background._Process())
 
 
-async def test_an_error_is_logged_with_its_trace_counted_and_stops_the_process() -> None:
+async def test_an_error_is_logged_with_its_traceback_counted_and_stops_the_process() -> None:
     async def work() -> None:
         raise KeyError("nothing")
 
@@ -74,7 +74,7 @@ async def test_an_error_is_logged_with_its_trace_counted_and_stops_the_process()
     assert ended.value.code == 1
 
 
-async def test_work_that_never_broke_is_counted_with_zero() -> None:
+async def test_the_counter_of_a_task_that_never_failed_is_zero() -> None:
     async def work() -> None:
         pass
 
@@ -83,14 +83,14 @@ async def test_work_that_never_broke_is_counted_with_zero() -> None:
     assert counted == 0
 
 
-async def test_a_failure_before_anybody_waits_for_it_stops_the_process_too() -> None:
+async def test_a_failure_before_stop_on_failure_stops_the_process_too() -> None:
     background.report_failure("work", ValueError("why"))
     stop = asyncio.Event()
     background.stop_on_failure(stop)
     assert stop.is_set()
 
 
-async def test_an_end_and_a_cancellation_that_was_asked_for_are_no_failures() -> None:
+async def test_a_normal_end_and_a_requested_cancellation_are_no_failures() -> None:
     async def ends() -> None:
         await asyncio.sleep(0)
 
@@ -111,7 +111,7 @@ async def test_an_end_and_a_cancellation_that_was_asked_for_are_no_failures() ->
     background.exit_if_failed()
 
 
-async def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
+async def test_an_unrequested_cancellation_is_a_failure() -> None:
     waited_for: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def work() -> None:
@@ -125,7 +125,7 @@ async def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
     await stop.wait()
 
 
-async def test_a_turn_that_breaks_is_told_and_the_next_one_comes() -> None:
+async def test_log_errors_logs_an_error_and_does_not_raise_it() -> None:
     stop = asyncio.Event()
     background.stop_on_failure(stop)
     errors = iter([Unavailable("away", "STORE_UNAVAILABLE"), KeyError("nothing"), None])
@@ -145,8 +145,10 @@ async def test_a_turn_that_breaks_is_told_and_the_next_one_comes() -> None:
         raise asyncio.CancelledError
 
 
-@pytest.mark.parametrize(("work", "status"), [(BREAKS, 1), (THREAD, 1), (LASTS, 0), (RETURNS, 0)])
-def test_a_process_ends_in_good_order_with_a_status_that_tells(
+@pytest.mark.parametrize(
+    ("work", "status"), [(FAILS, 1), (FAILS_IN_THREAD, 1), (RUNS_FOREVER, 0), (RETURNS, 0)]
+)
+def test_a_process_stops_in_good_order_with_an_exit_status_that_shows_a_failure(
     tmp_path: Path, work: str, status: int
 ) -> None:
     (tmp_path / "product.py").write_text(

@@ -1,4 +1,4 @@
-"""How expensive work is shared between owners."""
+"""The fair distribution of expensive work between owners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PER_OWNER, TOTAL = 3, 6
 
 
 class Work:
-    """Pieces of work that run until a test ends them, under a limiter."""
+    """A limiter with pieces of work that run until the test ends them."""
 
     def __init__(self, max_running: int = 1) -> None:
         self.limiter = ConcurrencyLimiter(
@@ -82,7 +82,7 @@ async def test_an_owner_runs_half_of_what_may_run_at_once() -> None:
     assert work.running == ["a2", "c1", "a3"]
 
 
-async def test_an_owner_with_too_much_waiting_is_rejected_and_nobody_else() -> None:
+async def test_only_the_owner_with_too_much_waiting_work_is_rejected() -> None:
     work = Work()
     before = rejected("owner_limit")
     await work.begin("a0", *(f"a{n}" for n in range(1, PER_OWNER + 1)))
@@ -94,7 +94,7 @@ async def test_an_owner_with_too_much_waiting_is_rejected_and_nobody_else() -> N
     assert not other.done()
 
 
-async def test_in_a_full_queue_who_has_the_most_waiting_makes_room() -> None:
+async def test_a_full_queue_rejects_work_of_the_owner_with_the_most() -> None:
     work = Work()
     a0, a1, a2, a3 = await work.begin("a0", "a1", "a2", "a3")
     others = await work.begin("b1", "c1", "d1")
@@ -109,10 +109,12 @@ async def test_in_a_full_queue_who_has_the_most_waiting_makes_room() -> None:
     [too_much] = await work.begin("g1")
     with pytest.raises(ResourceExhausted):
         await too_much
-    assert rejected("overloaded") == before + 1, "each has one: nobody has more than a share"
+    assert rejected("overloaded") == before + 1, (
+        "every owner has one piece: none has more than a fair share"
+    )
 
 
-async def test_work_ends_when_its_last_caller_gives_up() -> None:
+async def test_work_is_cancelled_with_its_last_caller() -> None:
     work = Work()
     (one,) = await work.begin("a1", key="same")
     (two,) = await work.begin("b1", key="same")
@@ -120,16 +122,16 @@ async def test_work_ends_when_its_last_caller_gives_up() -> None:
     one.cancel()
     waiting.cancel()
     await settle()
-    assert work.running == ["a1"], "somebody still waits for it"
+    assert work.running == ["a1"], "it has another caller"
     two.cancel()
     await settle()
     assert work.cancelled == ["a1"]
-    assert work.running == ["c1"], "what nobody waits for any more never begins"
+    assert work.running == ["c1"], "abandoned work never starts"
     await work.end("c1")
     assert await behind == "c1"
     (again,) = await work.begin("a3", key="same")
     await work.end("a3")
-    assert await again == "a3", "what was abandoned is not joined"
+    assert await again == "a3", "abandoned work is not reused"
 
 
 async def test_callers_with_the_same_key_share_one_execution_and_its_error() -> None:

@@ -1,4 +1,4 @@
-"""deploy/edge.toml is the one place where the product's paths stand: no other source names one."""
+"""deploy/edge.toml is the only source file that contains the product's paths."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GENERATED = {WEB_EDGE, ROOT / "deploy" / "nginx" / "edge" / "routes.conf"}
 
 
 def sources() -> Iterator[Path]:
-    """The program's own files: neither tests nor what is generated from the table."""
+    """Yield the source files, without tests and files generated from the table."""
     for folder in ("gateway", "services", "deploy", "web/src", "web/build"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in SUFFIXES and ".test." not in path.name and path not in GENERATED:
@@ -39,18 +39,18 @@ def found(pattern: str) -> list[str]:
     ]
 
 
-def test_no_path_stands_anywhere_else() -> None:
+def test_no_other_source_file_contains_a_path() -> None:
     any_path = "|".join(re.escape(path.removesuffix(f"/{edge_table.CODE}")) for path in PATHS)
     assert found(rf"""["'](?:{any_path})["'/?#]""") == []
     assert found(rf"\blocation [^{{]*(?:{any_path})\b") == []
 
 
-def test_the_shape_of_a_code_stands_nowhere_else() -> None:
+def test_no_other_source_file_contains_the_pattern_of_codes() -> None:
     assert found(r"A-Za-z0-9_-\](\{4|\{8)") == []
 
 
-def test_no_second_list_names_what_is_reserved() -> None:
-    """Some of the words stand alone in many places; several of them in a row are a list."""
+def test_no_other_source_file_contains_a_list_of_reserved_names() -> None:
+    """Single words are common; several of them in a row are a list."""
     run = re.compile(r"""(?:["'][\w-]+["'][\s,]+){3,}["'][\w-]+["']""")
     lists = [
         f"{path.relative_to(ROOT)}: {names}"
@@ -64,15 +64,15 @@ def test_no_second_list_names_what_is_reserved() -> None:
 @pytest.mark.parametrize(
     "file", ["charts/atajo/monitoring/rules.yaml", "deploy/monitoring/dashboards.py"]
 )
-def test_what_is_watched_is_a_route(file: str) -> None:
+def test_monitored_paths_are_routes(file: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")
     named = {path for many in re.findall(r'route=~?"([^"]*)"', text) for path in many.split("|")}
     assert named <= {*PATHS, "other"}
 
 
-def test_the_pages_have_the_table_as_it_is() -> None:
+def test_the_generated_module_of_the_pages_is_current() -> None:
     assert WEB_EDGE.read_text(encoding="utf-8") == pages_edge.module()
 
 
-def test_no_two_paths_are_the_same() -> None:
+def test_paths_are_unique() -> None:
     assert len(set(PATHS)) == len(PATHS)

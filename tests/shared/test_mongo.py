@@ -1,4 +1,4 @@
-"""The connection to MongoDB: what its settings may be, and what happens while it is away."""
+"""The connection to MongoDB: valid settings, outages, health and schema upgrades."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def start(url: str, folder: Path) -> Process:
     return Process.start("services.links", process_env(url), folder / "log")
 
 
-async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_it_is_back(
+async def test_a_service_starts_without_its_server_and_reconnects_after_each_outage(
     gate: TcpProxy, mongo_url: str, tmp_path: Path
 ) -> None:
     with start(gate.through(mongo_url), tmp_path) as process:
@@ -123,15 +123,13 @@ async def test_a_service_starts_without_its_server_and_finds_it_again_whenever_i
     assert (events.count("store_away"), events.count("store_back")) == (1, 1), "once a minute"
 
 
-async def test_a_server_that_is_slow_is_away(
-    gate: TcpProxy, mongo_url: str, tmp_path: Path
-) -> None:
+async def test_a_slow_server_is_unavailable(gate: TcpProxy, mongo_url: str, tmp_path: Path) -> None:
     gate.open()
     with start(gate.through(mongo_url), tmp_path) as process:
         async with links(process) as resolve:
             assert await answers(resolve, 5)
             gate.pause()
-            # As long as the gateway waits for a call, its retries included.
+            # The deadline of the gateway's calls, including retries.
             started = time.monotonic()
             slow = await asyncio.gather(
                 *(resolve("abcdefgh") for _ in range(50)), return_exceptions=True
@@ -143,8 +141,8 @@ async def test_a_server_that_is_slow_is_away(
         assert process.stop() == 0
 
 
-def test_nothing_of_the_url_is_logged(tmp_path: Path) -> None:
-    """Nobody listens there; at the level `debug` libraries say what they do, too."""
+def test_no_part_of_the_url_is_logged(tmp_path: Path) -> None:
+    """No server listens there. At level `debug`, libraries log as well."""
     env = {
         "ATAJO_STORE": f"mongodb://walker:{PASSWORD}@127.0.0.1:9/atajo",
         "ATAJO_PUBLIC_URL": "http://localhost:1",
@@ -157,7 +155,7 @@ def test_nothing_of_the_url_is_logged(tmp_path: Path) -> None:
             assert part not in process.stderr()
 
 
-async def test_a_log_in_that_is_refused_ends_with_one_line(mongo_url: str) -> None:
+async def test_a_refused_log_in_ends_the_process_with_one_line(mongo_url: str) -> None:
     async with mongo.open_database(mongo_url, "", ()) as database:
         created: dict[str, Any] = {"pwd": "Camino-42", "roles": ["readWrite"]}
         await database.write("", lambda db: db.command("createUser", "walker", **created))
@@ -197,7 +195,7 @@ async def test_a_replica_set_may_be_initiated_after_the_start() -> None:
             with pytest.raises(Unavailable):
                 await database.check()
             await asyncio.to_thread(server.initiate, [node.port])
-            await until_well(database)
+            await until_healthy(database)
 
 
 @pytest.mark.parametrize(
@@ -208,7 +206,7 @@ async def test_a_replica_set_may_be_initiated_after_the_start() -> None:
         ({"maxWireVersion": 17, "msg": "isdbgrid"}, None),
     ],
 )
-async def test_a_server_older_than_6_is_refused_and_a_router_is_not(
+async def test_a_server_older_than_6_is_refused_but_a_router_is_not(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch, hello: dict[str, Any], refusal: str | None
 ) -> None:
     async def answer(_database: object, _command: str) -> dict[str, Any]:
@@ -241,9 +239,7 @@ MIXED = {"writeErrors": [{"code": 11000}, {"code": 10107}], "writeConcernErrors"
     ],
     ids=lambda error: type(error).__name__,
 )
-async def test_whatever_the_driver_meets_is_unavailable(
-    mongo_url: str, error: PyMongoError
-) -> None:
+async def test_every_driver_error_becomes_unavailable(mongo_url: str, error: PyMongoError) -> None:
     async def fail(_documents: mongo.Documents) -> None:
         raise error
 
@@ -254,10 +250,10 @@ async def test_whatever_the_driver_meets_is_unavailable(
         await database.read("test", lambda db: db.things.find_one())
 
 
-async def test_replicas_make_the_indexes_at_once_and_duplicates_never_come_in(
+async def test_concurrent_replicas_build_the_indexes_before_any_duplicate_is_written(
     mongo_url: str,
 ) -> None:
-    """Also where many write before anybody looked whether the indexes are there."""
+    """Also if many writes come before the first check of the indexes."""
 
     async def replica(number: int) -> int:
         async with mongo.open_database(mongo_url, "", SCHEMA) as database:
@@ -275,10 +271,10 @@ async def test_replicas_make_the_indexes_at_once_and_duplicates_never_come_in(
     assert sum(await asyncio.gather(*(replica(number) for number in range(5)))) == 1
 
 
-async def test_what_is_acknowledged_is_journaled_by_a_majority_and_nothing_waits_for_ever(
+async def test_writes_are_journaled_by_a_majority_and_all_operations_have_a_timeout(
     mongo_url: str,
 ) -> None:
-    """Whatever the URL says of the first; of the second it may say something else."""
+    """The URL may override the timeout, but not the write concern."""
     weak = "w=0&journal=false&readConcernLevel=available&readPreference=primary&timeoutMS=700"
     async with mongo.open_database(server.with_options(mongo_url, weak), "", ()) as database:
         documents = await database.read("test", _itself)
@@ -289,26 +285,26 @@ async def test_what_is_acknowledged_is_journaled_by_a_majority_and_nothing_waits
         assert options.pool_options.max_pool_size == 32
 
 
-class Building:
-    """An index that a server takes its time to make; what it is asked to make comes to an end."""
+class SlowIndexBuild:
+    """Replaces index builds: each raises the next of `errors`, or waits for `may_end`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.asked = 0
-        self.answers: list[Exception] = []
-        self.is_made = threading.Event()
+        self.count = 0
+        self.errors: list[Exception] = []
+        self.may_end = threading.Event()
         make = Collection.create_indexes
 
         def create_indexes(collection: Any, models: Any) -> Any:
-            self.asked += 1
-            if self.answers:
-                raise self.answers.pop()
-            assert self.is_made.wait(30)
+            self.count += 1
+            if self.errors:
+                raise self.errors.pop()
+            assert self.may_end.wait(30)
             return make(collection, models)
 
         monkeypatch.setattr(Collection, "create_indexes", create_indexes)
 
 
-async def until_well(database: mongo.Database) -> None:
+async def until_healthy(database: mongo.Database) -> None:
     deadline = time.monotonic() + 10
     while True:
         try:
@@ -320,13 +316,13 @@ async def until_well(database: mongo.Database) -> None:
             return
 
 
-async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
+async def test_during_an_index_build_all_operations_are_refused_at_once(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(migrations, "RETRY_SECONDS", 0.01)
     monkeypatch.setattr(database_module, "_UPGRADE_WAIT_SECONDS", 1.0)
-    building = Building(monkeypatch)
-    building.answers = [AutoReconnect("cut off"), NotPrimaryError("failover")]
+    building = SlowIndexBuild(monkeypatch)
+    building.errors = [AutoReconnect("cut off"), NotPrimaryError("failover")]
     async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         for use in (
             database.check(),
@@ -334,70 +330,69 @@ async def test_nobody_waits_for_an_index_and_nothing_is_written_ahead_of_it(
             database.read("test", lambda db: db.things.find_one()),
         ):
             with pytest.raises(Unavailable) as unready:
-                async with asyncio.timeout(TIMEOUT_SECONDS):  # It would wait for ever.
+                async with asyncio.timeout(TIMEOUT_SECONDS):  # Otherwise a failure would hang.
                     await use
             assert unready.value.reason == "SCHEMA_UPGRADING"
-        assert building.asked == 3, "again after each cut, and then it is waited for"
-        building.is_made.set()
-        await until_well(database)
+        assert building.count == 3, "retried after each lost connection, then awaited"
+        building.may_end.set()
+        await until_healthy(database)
         await database.write("test", inserting({"name": "same"}))
         with pytest.raises(DuplicateKeyError):
             await database.write("test", inserting({"name": "same"}))
         assert await database.read("test", version) == 1
 
 
-async def test_an_index_that_cannot_be_made_is_told_and_tried_again(
+async def test_a_failed_index_build_is_reported_and_retried(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database_module, "_UPGRADE_WAIT_SECONDS", 1.0)
-    building = Building(monkeypatch)
-    building.is_made.set()
-    building.answers = [OperationFailure("a key is there twice", 11000)]
+    building = SlowIndexBuild(monkeypatch)
+    building.may_end.set()
+    building.errors = [OperationFailure("a key is there twice", 11000)]
     async with mongo.open_database(mongo_url, "", SCHEMA) as database:
         with pytest.raises(Unavailable) as failed:
             await database.check()
         assert failed.value.reason == "SCHEMA_FAILED"
     monkeypatch.setattr(migrations, "REFUSED_RETRY_SECONDS", 0.01)
-    building.answers = [OperationFailure("a key is there twice", 11000)]
+    building.errors = [OperationFailure("a key is there twice", 11000)]
     async with mongo.open_database(mongo_url, "", SCHEMA) as database:
-        await until_well(database)
+        await until_healthy(database)
 
 
-class Late:
-    """A links service whose index takes its time, as long as it does: nothing of it is ready."""
+class SlowStart:
+    """A links service whose index build takes until `finish_build` is called."""
 
     def __init__(self, url: str, folder: Path) -> None:
-        self._is_made = folder / "made"
-        os.mkfifo(self._is_made)
+        self._may_end = folder / "may_end"
+        os.mkfifo(self._may_end)
         self.ports = {name: free_port() for name in ("grpc", "admin", "metrics")}
         env = process_env(url) | {
             "ATAJO_LISTEN": f"127.0.0.1:{self.ports['grpc']}",
             "ATAJO_ADMIN_LISTEN": f"127.0.0.1:{self.ports['admin']}",
             "ATAJO_METRICS_LISTEN": f"127.0.0.1:{self.ports['metrics']}",
             "BROKEN_PART": "schema",
-            "SCHEMA_UNTIL": str(self._is_made),
+            "SCHEMA_UNTIL": str(self._may_end),
         }
         self.process = Process.launch("tests.system.broken", env, folder / "log")
         try:
-            wait_until(self._is_looked_at)
+            wait_until(self._is_upgrading)
         except BaseException:
             self.process.kill()
             raise
 
-    def look(self, path: str) -> httpx.Response:
+    def get(self, path: str) -> httpx.Response:
         return httpx.get(f"http://127.0.0.1:{self.ports['metrics']}{path}", verify=NO_TLS)
 
-    def _is_looked_at(self) -> bool:
+    def _is_upgrading(self) -> bool:
         try:
             upgrading = {"ready": False, "dependencies": {"store": "SCHEMA_UPGRADING"}}
-            return bool(self.look("/readyz").json() == upgrading)
+            return bool(self.get("/readyz").json() == upgrading)
         except httpx.ConnectError:
             assert self.process.popen.poll() is None, self.process.stderr()
             return False
 
-    def make(self) -> None:
-        """Let the index come to its end."""
-        self._is_made.write_bytes(b"")
+    def finish_build(self) -> None:
+        self._may_end.write_bytes(b"")
 
     def __enter__(self) -> Self:
         return self
@@ -407,46 +402,46 @@ class Late:
 
 
 @pytest.fixture
-def late(mongo_url: str, tmp_path: Path) -> Iterator[Late]:
-    with Late(mongo_url, tmp_path) as process:
+def slow_start(mongo_url: str, tmp_path: Path) -> Iterator[SlowStart]:
+    with SlowStart(mongo_url, tmp_path) as process:
         yield process
 
 
-def test_a_process_listens_once_its_schema_is_made_and_can_be_looked_at_before(late: Late) -> None:
-    """gRPC passes over a replica that refuses its connection, not over one that refuses calls."""
+def test_during_a_schema_upgrade_a_process_serves_only_monitoring(slow_start: SlowStart) -> None:
+    """gRPC clients skip a replica that refuses connections, but not one that refuses calls."""
     for port in ("grpc", "admin"):
         with pytest.raises(ConnectionRefusedError):
-            socket.create_connection(("127.0.0.1", late.ports[port]), timeout=10).close()
-    assert late.look("/livez").status_code == 200
-    assert late.look("/readyz").status_code == 503
-    metrics = late.look("/metrics").text.splitlines()
+            socket.create_connection(("127.0.0.1", slow_start.ports[port]), timeout=10).close()
+    assert slow_start.get("/livez").status_code == 200
+    assert slow_start.get("/readyz").status_code == 503
+    metrics = slow_start.get("/metrics").text.splitlines()
     assert "atajo_ready 0.0" in metrics
-    assert "serving" not in [line["event"] for line in late.process.log_lines()]
-    late.make()
-    late.process.await_ready()
-    assert late.process.grpc == f"127.0.0.1:{late.ports['grpc']}"
+    assert "serving" not in [line["event"] for line in slow_start.process.log_lines()]
+    slow_start.finish_build()
+    slow_start.process.await_ready()
+    assert slow_start.process.grpc == f"127.0.0.1:{slow_start.ports['grpc']}"
     for port in ("grpc", "admin"):
-        socket.create_connection(("127.0.0.1", late.ports[port]), timeout=10).close()
-    wait_until(lambda: late.look("/readyz").status_code == 200, RECOVERY_SECONDS)
-    assert asyncio.run(resolved(late.process)) == {}
-    assert late.process.stop() == 0
+        socket.create_connection(("127.0.0.1", slow_start.ports[port]), timeout=10).close()
+    wait_until(lambda: slow_start.get("/readyz").status_code == 200, RECOVERY_SECONDS)
+    assert asyncio.run(resolved(slow_start.process)) == {}
+    assert slow_start.process.stop() == 0
 
 
 @pytest.mark.parametrize("end", [Process.terminate, Process.cut_lifeline])
-def test_the_making_of_an_index_keeps_no_process(
-    late: Late, end: Callable[[Process], None]
+def test_a_process_can_stop_during_an_index_build(
+    slow_start: SlowStart, end: Callable[[Process], None]
 ) -> None:
-    end(late.process)
-    assert late.process.wait() == 0
-    events = [line["event"] for line in late.process.log_lines()]
+    end(slow_start.process)
+    assert slow_start.process.wait() == 0
+    events = [line["event"] for line in slow_start.process.log_lines()]
     assert events[-1] == "stopped"
     assert "serving" not in events
 
 
-async def test_the_schema_that_is_waited_for_has_no_deadline(
+async def test_a_schema_upgrade_has_no_timeout(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor has it one by the URL: the server would give the index up with it."""
+    """Not even from the URL: at the timeout the server would abort the index build."""
     found: list[Any] = []
     make = Collection.create_indexes
 
@@ -457,13 +452,13 @@ async def test_the_schema_that_is_waited_for_has_no_deadline(
     monkeypatch.setattr(Collection, "create_indexes", create_indexes)
     url = server.with_options(mongo_url, "timeoutMS=700&socketTimeoutMS=700")
     async with mongo.open_database(url, "", SCHEMA) as database:
-        await until_well(database)
+        await until_healthy(database)
     (options,) = found
     assert options.timeout is None
     assert options.pool_options.socket_timeout is None
 
 
-async def test_a_newer_schema_that_shows_late_ends_the_process(
+async def test_a_newer_schema_found_after_an_outage_ends_the_process(
     gate: TcpProxy, mongo_url: str, tmp_path: Path
 ) -> None:
     refusal = f"has schema version 99; this program knows up to {len(links_store.SCHEMA)}."
@@ -481,41 +476,41 @@ async def test_a_newer_schema_that_shows_late_ends_the_process(
         assert refusal in line
 
 
-async def test_a_server_that_takes_no_writes_is_not_well_and_is_read_all_the_same(
+async def test_a_server_that_refuses_writes_is_unhealthy_but_readable(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A secondary, or a primary without its majority: it answers a ping."""
+    """Such as a secondary, or a primary without a majority. Both answer a ping."""
 
     async def refuse(*_: object, **__: object) -> None:
         raise NotPrimaryError("not primary")
 
     async with mongo.open_database(mongo_url, "", SCHEMA) as database:
-        await until_well(database)
+        await until_healthy(database)
         with monkeypatch.context() as patched:
             patched.setattr(AsyncIOMotorCollection, "update_one", refuse)
             with pytest.raises(Unavailable) as unwritable:
                 await database.check()
             assert unwritable.value.reason == "STORE_UNWRITABLE"
             assert await database.read("test", version) == 1
-        await until_well(database)
+        await until_healthy(database)
 
 
-async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
+async def test_a_slow_majority_is_healthy_until_the_test_write_times_out(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A look takes no longer for it: the try before decides. One that takes for ever is none."""
+    """A check does not wait for the test write: the previous one decides."""
     monkeypatch.setattr(availability, "_WRITE_WAIT_SECONDS", 0.01)
     update_one = AsyncIOMotorCollection.update_one
     majority = asyncio.Event()
-    tries = 0
+    writes = 0
 
-    async def look_on() -> None:
+    async def check_repeatedly() -> None:
         while True:
             await database.check()
 
     async def slow(*arguments: Any, **options: Any) -> Any:
-        nonlocal tries
-        tries += 1
+        nonlocal writes
+        writes += 1
         await majority.wait()
         return await update_one(*arguments, **options)
 
@@ -523,18 +518,18 @@ async def test_a_majority_that_is_slow_is_well_for_as_long_as_operations_are(
         monkeypatch.setattr(AsyncIOMotorCollection, "update_one", slow)
         for _ in range(20):
             await database.check()
-        assert tries == 1, "all looks share it"
+        assert writes == 1, "all checks share it"
         with pytest.raises(Unavailable) as unwritable:
-            await asyncio.wait_for(look_on(), 10)
+            await asyncio.wait_for(check_repeatedly(), 10)
         assert unwritable.value.reason == "STORE_UNWRITABLE"
         majority.set()
-        await until_well(database)
+        await until_healthy(database)
 
 
-async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
+async def test_the_holder_of_a_key_counts_once_a_majority_has_it(
     mongo_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a failover undoes holds nothing: it must not make a creation a repetition."""
+    """A document that a failover may roll back must not turn a creation into a repetition."""
     link = Link(
         "abcdefgh", "http://a.example", owners.Account("one"), datetime(2026, 3, 1, tzinfo=UTC)
     )
@@ -554,14 +549,14 @@ async def test_what_holds_a_key_is_believed_once_a_majority_has_it(
         with monkeypatch.context() as patched:
             patched.setattr(AsyncIOMotorCollection, "find_one", find)
             undecided = 2
-            assert await store.links.add(link) == link, "soon after, a majority has it"
+            assert await store.links.add(link) == link, "a majority has it soon"
             assert undecided == 0
             undecided = 1000
             with pytest.raises(Unavailable):
                 await store.links.add(link)
 
 
-async def test_conflicts_past_the_deadline_are_refused_as_overload(mongo_url: str) -> None:
+async def test_conflicts_until_the_deadline_are_reported_as_overload(mongo_url: str) -> None:
     async with conflicting(mongo_url, "another application") as database:
         with pytest.raises(Unavailable) as refused:
             await database.transaction("", _count)
@@ -586,10 +581,7 @@ async def test_a_transaction_of_a_killed_process_is_aborted_within_ten_seconds(
 
 @asynccontextmanager
 async def conflicting(url: str, application: str) -> AsyncIterator[mongo.Database]:
-    """A database with a document that a transaction of another process has changed.
-
-    That process does nothing more until the end of the block.
-    """
+    """Yield a database with a document that an idle transaction of another client has changed."""
     async with mongo.open_database(url, "", ()) as database:
         await database.write("", lambda db: db.things.insert_one({"_id": "one"}))
         other = pymongo.MongoClient[Any](url, appName=application)

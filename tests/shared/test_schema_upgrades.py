@@ -1,4 +1,4 @@
-"""A store of an older schema is upgraded by whatever replicas start; a newer one is refused."""
+"""Schema upgrades by concurrent replicas that are killed, and the refusal of newer schemas."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from tests.support.processes import PYTHON_PATH, ROOT, TIMEOUT_SECONDS
 
 OLD_THINGS = 20_000
 KILLED_AFTER = (0.0, 0.02, 0.05, 0.1, 0.2)
-"""Seconds from when a replica is about to open the store."""
+"""Seconds after a replica begins to open the store."""
 
 
 class Store:
-    """A store that is looked into from outside."""
+    """Inspects a store without the product's code."""
 
     def __init__(self, setting: str) -> None:
         self.setting = setting
         self.is_shared = setting.startswith("mongodb://")
-        """Whether several replicas can use it at once."""
+        """Whether several replicas can use it concurrently."""
         self.path = Path(setting.removeprefix(sqlite.SCHEME))
         self._client = pymongo.MongoClient[dict[str, Any]](setting) if self.is_shared else None
 
@@ -111,17 +111,17 @@ class Replica:
         self._await(lambda: b"loaded\n" in self._output.read_bytes())
 
     def await_added(self, count: int) -> None:
-        """Wait until it added so many things more."""
+        """Wait until it has added `count` further things."""
         count += len(self.added())
         self._await(lambda: len(self.added()) >= count)
 
     def added(self) -> list[str]:
-        """The names of the things that it added; the last line may not be whole after a kill."""
+        """Return the names of the added things. After a kill the last line may be incomplete."""
         lines = self._output.read_text().split("\n")[:-1]
         return [line.removeprefix("added ") for line in lines if line.startswith("added ")]
 
     def kill(self) -> list[str]:
-        """End it; returns the names of the things that it added."""
+        """Kill it; return the names of the added things."""
         self._process.kill()
         self._process.wait()
         return self.added()
@@ -135,7 +135,7 @@ class Replica:
 
 
 async def make(store: Store, version: int = 1) -> None:
-    """Make the store as a program of a schema version leaves it."""
+    """Create or upgrade the store as a program with this schema version does."""
     async with stores.open_stores(store.setting, "test", adapters(version)) as (_, database):
         await database.wait_for_schema()
 
@@ -159,7 +159,7 @@ async def test_replicas_upgrade_a_store_while_they_are_killed(store: Store, tmp_
     for replica in newer:
         replica.await_added(2)
     if older:
-        older.await_added(2)  # It goes on meanwhile.
+        older.await_added(2)  # The older replica continues meanwhile.
         newer.append(older)
     for replica in newer:
         added += replica.kill()
@@ -169,10 +169,10 @@ async def test_replicas_upgrade_a_store_while_they_are_killed(store: Store, tmp_
     names = store.names()
     assert names.count("same") == 1, "the unique index was there before anything was written"
     assert len(names) == len(set(names))
-    assert set(added) <= set(names), "what was acknowledged is there"
+    assert set(added) <= set(names), "acknowledged writes are there"
 
 
-async def test_a_newer_store_is_refused_in_one_line_and_left_alone(store: Store) -> None:
+async def test_a_newer_store_is_refused_with_one_line_and_unchanged(store: Store) -> None:
     await make(store)
     store.set_version(3)
 
@@ -192,7 +192,7 @@ async def test_opening_again_changes_nothing(store: Store) -> None:
         assert store.version() == 2
 
 
-async def test_an_upgrade_of_sqlite_that_breaks_off_leaves_the_file_as_it_was(
+async def test_a_failed_upgrade_of_sqlite_leaves_the_file_unchanged(
     tmp_path: Path,
 ) -> None:
     store = Store(f"{sqlite.SCHEME}{tmp_path}/store.sqlite3")
@@ -206,7 +206,7 @@ async def test_an_upgrade_of_sqlite_that_breaks_off_leaves_the_file_as_it_was(
     assert store._sqlite("SELECT * FROM things") == [("twice",), ("twice",)]
 
 
-async def test_an_index_of_mongodb_that_went_missing_is_made_again(mongo_url: str) -> None:
+async def test_a_missing_index_of_mongodb_is_built_again(mongo_url: str) -> None:
     store = Store(mongo_url)
     await make(store, 2)
     store._mongo.things.drop_index("things_by_name")
@@ -216,13 +216,15 @@ async def test_an_index_of_mongodb_that_went_missing_is_made_again(mongo_url: st
     store.close()
 
 
-async def test_whoever_waits_for_the_process_is_told_that_an_upgrade_comes_first(
+async def test_an_upgrade_is_reported_to_the_supervisor(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await make(store)
     told, tell = os.pipe()
     monkeypatch.setenv("ATAJO_READY_FD", str(tell))
-    monkeypatch.setattr(database_module, "_UPGRADE_WAIT_SECONDS", 0.0)  # However fast it is.
+    monkeypatch.setattr(
+        database_module, "_UPGRADE_WAIT_SECONDS", 0.0
+    )  # Regardless of its duration.
     for _ in range(2):
         await make(store, 2)
     os.close(tell)

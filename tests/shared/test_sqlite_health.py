@@ -1,4 +1,4 @@
-"""Whether an SQLite store counts as well: what the disk says decides, and its files are there."""
+"""Health checks of an SQLite store: its files exist, and the disk accepts commits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.support.processes import TIMEOUT_SECONDS
 
 
 @pytest.mark.parametrize("part", ["db", "db-wal"])
-async def test_a_file_that_is_gone_is_not_well_and_takes_nothing_more(
+async def test_a_store_without_its_files_is_unhealthy_and_refuses_writes(
     part: str, tmp_path: Path
 ) -> None:
-    """Whatever is written to it would be gone at the end of the process."""
+    """Writes to a deleted file would be lost at the end of the process."""
     async with sqlite.open_database(
         f"sqlite:///{tmp_path}/db", ["CREATE TABLE t (n INTEGER)"]
     ) as store:
@@ -41,18 +41,18 @@ async def test_a_file_that_is_gone_is_not_well_and_takes_nothing_more(
         await insert()
 
 
-async def test_a_store_that_nobody_writes_is_written_for_a_try(
+async def test_an_idle_store_makes_test_commits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Now and then alone: each try wears the disk."""
+    """They are rare, since each wears the disk."""
     full = False
-    tried = 0
+    commits = 0
 
     class Disk(sqlite3.Connection):
         def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
-            nonlocal tried
+            nonlocal commits
             if sql == "COMMIT":
-                tried += 1
+                commits += 1
                 if full:
                     raise sqlite3.OperationalError("database or disk is full")
             return super().execute(sql, parameters)
@@ -61,25 +61,25 @@ async def test_a_store_that_nobody_writes_is_written_for_a_try(
     async with sqlite.open_database(f"sqlite:///{tmp_path}/db", []) as store:
         for _ in range(20):
             await store.check()
-        assert tried == 1
+        assert commits == 1
         full = True
         await store.check()
-        assert tried == 1, "the last one was not long ago"
+        assert commits == 1, "the last commit is recent"
         monkeypatch.setattr(database, "_PROBE_SECONDS", 0.0)
         for _ in range(20):
             with pytest.raises(Unavailable) as unwritable:
                 await store.check()
             assert unwritable.value.reason == "STORE_UNWRITABLE"
-        assert tried == 2, "a store that is in doubt is not tried at each look"
+        assert commits == 2, "not every check of an unhealthy store makes a commit"
         full = False
         monkeypatch.setattr(database, "_RECOVERY_SECONDS", 0.0)
         await store.check()
 
 
-async def test_what_writes_nothing_says_nothing_of_the_disk(
+async def test_a_write_that_changes_nothing_does_not_prove_health(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A repetition changes nothing, and so does not touch it."""
+    """It does not touch the disk."""
     insert = "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING"
 
     def insert_again(connection: sqlite3.Connection) -> None:

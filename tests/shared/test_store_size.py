@@ -1,4 +1,4 @@
-"""The size of a store, as the metrics show it."""
+"""The size of a store and its metrics."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def many_visits(number: int) -> Batch:
     return Batch("one", number, visits)
 
 
-async def test_a_store_that_takes_more_room_says_so(new_store: NewStore) -> None:
+async def test_the_size_grows_with_the_data(new_store: NewStore) -> None:
     with new_store() as setting:
         async with stores.open_stores(setting, "analytics", STORE_FACTORIES) as (store, database):
             await database.wait_for_schema()
@@ -39,12 +39,14 @@ async def test_a_store_that_takes_more_room_says_so(new_store: NewStore) -> None
                 await store.apply(many_visits(number), _NOW)
             if setting.startswith("mongodb"):
                 with pymongo.MongoClient[dict[str, object]](setting) as client:
-                    client.admin.command("fsync")  # The size is that of the last checkpoint.
+                    client.admin.command(
+                        "fsync"
+                    )  # The server reports the size at the last checkpoint.
             after = await database.size()
     assert after.bytes > before.bytes + 50_000
 
 
-async def test_the_size_of_a_file_is_that_of_file_and_log(new_sqlite: NewStore) -> None:
+async def test_the_size_of_a_file_includes_its_log(new_sqlite: NewStore) -> None:
     with new_sqlite() as setting:
         async with stores.open_stores(setting, "analytics", STORE_FACTORIES) as (store, database):
             await store.apply(many_visits(1), _NOW)
@@ -62,7 +64,7 @@ async def test_the_size_of_a_file_is_that_of_file_and_log(new_sqlite: NewStore) 
 
 
 class Store:
-    """Has the sizes that a test gives it, one after the other, then the last one."""
+    """Returns the given sizes one by one, then the last one repeatedly."""
 
     def __init__(self, *sizes: StoreSize | Unavailable) -> None:
         self._sizes = list(sizes)
@@ -83,12 +85,12 @@ class Store:
         ([StoreSize(10, 90)], (10, 100)),
         ([StoreSize(10, 90), StoreSize(30, 60)], (30, 90)),
         ([StoreSize(10, None)], (10, math.inf)),
-        # What was read last stays, and reading goes on.
+        # After an error, the last value stays and measuring continues.
         ([StoreSize(10, 90), Unavailable("It is away.", "STORE_UNAVAILABLE")], (10, 100)),
         ([Unavailable("It is away.", "STORE_UNAVAILABLE"), StoreSize(20, 80)], (20, 100)),
     ],
 )
-async def test_metrics_show_the_size_that_was_read_last(
+async def test_metrics_show_the_last_measured_size(
     sizes: list[StoreSize | Unavailable],
     shown: tuple[float, float],
     monkeypatch: pytest.MonkeyPatch,
@@ -102,8 +104,8 @@ async def test_metrics_show_the_size_that_was_read_last(
     assert not watching.done()
     watching.cancel()
     await asyncio.wait([watching])
-    told = (
+    exported = (
         REGISTRY.get_sample_value("atajo_store_bytes"),
         REGISTRY.get_sample_value("atajo_store_limit_bytes"),
     )
-    assert told == shown
+    assert exported == shown

@@ -1,4 +1,4 @@
-"""Which store a setting names, and what a process loads for it."""
+"""The selection of a store by its setting, and the modules it loads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PASSWORD = "s3cret-Camino"
 
 
 @pytest.mark.parametrize("service", ["auth", "links", "analytics", "reconciler"])
-def test_a_service_over_sqlite_loads_no_driver_of_another_database(service: str) -> None:
+def test_a_service_over_sqlite_does_not_import_the_mongodb_driver(service: str) -> None:
     look = f"import sys, services.{service}.__main__; print('pymongo' in sys.modules)"
     path = f"{ROOT}:{ROOT}/proto/gen"
     run = [sys.executable, "-c", look]
@@ -42,7 +42,7 @@ def test_a_service_over_sqlite_loads_no_driver_of_another_database(service: str)
         f"postgres://walker:{PASSWORD}@host/",
     ],
 )
-async def test_a_store_that_cannot_be_used_is_one_line(setting: str) -> None:
+async def test_an_unusable_store_is_refused_with_one_line(setting: str) -> None:
     with pytest.raises(SystemExit) as refused:
         async with stores.open_stores(setting, "auth", STORE_FACTORIES):
             pass

@@ -1,4 +1,4 @@
-"""What was committed to an SQLite store leaves its log for its file, beside those who write."""
+"""Checkpoints move commits from the log to the file concurrently with writes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pytest
 
 from services.shared import sqlite
 from services.shared.sqlite import checkpointer, connection
+from tests.support.processes import TIMEOUT_SECONDS
 
-TIMEOUT_SECONDS = 60.0
 WRITERS, LOGS_WRITTEN, NOTE = 8, 8, "x" * 8_000
-MARKS = [f"a text that was committed {number}" for number in range(30)]
+TEXTS = [f"a committed text {number}" for number in range(30)]
 
 
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[sqlite.Database]:
-    """A store whose log is moved as often as can be, and by no commit."""
+    """A store with continuous checkpoints, and none by a commit."""
     migrations = ["CREATE TABLE note (text TEXT);"]
     with (
         mock.patch.object(checkpointer, "INTERVAL_SECONDS", 0.0),
@@ -39,28 +39,28 @@ async def write(database: sqlite.Database, text: str) -> None:
     await database.write("insert", insert)
 
 
-async def test_what_was_committed_comes_into_the_file_while_the_store_is_open(
+async def test_commits_reach_the_file_while_the_store_is_open(
     database: sqlite.Database, tmp_path: Path
 ) -> None:
-    for mark in MARKS:
-        await write(database, mark)
+    for text in TEXTS:
+        await write(database, text)
     file = tmp_path / "store.sqlite3"
     async with asyncio.timeout(TIMEOUT_SECONDS):
-        while not all(mark.encode() in file.read_bytes() for mark in MARKS):
+        while not all(text.encode() in file.read_bytes() for text in TEXTS):
             await database.check()
 
 
-async def test_the_log_is_emptied_beside_what_moves_it(
+async def test_the_log_is_truncated_concurrently_with_checkpoints(
     database: sqlite.Database, tmp_path: Path
 ) -> None:
-    for mark in MARKS:
-        await write(database, mark)
+    for text in TEXTS:
+        await write(database, text)
         await database.empty_log()
     assert (tmp_path / "store.sqlite3-wal").stat().st_size == 0
-    assert all(mark.encode() in (tmp_path / "store.sqlite3").read_bytes() for mark in MARKS)
+    assert all(text.encode() in (tmp_path / "store.sqlite3").read_bytes() for text in TEXTS)
 
 
-async def test_a_long_log_begins_anew_while_others_commit(
+async def test_a_long_log_restarts_during_concurrent_commits(
     database: sqlite.Database, tmp_path: Path
 ) -> None:
     log = tmp_path / "store.sqlite3-wal"

@@ -1,4 +1,4 @@
-"""A failed sync of an SQLite store ends the process: a later success could not be trusted."""
+"""A failed sync of an SQLite store ends the process, since later syncs are unreliable."""
 
 from __future__ import annotations
 
@@ -81,6 +81,6 @@ def test_a_failed_sync_ends_the_process(tmp_path: Path, fails: str) -> None:
     connection.close()
 
 
-def test_another_error_of_the_disk_does_not(tmp_path: Path) -> None:
+def test_another_disk_error_does_not_end_the_process(tmp_path: Path) -> None:
     ran = _run(tmp_path / "store.db", "COMMIT", sqlite3.SQLITE_IOERR_WRITE)
     assert (ran.returncode, ran.stdout) == (0, "acknowledged\nUnavailable\nwent on\n"), ran.stderr

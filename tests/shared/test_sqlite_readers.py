@@ -1,4 +1,4 @@
-"""Reads of an SQLite file: which of them wait for others, and how a caller ends its own."""
+"""Concurrent reads of an SQLite file, and the interruption of abandoned ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from services.shared import sqlite
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 READERS = 2
 MANY = 8
-"""More than there are readers."""
+"""More than the number of readers."""
 
 
 @pytest_asyncio.fixture
@@ -33,7 +33,7 @@ class Endless:
         self._begun = threading.Semaphore(0)
 
     async def begin(self) -> list[asyncio.Task[None]]:
-        """Occupy whatever reads may occupy."""
+        """Occupy all readers."""
         tasks = [
             asyncio.create_task(self._database.read("endless", self._read)) for _ in range(MANY)
         ]
@@ -51,7 +51,7 @@ def one(connection: sqlite3.Connection) -> int:
     return int(value)
 
 
-async def test_reads_never_occupy_the_reader_of_redirects(database: sqlite.Database) -> None:
+async def test_reads_never_occupy_the_reader_for_redirects(database: sqlite.Database) -> None:
     endless = Endless(database)
     tasks = await endless.begin()
     for _ in range(MANY):
@@ -61,11 +61,11 @@ async def test_reads_never_occupy_the_reader_of_redirects(database: sqlite.Datab
     await cancel(tasks)
 
 
-async def test_a_read_whose_caller_gave_up_is_interrupted(database: sqlite.Database) -> None:
+async def test_an_abandoned_read_is_interrupted(database: sqlite.Database) -> None:
     endless = Endless(database)
     for _ in range(5):
         await cancel(await endless.begin())
-        # Each of these waits for the other: all readers are free again.
+        # These reads wait for each other, so they need all readers.
         both = threading.Barrier(READERS)
         reads = [database.read("read", lambda _, both=both: both.wait()) for _ in range(READERS)]  # type: ignore[misc]
         assert sorted(await asyncio.gather(*reads)) == [*range(READERS)]

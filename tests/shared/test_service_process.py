@@ -1,4 +1,4 @@
-"""What every service process does alike: start, say that it serves, log, drain, refuse."""
+"""Behavior common to all service processes: startup, health, logs, metrics, draining."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ReflectionRequest: Any = reflection_pb2.ServerReflectionRequest
 
 
 def env(folder: Path, **settings: str) -> dict[str, str]:
-    """Settings of a service whose file is `store.db` in a folder."""
+    """Return the settings of a service with the store `store.db` in a folder."""
     return {
         "ATAJO_STORE": f"sqlite:///{folder}/store.db",
         "ATAJO_PUBLIC_URL": "https://atajo.example",
@@ -74,7 +74,9 @@ async def record(channel: grpc.aio.Channel, number: int) -> bool:
 
 
 @pytest.mark.parametrize("name", ["auth", "links", "analytics"])
-async def test_each_port_serves_its_own_calls_and_says_so(name: str, tmp_path: Path) -> None:
+async def test_each_port_serves_and_announces_only_its_own_services(
+    name: str, tmp_path: Path
+) -> None:
     descriptors = {"auth": accounts_pb, "links": pb, "analytics": visits_pb}[name].DESCRIPTOR
     services = list(descriptors.services_by_name.values())
     public = [service for service in services if service.name == f"{name.title()}Service"]
@@ -102,14 +104,14 @@ async def test_each_port_serves_its_own_calls_and_says_so(name: str, tmp_path: P
         process.cut_lifeline()
         assert process.wait() == 0
         assert process.log_lines()[-1]["event"] == "stopped"
-    # What removes data is on the admin port alone, under any name.
+    # Only the operator port has methods that remove data.
     methods = {method.name for service in public for method in service.methods}
     assert not methods & {"CloseAccount", "RemoveAccount"}
     assert not [method for method in methods if method.startswith("Purge")]
 
 
 async def ending(channel: grpc.aio.Channel, service: str, method: str) -> str:
-    """How a call with an empty request ends."""
+    """Return the status of a call with an empty request."""
     call: Any = channel.unary_unary(f"/{service}/{method}")
     try:
         await call(b"", timeout=20)
@@ -118,18 +120,18 @@ async def ending(channel: grpc.aio.Channel, service: str, method: str) -> str:
     return "OK"
 
 
-async def test_a_drain_says_not_serving_first_and_finishes_the_call_under_way(
+async def test_draining_reports_not_serving_and_finishes_the_running_call(
     tmp_path: Path,
 ) -> None:
     with start("analytics", tmp_path, ATAJO_DRAIN_SECONDS="20") as process:
         async with opened(process) as channel:
             watch = HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
             assert (await watch.read()).status == SERVING
-            # The call under way waits for a lock that this test holds.
+            # The running call waits for a lock that this test holds.
             other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
             other.execute("BEGIN IMMEDIATE")
             under_way = asyncio.create_task(record(channel, 1))
-            # Answered after the first has been taken in: both went over one connection.
+            # Its response proves that the first call has arrived: both use the same connection.
             await client.Caller(ANALYTICS).unary(
                 "GetTotals",
                 visits_grpc.AnalyticsServiceStub(channel).GetTotals,
@@ -152,7 +154,7 @@ async def test_a_drain_says_not_serving_first_and_finishes_the_call_under_way(
     assert process.log_lines()[-1]["event"] == "stopped"
 
 
-async def test_what_outlasts_the_drain_does_not_keep_the_process(tmp_path: Path) -> None:
+async def test_the_process_ends_after_the_drain_time_despite_a_running_call(tmp_path: Path) -> None:
     with start("analytics", tmp_path, ATAJO_DRAIN_SECONDS="0.1") as process:
         async with opened(process) as channel:
             watch = HealthStub(channel).Watch(health_pb2.HealthCheckRequest())
@@ -161,7 +163,7 @@ async def test_what_outlasts_the_drain_does_not_keep_the_process(tmp_path: Path)
             assert await asyncio.to_thread(process.wait) == 0
 
 
-async def test_the_log_has_the_request_id_of_each_call_and_no_url(tmp_path: Path) -> None:
+async def test_the_log_has_the_request_id_of_each_call_but_no_url(tmp_path: Path) -> None:
     with start("links", tmp_path, ATAJO_LOG_LEVEL="debug") as process:
         async with opened(process) as channel:
             call = pb_grpc.LinksServiceStub(channel).CreateLink
@@ -202,7 +204,7 @@ async def metrics_of(process: Process) -> str:
     return (await asyncio.to_thread(httpx.get, url)).text
 
 
-async def test_bursts_and_floods_and_callers_that_leave_are_answered_and_counted(
+async def test_bursts_floods_and_abandoned_calls_are_handled_and_counted(
     tmp_path: Path,
 ) -> None:
     with start("links", tmp_path) as process:
@@ -217,7 +219,7 @@ async def test_bursts_and_floods_and_callers_that_leave_are_answered_and_counted
             await asyncio.gather(*burst)
 
             other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
-            other.execute("BEGIN IMMEDIATE")  # Nobody else can write.
+            other.execute("BEGIN IMMEDIATE")  # Blocks all other writes.
             with pytest.raises(DeadlineExceeded):
                 await create(channel, "abcdefgh", "a.example", 0.5)
             wait_until(
@@ -227,7 +229,7 @@ async def test_bursts_and_floods_and_callers_that_leave_are_answered_and_counted
         lines = [line for line in process.log_lines() if line["event"] == "call_refused"]
         shown = await metrics_of(process)
 
-    # A flood leaves few lines, and one reason does not hide another.
+    # A flood produces few log lines, and does not suppress other reasons.
     assert Counter(line["reason"] for line in lines) == {"INVALID_CODE": 10, "INVALID_URL": 1}
     counted = {
         code: sum(
@@ -241,7 +243,7 @@ async def test_bursts_and_floods_and_callers_that_leave_are_answered_and_counted
     assert counted == {"INVALID_ARGUMENT": 101, "CANCELLED": 1}
 
 
-async def test_links_made_in_one_call_are_each_logged_and_counted_as_one_of_its_own(
+async def test_each_link_of_a_batch_is_logged_and_counted_as_a_separate_call(
     tmp_path: Path,
 ) -> None:
     with start("links", tmp_path) as process:
@@ -272,12 +274,12 @@ async def test_links_made_in_one_call_are_each_logged_and_counted_as_one_of_its_
         assert re.search(f"grpc_server_handling_seconds_count{{{labels},.*}} 1.0", shown)
 
 
-async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
+async def test_details_of_an_internal_error_are_logged_but_not_sent_to_the_caller(
     tmp_path: Path,
 ) -> None:
     with start("links", tmp_path) as process:
         other = sqlite3.connect(tmp_path / "store.db")
-        with other:  # Stored before any calendar begins.
+        with other:  # A timestamp that no date can represent.
             other.execute(
                 "INSERT INTO links (code, url, creator, created_at) "
                 f"VALUES ('abcdefgh', 'http://a.example', 'one', {-(2**62)})"
@@ -307,8 +309,8 @@ async def test_a_fault_of_ours_tells_the_caller_nothing_and_the_log_everything(
     assert all("OverflowError" in str(line["exception"]) for line in failures)
 
 
-async def test_a_limit_of_grpc_itself_is_not_told_as_one_of_ours() -> None:
-    """It would be a 429: the caller's fault, with a time to wait."""
+async def test_a_limit_of_grpc_itself_is_not_reported_as_a_rate_limit() -> None:
+    """A rate limit becomes a 429 with a time to wait."""
     asked, may_answer = asyncio.Event(), asyncio.Event()
 
     async def answer(request: pb.ResolveLinksRequest, context: Any) -> pb.ResolveLinksResponse:
@@ -351,8 +353,8 @@ async def test_a_limit_of_grpc_itself_is_not_told_as_one_of_ours() -> None:
     await server.stop(None)
 
 
-async def test_who_leaves_a_stream_ends_its_call() -> None:
-    """Else its service would go on with a list that nobody reads, and its client keep it."""
+async def test_closing_a_stream_early_cancels_its_call() -> None:
+    """Otherwise the service would continue to send a list that nobody reads."""
     ended = asyncio.Event()
 
     async def answer(request: pb.ListOwnedCodesRequest, context: Any) -> AsyncIterator[Any]:
@@ -381,7 +383,7 @@ async def test_who_leaves_a_stream_ends_its_call() -> None:
     await server.stop(None)
 
 
-def test_a_taken_port_is_one_clear_line(tmp_path: Path) -> None:
+def test_an_occupied_port_is_reported_in_one_line(tmp_path: Path) -> None:
     with start("links", tmp_path) as process:
         for port in ("grpc", "admin", "metrics"):
             setting = {"grpc": "ATAJO_LISTEN"}.get(port, f"ATAJO_{port.upper()}_LISTEN")
