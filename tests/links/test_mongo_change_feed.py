@@ -141,7 +141,7 @@ async def test_the_feed_of_a_dropped_collection_is_truncated(mongo_url: str) -> 
         assert (await store.change_feed.read_since(page.cursor)).keys == (CODES[1],)
 
 
-async def test_a_slow_read_is_retried_for_a_young_cursor_and_truncated_for_an_old_one(
+async def test_a_slow_read_is_retried_for_a_recent_cursor_and_truncated_for_an_old_one(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This happens if the oplog has millions of other entries since the cursor."""
@@ -153,7 +153,7 @@ async def test_a_slow_read_is_retried_for_a_young_cursor_and_truncated_for_an_ol
             with pytest.raises(Unavailable):
                 await store.change_feed.read_since(cursor)
             with monkeypatch.context() as context:
-                context.setattr(feed, "_YOUNG_SECONDS", 0)
+                context.setattr(feed, "_RECENT_SECONDS", 0)
                 page = await store.change_feed.read_since(cursor)
             assert page == FeedPage(page.cursor, truncated=True)
             monkeypatch.undo()
