@@ -41,7 +41,7 @@ _TEMPLATE = """<!doctype html>
       <ul>
 {items}
       </ul>
-      <p>This page is never older than a few seconds. Reload it to check again.</p>
+      <p>This page shows the current status. Reload it to update it.</p>
       <p><a href="/">Atajo</a></p>
     </main>
   </body>
@@ -86,56 +86,54 @@ def features(
 
 def _following(up: set[str]) -> Feature:
     if "links" in up:
-        return Feature("following", FeatureState.YES, "Following links works.")
-    text = "Following links works only for links that were followed in the last few minutes."
+        return Feature("following", FeatureState.YES, "Short links work.")
+    text = "Short links work only if they were opened in the last few minutes."
     return Feature("following", FeatureState.PARTLY, text)
 
 
 def _shortening(up: set[str]) -> Feature:
     if "links" not in up:
-        return Feature("shortening", FeatureState.NO, "Shortening does not work.")
+        return Feature("shortening", FeatureState.NO, "Creating links does not work.")
     if "auth" not in up:
-        text = "Shortening works, but only for those who are not logged in."
+        text = "Creating links works only for visitors who are not logged in."
         return Feature("shortening", FeatureState.PARTLY, text)
-    return Feature("shortening", FeatureState.YES, "Shortening works.")
+    return Feature("shortening", FeatureState.YES, "Creating links works.")
 
 
 def _counting(up: set[str], lag_seconds: float) -> Feature:
     if "journal" not in up:
-        text = "Counting visits does not work: current visits will not be counted."
+        text = "Visit counting does not work: current visits are not counted."
         return Feature("counting", FeatureState.NO, text)
     if "analytics" not in up or lag_seconds > _LATE_SECONDS:
-        text = "Counting visits is late: no visit is lost, and all will be counted."
+        text = "Visit counting is delayed: no visits are lost, and all will be counted."
         return Feature("counting", FeatureState.PARTLY, text)
     within = max(1, math.ceil(lag_seconds))
     seconds = f"{within} second{'s' if within > 1 else ''}"
-    text = f"Counting visits works: the newest visits are counted within {seconds}."
+    text = f"Visit counting works: new visits are counted within {seconds}."
     return Feature("counting", FeatureState.YES, text)
 
 
 def _reading(up: set[str], were_rejected: bool) -> Feature:
     if "links" not in up:
-        return Feature("reading", FeatureState.NO, "Lists and statistics of links do not work.")
+        return Feature("reading", FeatureState.NO, "Link lists and statistics do not work.")
     if "analytics" not in up:
-        return Feature(
-            "reading", FeatureState.PARTLY, "Lists of links work, their statistics do not."
-        )
+        return Feature("reading", FeatureState.PARTLY, "Link lists work, but statistics do not.")
     if "auth" not in up:
-        text = "Lists and statistics work, but only for those who are not logged in."
+        text = "Link lists and statistics work only for visitors who are not logged in."
         return Feature("reading", FeatureState.PARTLY, text)
     if were_rejected:
         text = (
-            "Lists and statistics work, but some requests were rejected in the last minute: "
-            "too many were waiting."
+            "Link lists and statistics work, but some requests were rejected in the last minute "
+            "because of high load."
         )
         return Feature("reading", FeatureState.PARTLY, text)
-    return Feature("reading", FeatureState.YES, "Lists and statistics work.")
+    return Feature("reading", FeatureState.YES, "Link lists and statistics work.")
 
 
 def _accounts(up: set[str]) -> Feature:
     if "auth" in up:
-        return Feature("accounts", FeatureState.YES, "Logging in and registering work.")
-    return Feature("accounts", FeatureState.NO, "Logging in and registering do not work.")
+        return Feature("accounts", FeatureState.YES, "Login and registration work.")
+    return Feature("accounts", FeatureState.NO, "Login and registration do not work.")
 
 
 @dataclass(frozen=True)
@@ -193,7 +191,7 @@ class StatusPage:
         works = {feature.name: feature.state for feature in all_features}
         good = all(state == FeatureState.YES for state in works.values())
         html = _TEMPLATE.format(
-            title="Everything works" if good else "Not everything works",
+            title="All systems operational" if good else "Some features do not work",
             items="\n".join(f"        <li>{feature.text}</li>" for feature in all_features),
         )
         return _Rendering(

@@ -19,7 +19,7 @@ const password = 'Senderos-1';
 const faults = [];
 
 const field = (page) => page.getByRole('textbox', { name: 'Link to shorten' });
-const plates = (page) => page.getByRole('list', { name: 'Short links of this visit' });
+const plates = (page) => page.getByRole('list', { name: 'New short links' });
 
 async function shorten(page, link) {
   await field(page).fill(link);
@@ -72,11 +72,11 @@ const pages = [
           .getByRole('group', { name: group })
           .getByRole('radio', { name: option, exact: true })
           .check();
-      await choose('Squares', 'Dots');
+      await choose('Modules', 'Dots');
       await choose('Eye frames', 'Rounded');
-      await page.getByLabel('Frame with words').check();
-      await page.getByLabel('Name of the style').fill('Trail');
-      await page.getByRole('button', { name: 'Keep style' }).click();
+      await page.getByLabel('Frame with text').check();
+      await page.getByLabel('Style name').fill('Trail');
+      await page.getByRole('button', { name: 'Save style' }).click();
     },
   ],
   ['qr-too-long', '/custom-qr-generator', (page) => page.getByLabel('URL').fill('x'.repeat(3000))],
@@ -113,7 +113,7 @@ const memberPages = [
         .first()
         .click();
       await page.getByRole('heading', { name: 'Statistics' }).waitFor();
-      await page.getByText('Days are those of').waitFor();
+      await page.getByText('Dates are in').waitFor();
     },
   ],
 ];

@@ -87,7 +87,7 @@ describe('the account page', () => {
   it('goes home without a token', async () => {
     const calls = serve({});
     visit('/my-account');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(location.pathname).toBe('/');
     expect(calls).toEqual([]);
   });
@@ -97,7 +97,7 @@ describe('the account page', () => {
     const refused = () => data({ success: false, error: 'invalid token' });
     serve({ showLinks: refused, showStatistics: refused });
     visit('/my-account');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(localStorage.getItem('userToken')).toBeNull();
     expect(menuLinks()).toContain('LOGIN');
   });
@@ -116,7 +116,7 @@ describe('the account page', () => {
       showLinks: () => page(LINKS),
     });
     const { user } = visit('/my-account?from=mail#x');
-    await heading('Login');
+    await heading('Log in');
     screen.getByText('Your session has ended. Please log in again.');
     expect(location.pathname).toBe('/login');
     expect(localStorage.getItem('userToken')).toBeNull();
@@ -135,7 +135,7 @@ describe('the account page', () => {
     visit('/my-account');
     await table();
     act(() => void vi.advanceTimersByTime(HOUR));
-    await heading('Login');
+    await heading('Log in');
     screen.getByText('Your session has ended. Please log in again.');
   });
 
@@ -150,7 +150,7 @@ describe('the account page', () => {
     taken = false;
     vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 6_000);
     act(() => void window.dispatchEvent(new Event('focus')));
-    await heading('Login');
+    await heading('Log in');
     screen.getByText('Your session has ended. Please log in again.');
     expect(localStorage.getItem('userToken')).toBeNull();
   });
@@ -159,16 +159,16 @@ describe('the account page', () => {
     logIn('old', -1);
     serve({ showLinks: never });
     const { user } = visit('/');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(screen.queryByText(/session has ended/)).toBeNull();
     cleanup();
     visit('/my-account');
-    await heading('Login');
+    await heading('Log in');
     screen.getByText('Your session has ended. Please log in again.');
     // Whoever leads here by the way of the menu was on no owner's page.
     await user.click(screen.getByRole('link', { name: 'HOME' }));
     await user.click(screen.getByRole('link', { name: 'LOGIN' }));
-    await heading('Login');
+    await heading('Log in');
     expect(screen.queryByText(/session has ended/)).toBeNull();
   });
 
@@ -187,13 +187,13 @@ describe('the account page', () => {
       showLinks: () => page(LINKS),
     });
     const { user } = visit('/my-account');
-    await heading('Login');
+    await heading('Log in');
     await user.click(screen.getByRole('link', { name: 'Register' }));
     await heading('Register');
     await user.type(screen.getByRole('textbox', { name: 'Email' }), 'marta@example.org');
     await user.type(screen.getByLabelText('Password'), 'Senderos-1');
     await user.type(screen.getByRole('textbox', { name: 'Username' }), 'Marta{Enter}');
-    await heading('Login');
+    await heading('Log in');
     await user.type(screen.getByLabelText('Password'), 'Senderos-1{Enter}');
     await table();
   });
@@ -221,7 +221,7 @@ describe('the account page', () => {
     logIn();
     serve({ showLinks: () => data({ success: false, error: 'no logged' }) });
     visit('/my-account');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(location.pathname).toBe('/');
   });
 
@@ -280,7 +280,7 @@ describe('the account page', () => {
     await shorten('https://example.org/account');
     await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     await user.click(await screen.findByRole('button', { name: 'Log out' }));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     screen.getByRole('button', { name: /guest/ });
     expect(screen.queryByText(/example.org.account/)).toBeNull();
   });
@@ -390,7 +390,7 @@ describe('the account page', () => {
     await heading('Shorten a link');
     const field = screen.getByRole('textbox', { name: 'Link to shorten' });
     await user.type(field, 'https://example.org/new{Enter}');
-    await screen.findByRole('list', { name: 'Short links of this visit' });
+    await screen.findByRole('list', { name: 'New short links' });
     await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     await screen.findByText('3 links');
     expect(await table()).toHaveTextContent('https://example.org/new');
@@ -410,7 +410,7 @@ describe('the account page', () => {
     await heading('Shorten a link');
     const field = screen.getByRole('textbox', { name: 'Link to shorten' });
     await user.type(field, 'https://example.org/new{Enter}');
-    await screen.findByRole('list', { name: 'Short links of this visit' });
+    await screen.findByRole('list', { name: 'New short links' });
     answer = never;
     await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     screen.getByText('3 links', { selector: 'label span' });
@@ -495,12 +495,14 @@ describe('the account page', () => {
     const rows = within(await table()).getAllByRole('row');
     expect(rows).toHaveLength(3);
     for (const row of rows.slice(1)) {
-      expect(within(row).getAllByRole('cell').at(-2)).toHaveTextContent(/^– views not known/);
+      expect(within(row).getAllByRole('cell').at(-2)).toHaveTextContent(/^– views unknown/);
     }
     expect(
-      screen.getAllByText('The views are not known just now.', { selector: 'p' }),
+      screen.getAllByText('View counts are temporarily unavailable.', { selector: 'p' }),
     ).toHaveLength(1);
-    expect(screen.getByRole('status')).toHaveTextContent('The views are not known just now.');
+    expect(screen.getByRole('status')).toHaveTextContent(
+      'View counts are temporarily unavailable.',
+    );
     await expectNoAxeViolations();
   });
 
@@ -509,7 +511,7 @@ describe('the account page', () => {
     serve({ showLinks: never });
     const { user } = visit('/my-account');
     await user.click(await screen.findByRole('button', { name: 'Log out' }));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(localStorage.getItem('userToken')).toBeNull();
     expect(menuLinks()).toContain('LOGIN');
   });

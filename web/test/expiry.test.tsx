@@ -19,7 +19,7 @@ async function open(expires_at: string | null, now = '2026-10-24T10:00:00Z') {
   const { user } = visit('/links/fiesta-2026');
   await heading('localhost:3000/fiesta-2026');
   await user.click(
-    await screen.findByRole('button', { name: /^(Give it an end|Change the end)$/ }),
+    await screen.findByRole('button', { name: /^(Set an expiry date|Change the expiry date)$/ }),
   );
   const press = (name: string) => user.click(screen.getByRole('button', { name }));
   const saved = async () => {
@@ -30,7 +30,7 @@ async function open(expires_at: string | null, now = '2026-10-24T10:00:00Z') {
   };
   return { press, saved };
 }
-const field = () => screen.getByLabelText('Ends at');
+const field = () => screen.getByLabelText('Expires at');
 
 describe('an end', () => {
   it('in an hour comes in an hour, though the clock goes back by one', async () => {
@@ -59,9 +59,9 @@ describe('an end', () => {
   it('is what is typed, and what is over is told', async () => {
     const { press, saved } = await open('2026-12-01T17:00:59Z');
     fireEvent.change(field(), { target: { value: '2026-10-24T11:59' } });
-    screen.getByText(/This is over: the link ends at once\.$/);
+    screen.getByText(/This time has passed. The link expires at once\.$/);
     await press(IN_AN_HOUR);
-    expect(screen.queryByText(/This is over/)).toBeNull();
+    expect(screen.queryByText(/This time has passed/)).toBeNull();
     fireEvent.change(field(), { target: { value: '2026-12-01T18:00' } });
     expect(await saved()).toEqual({ expires_at: '2026-12-01T17:00:00.000Z' });
   });

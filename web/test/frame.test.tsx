@@ -63,7 +63,7 @@ describe('the menu', () => {
 
   it('marks the page one is on', async () => {
     visit('/login');
-    await heading('Login');
+    await heading('Log in');
     expect(screen.getByRole('link', { current: 'page' })).toHaveTextContent('LOGIN');
   });
 
@@ -93,7 +93,7 @@ describe('the menu', () => {
     const { user } = visit('/');
     await user.click(screen.getByRole('button', { name: 'Menu' }));
     await user.click(screen.getByRole('link', { name: 'LOGIN' }));
-    await heading('Login');
+    await heading('Log in');
     expect(screen.getByRole('button', { name: 'Menu' })).toHaveAttribute('aria-expanded', 'false');
   });
 
@@ -158,8 +158,8 @@ describe('the legal pages', () => {
         'your email, your encrypted password, its salt, your username and the creation date',
         'its code, the original URL and the creation date',
         'the id of their creator and the visit count',
-        'for 30 days you can restore it',
-        'never given out again',
+        'You can restore it, with its views, for 30 days',
+        'never reused',
         'Spanish law',
         'European Union',
       ],
@@ -170,13 +170,13 @@ describe('the legal pages', () => {
       [
         'No IP address is stored',
         'bcrypt',
-        'The title and the tags that you give it',
-        'The address that it was made with, those that it led to before, and when each was changed',
+        'Title and tags',
+        'The original destination, earlier destinations and the times at which they were changed',
         'guestKey',
-        'The server stores its SHA-256 only',
-        'can be restored for 30 days',
-        'What the first five who wrote something said, the email if they gave one, and when',
-        'deleted 90 days after it was decided on',
+        'The server stores only the SHA-256 hash of the key',
+        'You can restore a removed link for 30 days',
+        'The details of the first five reports that had any, the email address if one was given, and the time',
+        'deleted 90 days after the operator has decided on them',
       ],
     ],
   ])('%s can be read', async (path, title, says) => {

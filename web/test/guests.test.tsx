@@ -7,8 +7,8 @@ const KEY = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 const LONG = 'https://example.org/a/long/way';
 
 const field = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Link to shorten' });
-const results = () => screen.findByRole('list', { name: 'Short links of this visit' });
-const section = () => screen.findByRole('region', { name: 'Made in this browser' });
+const results = () => screen.findByRole('list', { name: 'New short links' });
+const section = () => screen.findByRole('region', { name: 'Created in this browser' });
 const rows = async () => within(await section()).getAllByRole('listitem');
 const row = async (code: string) => {
   const found = (await rows()).find((one) => one.textContent.includes(code));
@@ -149,7 +149,7 @@ describe('the links of a guest', () => {
     const [newest, middle, oldest] = await rows();
     expect(newest).toHaveTextContent('localhost:3000/newest00https://example.org/newest00');
     expect(newest).toHaveTextContent('1,204 views');
-    expect(middle).toHaveTextContent('Ended https://example.org/middle00');
+    expect(middle).toHaveTextContent('Expired https://example.org/middle00');
     expect(middle).toHaveTextContent('1 view');
     expect(oldest).toHaveTextContent('– views');
     expect(named(calls, 'showLinks')[0]?.payload).toMatchObject({ token: null, guest: KEY });
@@ -160,7 +160,7 @@ describe('the links of a guest', () => {
   it('are not asked for where there is no guest', async () => {
     const { calls } = serveGuests({});
     visit('/');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     await answered();
     expect(calls).toEqual([]);
   });
@@ -240,7 +240,7 @@ describe('the links of a guest', () => {
     await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
     await heading('Shorten a link');
     expect(await rows()).toHaveLength(3);
-    expect(screen.queryByRole('list', { name: 'Short links of this visit' })).toBeNull();
+    expect(screen.queryByRole('list', { name: 'New short links' })).toBeNull();
   });
 
   it('come five at first, and more when they are wanted', async () => {
@@ -288,19 +288,19 @@ describe('the links of a guest', () => {
         window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' }));
       });
     elsewhere(() => logIn());
-    expect(screen.queryByRole('region', { name: 'Made in this browser' })).toBeNull();
+    expect(screen.queryByRole('region', { name: 'Created in this browser' })).toBeNull();
     elsewhere(() => localStorage.removeItem('userToken'));
     expect(await rows()).toHaveLength(3);
   });
 });
 
 describe('taking a guest’s links along', () => {
-  const WORDS = '2 links made in this browser are not in your account yet.';
+  const WORDS = '2 links created in this browser are not in your account yet.';
   const owned = () => ({ [KEY]: [link('newest00'), link('oldest00')] });
-  const line = () => screen.findByRole('region', { name: 'Links of this browser' });
+  const line = () => screen.findByRole('region', { name: 'Links created in this browser' });
   const noLine = () =>
     waitFor(() =>
-      expect(screen.queryByRole('region', { name: 'Links of this browser' })).toBeNull(),
+      expect(screen.queryByRole('region', { name: 'Links created in this browser' })).toBeNull(),
     );
   const claims = (links: Record<string, unknown[]>) => ({
     claimLinks: ({ guest }: Call['payload']) => {
@@ -320,13 +320,13 @@ describe('taking a guest’s links along', () => {
     await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent(WORDS));
     await expectNoAxeViolations();
     expect(named(calls, 'showLinks').every(({ payload }) => payload['limit'] === 1)).toBe(true);
-    await user.click(screen.getByRole('button', { name: 'Take them along' }));
+    await user.click(screen.getByRole('button', { name: 'Add them to my account' }));
     await noLine();
     expect(named(calls, 'claimLinks')).toEqual([
       { name: 'claimLinks', payload: { token: 'my-token', guest: KEY } },
     ]);
     expect(localStorage.getItem('guestKey')).toBeNull();
-    await screen.findByText('2 links are in your account now.');
+    await screen.findByText('2 links were added to your account.');
   });
 
   it('is not offered again once it was declined, for that key', async () => {
@@ -341,7 +341,7 @@ describe('taking a guest’s links along', () => {
     unmount();
     calls.length = 0;
     visit('/');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     await answered();
     expect(calls).toEqual([]);
   });
@@ -368,10 +368,10 @@ describe('taking a guest’s links along', () => {
     });
     const { user } = visit('/');
     await line();
-    const take = screen.getByRole('button', { name: 'Take them along' });
+    const take = screen.getByRole('button', { name: 'Add them to my account' });
     await user.click(take);
     await waitFor(() =>
-      expect(toasts()).toContain('The links were not taken along. Please try again.'),
+      expect(toasts()).toContain('The links were not added to your account. Please try again.'),
     );
     expect(localStorage.getItem('guestKey')).toBe(KEY);
     down = false;
@@ -385,7 +385,7 @@ describe('taking a guest’s links along', () => {
     serveGuests(owned(), { claimLinks: () => data({ success: false, error: 'invalid token' }) });
     const { user } = visit('/');
     await line();
-    await user.click(screen.getByRole('button', { name: 'Take them along' }));
+    await user.click(screen.getByRole('button', { name: 'Add them to my account' }));
     await waitFor(() => expect(localStorage.getItem('userToken')).toBeNull());
     expect(await rows()).toHaveLength(2);
   });
@@ -412,7 +412,7 @@ describe('taking a guest’s links along', () => {
       window.dispatchEvent(new StorageEvent('storage', { key: 'userToken' }));
     });
     await line();
-    await user.click(screen.getByRole('button', { name: 'Take them along' }));
+    await user.click(screen.getByRole('button', { name: 'Add them to my account' }));
     await waitFor(() => expect(named(calls, 'claimLinks')).toHaveLength(1));
     await waitFor(() => expect(localStorage.getItem('guestKey')).toBeNull());
     answer();
@@ -446,12 +446,12 @@ describe('taking a guest’s links along', () => {
 });
 
 describe('an ending of one’s own', () => {
-  const ending = () => screen.findByRole<HTMLInputElement>('textbox', { name: 'Your own ending' });
+  const ending = () => screen.findByRole<HTMLInputElement>('textbox', { name: 'Custom ending' });
   const open = async (handlers: Parameters<typeof serve>[0]) => {
     logIn();
     const calls = serve(handlers);
     const { user } = visit('/');
-    await user.click(await screen.findByText('Choose its ending'));
+    await user.click(await screen.findByText('Customize the ending'));
     return { user, calls };
   };
   const shortens = ({ code }: Call['payload']) => data({ success: true, code, short_link: code });
@@ -459,8 +459,8 @@ describe('an ending of one’s own', () => {
   it('is offered to accounts alone', async () => {
     serve({});
     visit('/');
-    await heading('Long links, cut short.');
-    expect(screen.queryByText('Choose its ending')).toBeNull();
+    await heading('Shorten, share and track your links');
+    expect(screen.queryByText('Customize the ending')).toBeNull();
   });
 
   it('says at once whether it is free, and is used once', async () => {
@@ -469,7 +469,7 @@ describe('an ending of one’s own', () => {
       createShortLink: shortens,
     });
     await user.type(await ending(), 'fiesta-2026');
-    await screen.findByText('is free.', { exact: false });
+    await screen.findByText('is available.', { exact: false });
     expect(named(calls, 'accessLink').at(-1)?.payload).toEqual({ code: 'fiesta-2026' });
     await expectNoAxeViolations();
     await user.type(field(), `${LONG}{Enter}`);
@@ -479,10 +479,10 @@ describe('an ending of one’s own', () => {
   });
 
   it.each([
-    ['abc', 'An ending has 4 to 32 characters.'],
-    ['a'.repeat(33), 'An ending has 4 to 32 characters.'],
-    ['año-nuevo', 'An ending has letters from A to Z, digits, - and _ only.'],
-    ['Dashboard', 'This ending is reserved for pages of this site.'],
+    ['abc', 'Enter 4 to 32 characters.'],
+    ['a'.repeat(33), 'Enter 4 to 32 characters.'],
+    ['año-nuevo', 'Use only the letters A to Z, digits, hyphens and underscores.'],
+    ['Dashboard', 'This ending is reserved.'],
   ])('refuses %s without asking', async (text, message) => {
     const { user, calls } = await open({ createShortLink: shortens });
     // All at once: who types slowly has what stands there so far looked up.
@@ -513,7 +513,7 @@ describe('an ending of one’s own', () => {
       createShortLink: () => error(409, 'ABORTED'),
     });
     await user.type(await ending(), 'fiesta');
-    await screen.findByText('is free.', { exact: false });
+    await screen.findByText('is available.', { exact: false });
     await user.type(field(), `${LONG}{Enter}`);
     await screen.findByText('This ending is taken.');
     expect(await ending()).toHaveValue('fiesta');
@@ -527,6 +527,6 @@ describe('an ending of one’s own', () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open({ accessLink: () => 'network error' });
     await user.type(await ending(), 'fiesta');
-    await screen.findByText('Whether it is free is not known just now.');
+    await screen.findByText('Could not check whether this ending is available.');
   });
 });

@@ -14,14 +14,14 @@ const shortens = (payload: Record<string, unknown>) =>
   data({ success: true, code: payload['code'], short_link: payload['code'] });
 
 const field = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Link to shorten' });
-const results = () => screen.findByRole('list', { name: 'Short links of this visit' });
+const results = () => screen.findByRole('list', { name: 'New short links' });
 const plates = async () =>
   within(await results()).getAllByRole('button', { name: /Copy$|Copied$|Not copied$/ });
 
 describe('the home page', () => {
   it('says what it does, with three reasons', async () => {
     visit('/');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     for (const name of ['Advanced analytics', 'Unique customization', 'Free and hassle-free']) {
       screen.getByRole('heading', { name });
     }
@@ -80,7 +80,7 @@ describe('the home page', () => {
     expect(status).toBeEmptyDOMElement();
     await user.type(field(), `${LONG}{Enter}`);
     const [plate] = await plates();
-    await waitFor(() => expect(status).toHaveTextContent(/Short address ready/));
+    await waitFor(() => expect(status).toHaveTextContent(/Short URL ready/));
     await user.click(plate as HTMLElement);
     await waitFor(() => expect(status).toHaveTextContent(/Copied$/));
     await user.click(plate as HTMLElement);
@@ -230,7 +230,7 @@ describe('the home page', () => {
 
     vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     act(() => void window.dispatchEvent(new Event('offline')));
-    screen.getByRole('img', { name: 'Waiting for the connection' });
+    screen.getByRole('img', { name: 'Waiting for a connection' });
 
     // An empty click while it runs does nothing.
     await user.click(screen.getByRole('button', { name: 'Shorten' }));
@@ -250,7 +250,7 @@ describe('the home page', () => {
     const calls = serve({ createShortLink: busy });
     const { user } = visit('/');
     await user.type(field(), `${LONG}{Enter}`);
-    const giveUp = await screen.findByRole('button', { name: 'Give up' });
+    const giveUp = await screen.findByRole('button', { name: 'Cancel' });
     await screen.findByText('Trying again in 75 seconds', { selector: '[role=status] *' });
     await expectNoAxeViolations();
     act(() => void vi.advanceTimersByTime(30_000));
@@ -263,7 +263,7 @@ describe('the home page', () => {
     await act(() => vi.advanceTimersByTimeAsync(46_000));
     expect(calls).toHaveLength(2);
     // The next wait is like the first, and the button was there all the time.
-    expect(screen.getByRole('button', { name: 'Give up' })).toBe(giveUp);
+    expect(screen.getByRole('button', { name: 'Cancel' })).toBe(giveUp);
 
     await user.click(giveUp);
     expect(screen.queryByText(/Trying again/)).toBeNull();
@@ -283,7 +283,7 @@ describe('the home page', () => {
     });
     const { user } = visit('/');
     await user.type(field(), `${LONG}{Enter}`);
-    (await screen.findByRole('button', { name: 'Give up' })).focus();
+    (await screen.findByRole('button', { name: 'Cancel' })).focus();
     screen.getAllByText('Trying again in 10 minutes');
     busy = false;
     await act(() => vi.advanceTimersByTimeAsync(600_000));
@@ -324,7 +324,7 @@ describe('the home page', () => {
     await user.type(field(), `${LONG}{Enter}`);
     await screen.findAllByText('Shortening');
     await waitFor(async () => expect(await plates()).toHaveLength(1), { timeout: 3_000 });
-    expect(screen.queryByRole('button', { name: 'Give up' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull();
   });
 
   it('stops trying when the page is left', async () => {
@@ -334,7 +334,7 @@ describe('the home page', () => {
     await user.type(field(), `${LONG}{Enter}`);
     await waitFor(() => expect(calls).toHaveLength(1));
     await user.click(screen.getByRole('link', { name: 'LOGIN' }));
-    await heading('Login');
+    await heading('Log in');
     // The way there may have taken as long as the pause before another try.
     const made = calls.length;
     act(() => void window.dispatchEvent(new Event('online')));

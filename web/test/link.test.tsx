@@ -42,7 +42,7 @@ async function open(handlers: Parameters<typeof serve>[0] = {}) {
   });
   const { user } = visit('/links/fiesta-2026');
   await heading('localhost:3000/fiesta-2026');
-  await screen.findByText('Leads to');
+  await screen.findByText('Destination');
   return { user, calls };
 }
 
@@ -53,14 +53,14 @@ describe('the page of a link', () => {
       name: 'showLink',
       payload: { token: 'a-token', guest: null, code: 'fiesta-2026' },
     });
-    expect(fact('Leads to')).toHaveTextContent('https://ayuntamiento.example/otro.pdf');
+    expect(fact('Destination')).toHaveTextContent('https://ayuntamiento.example/otro.pdf');
     expect(fact('Title')).toHaveTextContent('Programa de fiestas');
     expect(fact('Tags')).toHaveTextContent('fiestas, carteles');
-    expect(fact('Ends')).toHaveTextContent('never');
-    expect(fact('Made')).toHaveTextContent('20 Nov 2026');
+    expect(fact('Expires')).toHaveTextContent('Never');
+    expect(fact('Created')).toHaveTextContent('20 Nov 2026');
     expect(fact('Views')).toHaveTextContent('15,660 by people, 31 by bots');
     const before = within(
-      (await screen.findByRole('heading', { name: 'Where it led before' }))
+      (await screen.findByRole('heading', { name: 'Earlier destinations' }))
         .parentElement as HTMLElement,
     );
     expect(before.getByRole('listitem')).toHaveTextContent(
@@ -90,8 +90,8 @@ describe('the page of a link', () => {
       showLink: () => details(now, BEFORE),
       changeLink: () => answer,
     });
-    await user.click(button('Change where it leads'));
-    const field = screen.getByRole('textbox', { name: 'Where it leads' });
+    await user.click(button('Change the destination'));
+    const field = screen.getByRole('textbox', { name: 'Destination' });
     expect(field).toHaveFocus();
     expect(field).toHaveValue('https://ayuntamiento.example/otro.pdf');
     await user.clear(field);
@@ -107,14 +107,14 @@ describe('the page of a link', () => {
     answer = changed(now);
     await user.clear(field);
     await user.type(field, 'https://new.example/{Enter}');
-    await waitFor(() => expect(fact('Leads to')).toHaveTextContent('https://new.example/'));
+    await waitFor(() => expect(fact('Destination')).toHaveTextContent('https://new.example/'));
     expect(calls.filter(({ name }) => name === 'changeLink').at(-1)?.payload).toEqual({
       token: 'a-token',
       guest: null,
       code: 'fiesta-2026',
       changes: { url: 'https://new.example/' },
     });
-    expect(button('Change where it leads')).toHaveFocus();
+    expect(button('Change the destination')).toHaveFocus();
   });
 
   it('stays as it was on Escape', async () => {
@@ -139,7 +139,7 @@ describe('the page of a link', () => {
     await user.keyboard('{Escape}');
     await expectNoAxeViolations();
     saves.given[0]?.(error(503, 'UNAVAILABLE'));
-    await screen.findByText('This was not saved. Please try again.');
+    await screen.findByText('Your change was not saved. Please try again.');
     expect(screen.getByRole('textbox', { name: 'Title' })).toHaveFocus();
     await user.click(button('Cancel'));
     expect(button('Change the title')).toHaveFocus();
@@ -151,11 +151,11 @@ describe('the page of a link', () => {
     const title = screen.getByRole('textbox', { name: 'Title' });
     await user.clear(title);
     await user.type(title, '{Enter}');
-    await user.click(await screen.findByRole('button', { name: 'Give it a title' }));
+    await user.click(await screen.findByRole('button', { name: 'Add a title' }));
     await user.click(screen.getByRole('textbox', { name: 'Title' }));
     await user.paste('x'.repeat(101));
     await user.keyboard('{Enter}');
-    await screen.findByText('A title has at most 100 characters.');
+    await screen.findByText('Enter at most 100 characters.');
     await user.click(button('Cancel'));
     await user.click(button('Change the tags'));
     const tags = screen.getByRole('textbox', { name: /^Tags/ });
@@ -179,7 +179,7 @@ describe('the page of a link', () => {
     });
     const page = screen.getByRole('main');
     const box = screen.getByRole<HTMLInputElement>('checkbox', {
-      name: 'Everybody can see the statistics',
+      name: 'Make these statistics public',
     });
     await user.click(button('Change the title'));
     const field = screen.getByRole('textbox', { name: 'Title' });
@@ -202,7 +202,7 @@ describe('the page of a link', () => {
     expect(box).toHaveAttribute('aria-busy', 'true');
     boxes.length = 0;
     saves.given[0]?.(changed({ ...FIESTA, public_statistics: true }));
-    await screen.findByRole('button', { name: 'Copy the address of the statistics' });
+    await screen.findByRole('button', { name: 'Copy the URL of the statistics' });
     await waitFor(() => expect(box).not.toHaveAttribute('aria-busy'));
     observer.disconnect();
     expect(new Set(boxes)).toEqual(new Set([true]));
@@ -214,21 +214,21 @@ describe('the page of a link', () => {
         changed({ ...FIESTA, expires_at: '2099-12-01T17:00:00Z', ...changes }),
       ),
     });
-    await user.click(button('Give it an end'));
+    await user.click(button('Set an expiry date'));
     await user.click(button('In a week'));
-    const field = screen.getByLabelText('Ends at');
+    const field = screen.getByLabelText('Expires at');
     const chosen = new Date((field as HTMLInputElement).value);
     await expectNoAxeViolations();
     await user.click(button('Save'));
-    await screen.findByText('After its end');
+    await screen.findByText('After expiry');
     expect(calls.at(-1)?.payload['changes']).toEqual({ expires_at: chosen.toISOString() });
-    await user.click(button('Change where it leads after its end'));
+    await user.click(button('Change the destination after expiry'));
     await user.type(screen.getByRole('textbox'), 'https://next.example/{Enter}');
-    await waitFor(() => expect(fact('After its end')).toHaveTextContent('https://next.example/'));
-    await user.click(button('Change the end'));
+    await waitFor(() => expect(fact('After expiry')).toHaveTextContent('https://next.example/'));
+    await user.click(button('Change the expiry date'));
     await user.click(button('Never'));
     await user.click(button('Save'));
-    await waitFor(() => expect(fact('Ends')).toHaveTextContent('never'));
+    await waitFor(() => expect(fact('Expires')).toHaveTextContent('Never'));
     expect(calls.at(-1)?.payload['changes']).toEqual({ expires_at: null });
   });
 
@@ -298,14 +298,14 @@ describe('the page of a link', () => {
   it('is forgotten a while after one looked at it, changed or not', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, now: Date.now() });
     const { user } = await open();
-    const box = screen.getByRole('checkbox', { name: 'Everybody can see the statistics' });
+    const box = screen.getByRole('checkbox', { name: 'Make these statistics public' });
     await user.click(box);
-    await screen.findByRole('button', { name: 'Copy the address of the statistics' });
+    await screen.findByRole('button', { name: 'Copy the URL of the statistics' });
     const known = () =>
       cache.getQueryCache().findAll({ predicate: ({ queryKey: [, kind] }) => kind === 'link' });
     expect(known()).toHaveLength(1);
     await user.click(screen.getByRole('link', { name: 'HOME' }));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     act(() => void vi.advanceTimersByTime(10 * 60_000));
     expect(known()).toEqual([]);
   });
@@ -359,7 +359,7 @@ describe('a link of somebody else, or none', () => {
       'showLink',
     );
     visit('/links/fiesta-2026');
-    await screen.findByText('Leads to');
+    await screen.findByText('Destination');
     expect(calls.map(({ payload }) => [payload['token'], payload['guest']])).toEqual([
       ['a-token', null],
       [null, `${'k'.repeat(42)}A`],
@@ -376,6 +376,6 @@ describe('a link of somebody else, or none', () => {
     await expectNoAxeViolations();
     down = false;
     await user.click(again);
-    await screen.findByText('Leads to');
+    await screen.findByText('Destination');
   });
 });

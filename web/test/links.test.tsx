@@ -28,7 +28,7 @@ afterEach(() => cache.getMutationCache().clear());
 
 type User = ReturnType<typeof visit>['user'];
 async function choose(user: User, code: string, name: string): Promise<void> {
-  await user.click(within(rowOf(code)).getByRole('button', { name: /^More for/ }));
+  await user.click(within(rowOf(code)).getByRole('button', { name: /^More actions for/ }));
   await user.click(screen.getByRole('menuitem', { name }));
 }
 
@@ -53,10 +53,10 @@ describe('the list of links', () => {
       within(rowOf('fiesta-2026')).getByRole('link', { name: 'Programa de fiestas' }),
     ).toHaveAttribute('href', '/links/fiesta-2026');
     within(within(rowOf('fiesta-2026')).getByRole('list', { name: 'Tags' })).getByText('fiestas');
-    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('ends 1 Dec 2099');
-    expect(rowOf('blocked1')).toHaveTextContent('blocked: phishing');
-    expect(rowOf('ended-01')).toHaveTextContent('ended 1 Nov 2026');
-    expect(rowOf('over-001')).toHaveTextContent('ended 5 Jan 2026');
+    expect(rowOf('Zt0-aaQ9')).toHaveTextContent('Expires 1 Dec 2099');
+    expect(rowOf('blocked1')).toHaveTextContent('Blocked: phishing');
+    expect(rowOf('ended-01')).toHaveTextContent('Expired 1 Nov 2026');
+    expect(rowOf('over-001')).toHaveTextContent('Expired 5 Jan 2026');
     await expectNoAxeViolations();
   });
 
@@ -80,7 +80,7 @@ describe('the list of links', () => {
     await user.clear(screen.getByRole('searchbox', { name: 'Search' }));
     await count('3 links');
     await user.click(screen.getByRole('radio', { name: 'Removed' }));
-    await screen.findByText('No link is like this.');
+    await screen.findByText('No links match.');
     expect(calls.at(-1)?.payload).toMatchObject({ query: null, state: 'removed' });
   });
 
@@ -119,7 +119,7 @@ describe('the list of links', () => {
         .map(({ queryKey: [, , text] }) => text);
     expect(keys()).toEqual(['', 'ruta']);
     await user.click(screen.getByRole('link', { name: 'HOME' }));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     act(() => void vi.advanceTimersByTime(10 * 60_000));
     expect(keys()).toEqual(['']);
     serve({ showLinks: never });
@@ -166,7 +166,7 @@ describe('the list of links', () => {
     const { user } = visit('/my-account');
     await table();
     await user.click(screen.getByRole('button', { name: 'Show more' }));
-    await screen.findByText('The next links did not load.');
+    await screen.findByText('More links did not load.');
     down = false;
     await user.click(screen.getByRole('button', { name: 'Try again' }));
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Try again' })).toBeNull());
@@ -199,7 +199,7 @@ describe('the list of links', () => {
     await table();
     const online = vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false);
     act(() => void window.dispatchEvent(new Event('offline')));
-    screen.getByText('You are offline. What you see may be old.');
+    screen.getByText('You are offline. This page may be out of date.');
     online.mockReturnValue(true);
     act(() => void window.dispatchEvent(new Event('online')));
     expect(screen.queryByText(/You are offline/)).toBeNull();
@@ -470,16 +470,16 @@ describe('several links', () => {
     const { user } = visit('/my-account');
     await table();
     await user.click(box(/link-01$/));
-    await count('1 of 12 links chosen');
+    await count('1 of 12 links selected');
     await user.keyboard('{Shift>}');
     await user.click(box(/link-04$/));
     await user.keyboard('{/Shift}');
-    await count('4 of 12 links chosen');
+    await count('4 of 12 links selected');
     expect(box(/link-03$/)).toBeChecked();
-    await user.click(box(/^Choose all 12 shown/));
-    await count('12 of 12 links chosen');
+    await user.click(box(/^Select all 12 shown/));
+    await count('12 of 12 links selected');
     await expectNoAxeViolations();
-    await user.click(box(/^Choose all 12 shown/));
+    await user.click(box(/^Select all 12 shown/));
     await count('12 links');
   });
 
@@ -509,7 +509,7 @@ describe('several links', () => {
     const calls = serve({ showLinks: () => page(many), removeLinks: removed });
     const { user } = visit('/my-account');
     await table();
-    await user.click(box(/^Choose all/));
+    await user.click(box(/^Select all/));
     await user.click(screen.getByRole('button', { name: 'Remove' }));
     const dialog = screen.getByRole('dialog', { name: 'Remove 12 links?' });
     await user.click(within(dialog).getByRole('button', { name: 'Cancel' }));
@@ -537,7 +537,7 @@ describe('several links', () => {
     });
     const { user } = visit('/my-account');
     await table();
-    await user.click(box(/^Choose all/));
+    await user.click(box(/^Select all/));
     await user.click(screen.getByRole('button', { name: 'Remove' }));
     await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
     await waitFor(() => expect(removals.given).toHaveLength(1));
@@ -568,7 +568,7 @@ describe('several links', () => {
     const field = within(dialog).getByRole('textbox');
     expect(field).toHaveFocus();
     await user.type(field, `${'x'.repeat(31)}{Enter}`);
-    await within(dialog).findByText('At most 10 tags, each of at most 30 characters.');
+    await within(dialog).findByText('Enter at most 10 tags with at most 30 characters each.');
     await user.clear(field);
     await user.type(field, 'rutas, carteles, rutas{Enter}');
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());

@@ -20,17 +20,17 @@ it('a page whose code does not load says so, and the rest goes on', async () => 
   const { user } = visit('/');
   await user.click(screen.getByRole('link', { name: 'TERMS OF USE' }));
   await heading('This page did not load');
-  expect(screen.getByRole('button', { name: 'Load again' })).toBeInTheDocument();
+  expect(screen.getByRole('button', { name: 'Reload' })).toBeInTheDocument();
   await expectNoAxeViolations();
   await user.click(screen.getByRole('link', { name: 'LOGIN' }));
-  await heading('Login');
+  await heading('Log in');
 });
 
 it('a toast whose code does not load is heard', async () => {
   vi.spyOn(console, 'error').mockReturnValue();
   serve({ verifyUser: () => data({ success: false, error: 'incorrect' }) });
   const { user } = visit('/login');
-  await heading('Login');
+  await heading('Log in');
   await user.type(screen.getByRole('textbox', { name: 'Email' }), 'marta@example.org');
   await user.type(screen.getByLabelText('Password'), 'Senderos-1{Enter}');
   await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent('Incorrect password'));
@@ -65,7 +65,7 @@ describe('a page that did not load', () => {
   it('comes when it is asked for again and the line is back', async () => {
     const user = userEvent.setup();
     const { line, load } = await open();
-    const again = screen.getByRole('button', { name: 'Load again' });
+    const again = screen.getByRole('button', { name: 'Reload' });
     const before = load.mock.calls.length;
     await user.click(again);
     await waitFor(() => expect(load.mock.calls.length).toBeGreaterThan(before));

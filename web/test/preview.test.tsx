@@ -28,18 +28,18 @@ describe('the preview of a link', () => {
   it('says where it leads and since when, and goes there by the short address', async () => {
     const calls = serve({ previewLink: answers(known) });
     visit('/k7Qm2_xB+');
-    const title = await heading('Where it leads');
+    const title = await heading('Link preview');
     await screen.findByText('https://example.org/a?b=c#d');
     expect(hostShown('example.org')).toBeVisible();
     expect(title.parentElement).toHaveTextContent(
-      /\/k7Qm2_xB was made on 2 Nov 2026 and has led there since\./,
+      /\/k7Qm2_xB was created on 2 Nov 2026\. Its destination has not been changed\./,
     );
     const go = screen.getByRole('link', { name: 'Go there' });
     expect(go).toHaveAttribute('href', '/k7Qm2_xB');
     expect(go).toHaveAttribute('rel', 'noreferrer');
-    expect(screen.queryByRole('list', { name: 'Be careful' })).toBeNull();
+    expect(screen.queryByRole('list', { name: 'Warnings' })).toBeNull();
     expect(calls).toEqual([{ name: 'previewLink', payload: { code: 'k7Qm2_xB' } }]);
-    expect(document.title).toMatch(/k7Qm2_xB leads · Atajo$/);
+    expect(document.title).toMatch(/^Preview of .*k7Qm2_xB · Atajo$/);
     await expectNoAxeViolations();
   });
 
@@ -49,7 +49,7 @@ describe('the preview of a link', () => {
     const { user } = visit('/k7Qm2_xB+');
     await screen.findByText('https://example.org/a?b=c#d');
     await user.click(screen.getByRole('link', { name: 'HOME' }));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(cache.getQueryCache().getAll()).toHaveLength(1);
     act(() => void vi.advanceTimersByTime(10 * 60_000));
     expect(cache.getQueryCache().getAll()).toEqual([]);
@@ -58,7 +58,7 @@ describe('the preview of a link', () => {
   it.each(['/k7Qm2_xB+', '/k7Qm2_xB%2B', '/k7Qm2_xB+?a=b#c'])('stands under %s', async (path) => {
     const calls = serve({ previewLink: answers(known) });
     visit(path);
-    await heading('Where it leads');
+    await heading('Link preview');
     await waitFor(() => expect(calls[0]?.payload).toEqual({ code: 'k7Qm2_xB' }));
   });
 
@@ -81,36 +81,36 @@ describe('the preview of a link', () => {
     };
     serve({ previewLink: answers(preview) });
     visit('/k7Qm2_xB+');
-    const list = await screen.findByRole('list', { name: 'Be careful' });
+    const list = await screen.findByRole('list', { name: 'Warnings' });
     const told = within(list)
       .getAllByRole('listitem')
       .map((item) => item.textContent);
     expect(told).toEqual([
-      'Its name mixes letters of several alphabets.',
-      'Its name only looks like аррӏе.com: some letters are those of another alphabet.',
-      'Its name has other letters than a to z: browsers may show it as аррӏе.com.',
-      'It has a number in place of a name. Nearly all sites have a name.',
-      `What stands before the @ in its address is no part of where it leads, which is ${HOST}.`,
-      'It leads to an unusual port of that site: 8443.',
+      'The host name mixes letters of several alphabets.',
+      'The host name only looks like аррӏе.com: some letters are from another alphabet.',
+      'The host name has letters other than a to z. Browsers may display it as аррӏе.com.',
+      'The host is an IP address. Nearly all sites use a name.',
+      `The text before the @ is not the host. The link leads to ${HOST}.`,
+      'The URL has an unusual port: 8443.',
     ]);
     expect(hostShown(HOST)).toBeVisible();
-    expect(screen.getByText(/and changed on 20 Nov 2026/)).toHaveTextContent(
-      'Who made it calls it “My <title>”.',
+    expect(screen.getByText(/Its destination was changed on 20 Nov 2026/)).toHaveTextContent(
+      'Title: “My <title>”',
     );
     await expectNoAxeViolations();
   });
 
   it.each([
-    ['expired', null, 'This link has ended.'],
+    ['expired', null, 'This link has expired.'],
     ['removed', null, 'This link was removed by its owner.'],
   ])('says where a link led that is %s, and there is no way there', async (state, reason, text) => {
     serve({ previewLink: answers({ ...known, state, reason }) });
     visit('/k7Qm2_xB+');
-    await heading('Where it led');
+    await heading(`Preview of ${state === 'expired' ? 'an' : 'a'} ${state} link`);
     expect(screen.getByText(text)).toBeVisible();
     expect(screen.getByText(known.long_link)).toBeVisible();
     expect(screen.queryByRole('link', { name: 'Go there' })).toBeNull();
-    expect(document.body).toHaveTextContent('was made on 2 Nov 2026.');
+    expect(document.body).toHaveTextContent('was created on 2 Nov 2026.');
     await expectNoAxeViolations();
   });
 
@@ -122,7 +122,7 @@ describe('the preview of a link', () => {
     const { long_link, ...rest } = known;
     serve({ previewLink: answers({ ...rest, state: 'blocked', reason: 'phishing' }) });
     visit('/k7Qm2_xB+');
-    await heading('Where it led');
+    await heading('Preview of a blocked link');
     expect(screen.getByText('This link was blocked: phishing.')).toBeVisible();
     expect(hostShown('example.org')).toBeVisible();
     expect(document.body).not.toHaveTextContent(long_link);
@@ -148,7 +148,7 @@ describe('the preview of a link', () => {
     serve({ previewLink: () => (fails ? 'network error' : answers(known)()) });
     const { user } = visit('/k7Qm2_xB+');
     expect(await screen.findByRole('alert')).toHaveTextContent(
-      'This link could not be looked up. Please try again.',
+      'The preview did not load. Please try again.',
     );
     await expectNoAxeViolations();
     fails = false;
@@ -159,7 +159,7 @@ describe('the preview of a link', () => {
   it('says that it is looked up', async () => {
     serve({ previewLink: never });
     visit('/k7Qm2_xB+');
-    await screen.findByRole('img', { name: 'Looking the link up' });
+    await screen.findByRole('img', { name: 'Loading the preview' });
   });
 });
 
@@ -177,9 +177,9 @@ describe('a report', () => {
     const { calls, user, dialog, send } = await open(() => data({ success: true, report: 'r1' }));
     await expectNoAxeViolations();
     await user.click(dialog.getByRole('radio', { name: 'Malware' }));
-    await user.type(dialog.getByLabelText('What did you see? (optional)'), 'A false shop');
+    await user.type(dialog.getByLabelText('Details (optional)'), 'A false shop');
     await user.type(
-      dialog.getByLabelText('Your email, if you may be asked (optional)'),
+      dialog.getByLabelText('Your email, for questions (optional)'),
       ' me@example.org ',
     );
     await send();
@@ -201,7 +201,7 @@ describe('a report', () => {
   it('needs a class alone', async () => {
     const { calls, user, dialog, send } = await open(() => data({ success: true, report: 'r1' }));
     await send();
-    expect(await dialog.findByText('Choose what is wrong with it.')).toBeVisible();
+    expect(await dialog.findByText('Choose a reason.')).toBeVisible();
     expect(calls).toEqual([]);
     await user.click(dialog.getByRole('radio', { name: 'Other' }));
     await send();
@@ -218,11 +218,11 @@ describe('a report', () => {
   it('is refused here where it is too long or the email is none', async () => {
     const { calls, user, dialog, send } = await open(never);
     await user.click(dialog.getByRole('radio', { name: 'Spam' }));
-    const details = dialog.getByLabelText('What did you see? (optional)');
+    const details = dialog.getByLabelText('Details (optional)');
     await user.click(details);
     await user.paste('😀'.repeat(1001));
     await send();
-    expect(await dialog.findByText('At most 1000 characters.')).toBeVisible();
+    expect(await dialog.findByText('Enter at most 1,000 characters.')).toBeVisible();
     expect(details).toBeInvalid();
     await user.clear(details);
     await user.paste('😀'.repeat(1000));
@@ -236,11 +236,11 @@ describe('a report', () => {
   });
 
   it.each([
-    ['the link is gone', data({ success: false, error: 'no exist' }), /no such link any more/],
+    ['the link is gone', data({ success: false, error: 'no exist' }), /no longer exists/],
     [
       'too many were sent',
       error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '1800' }),
-      'Too many reports were sent from here. Please try again in 30 minutes.',
+      'Too many reports were sent from your network. Please try again in 30 minutes.',
     ],
     [
       'the server does not take the email',
@@ -253,10 +253,10 @@ describe('a report', () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user, dialog, send } = await open(() => answer);
     await user.click(dialog.getByRole('radio', { name: 'Phishing' }));
-    await user.type(dialog.getByLabelText('What did you see? (optional)'), 'A false bank');
+    await user.type(dialog.getByLabelText('Details (optional)'), 'A false bank');
     await send();
     expect(await dialog.findByText(text)).toBeVisible();
-    expect(dialog.getByLabelText('What did you see? (optional)')).toHaveValue('A false bank');
+    expect(dialog.getByLabelText('Details (optional)')).toHaveValue('A false bank');
     await expectNoAxeViolations();
   });
 

@@ -108,7 +108,7 @@ describe('a list', () => {
     'URL\nhttps://x.org/a\nhttps://x.org/b',
   ])('says that the first row of %j is its header', (list) => {
     const { rows, notes } = readRows(list);
-    expect(notes).toEqual(['Row 1 is read as the header. No code is made of it.']);
+    expect(notes).toEqual(['Row 1 is the header and is skipped.']);
     expect(rows.map(({ number }) => number)).not.toContain(1);
     expect(rows.length).toBe(list.split('\n').length - 1);
   });
@@ -126,32 +126,32 @@ describe('a list', () => {
   it('counts the row that sets the delimiter', () => {
     const { rows, notes } = readRows('sep=,\nName,URL\nA,x\nB,y');
     expect(notes).toEqual([
-      'Row 1 sets the delimiter. No code is made of it.',
-      'Row 2 is read as the header. No code is made of it.',
+      'Row 1 sets the delimiter and is skipped.',
+      'Row 2 is the header and is skipped.',
     ]);
     expect(rows.map(({ number }) => number)).toEqual([3, 4]);
   });
 
   it('names each row that an open quotation mark swallows', () => {
     expect(causesOf('A,x\n"Q"x,y\nB,z\nC,z')).toEqual([
-      [2, 'A quotation mark is not closed.'],
-      [3, 'It is inside the quotation mark that row 2 opens.'],
-      [4, 'It is inside the quotation mark that row 2 opens.'],
+      [2, 'The closing quotation mark is missing.'],
+      [3, 'It is inside the quotation mark that starts in row 2.'],
+      [4, 'It is inside the quotation mark that starts in row 2.'],
     ]);
   });
 
   it('says which column is wrong where the link comes first', () =>
     expect(causesOf('https://x.org/a,My door\nhttps://x.org/b,Your door')).toEqual([
-      [1, 'The name comes first, then the link.'],
-      [2, 'The name comes first, then the link.'],
+      [1, 'Enter the name first, then the link.'],
+      [2, 'Enter the name first, then the link.'],
     ]));
 
   it('names the rows that fail, with their causes', () => {
     expect(causesOf('A,x\nB,\nC,x,y\n\nD,x')).toEqual([
-      [2, 'It has no content.'],
+      [2, 'The content is missing.'],
       [
         3,
-        'It has 3 columns, not two: content with a comma, a semicolon or a tab in it stands in quotation marks.',
+        'It has 3 columns instead of two. Put content with commas, semicolons or tabs in quotation marks.',
       ],
     ]);
     expect(rowsOf('A,x\nB,\nC,x,y\n\nD,x')).toEqual([
@@ -159,8 +159,8 @@ describe('a list', () => {
       ['D', 'x'],
     ]);
     expect(causesOf('A,x\nB,"y\nC,z')).toEqual([
-      [2, 'A quotation mark is not closed.'],
-      [3, 'It is inside the quotation mark that row 2 opens.'],
+      [2, 'The closing quotation mark is missing.'],
+      [3, 'It is inside the quotation mark that starts in row 2.'],
     ]);
   });
 
@@ -177,7 +177,7 @@ describe('a list', () => {
     for (const file of [new TextEncoder().encode(list), utf16(true), utf16(false), western]) {
       expect(decodeList(file).text).toBe(list);
     }
-    expect(decodeList(western).note).toContain('Check the accents');
+    expect(decodeList(western).note).toContain('Check accented letters');
     expect(decodeList(new TextEncoder().encode(list)).note).toBe('');
     // As some programs write it, without a mark of byte order.
     expect(decodeList(utf16(true).slice(2))).toEqual({ text: list, note: '' });

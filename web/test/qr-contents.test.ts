@@ -220,7 +220,7 @@ describe('a contact', () => {
     ['no web address', { given: 'A', website: 'http://' }, ['website']],
     ['a misspelt scheme', { given: 'A', website: 'htps://example.org' }, ['website']],
     ['another scheme', { given: 'A', website: 'ftp://x.org' }, ['website']],
-    ['an e-mail address', { given: 'A', website: 'mailto:ana@x.org' }, ['website']],
+    ['an email address', { given: 'A', website: 'mailto:ana@x.org' }, ['website']],
     ['a port', { given: 'A', website: 'x.org:8080/a' }, []],
     ['a scheme in capitals', { given: 'A', website: ' HTTPS://x.org' }, []],
   ])('with %s is told apart', (_name, filled, faults) =>
@@ -452,7 +452,9 @@ describe('an event', () => {
     // The clock skips this one and shows an hour more.
     expect(note({ ...walk, startDay: '2026-03-29', startTime: '02:30' })).toContain('Summer');
     expect(note(blank)).toContain('Central European');
-    expect(note({ ...walk, allDay: 'yes' })).toBe('Whole days are the same days everywhere.');
+    expect(note({ ...walk, allDay: 'yes' })).toBe(
+      'An all-day event has the same dates in every time zone.',
+    );
     vi.unstubAllEnvs();
   });
 

@@ -53,11 +53,11 @@ describe('a form', () => {
   it('says what is wrong where a field was left, and writes when it is whole', async () => {
     const user = await open();
     await user.click(kind('Wi-Fi'));
-    expect(screen.queryByText('Enter the name of the network')).toBeNull();
+    expect(screen.queryByText('Enter the network name')).toBeNull();
     await user.click(screen.getByLabelText('Network name'));
     await user.tab();
     expect(screen.getByLabelText('Network name')).toHaveAccessibleDescription(
-      'Enter the name of the network',
+      'Enter the network name',
     );
     expect(screen.getByLabelText('Network name')).toBeInvalid();
     await user.type(screen.getByLabelText('Network name'), 'Refugio');
@@ -74,7 +74,7 @@ describe('a form', () => {
     ['Text', 'a text'],
     ['Wi-Fi', 'a network'],
     ['Contact', 'a contact'],
-    ['E-mail', 'an e-mail address'],
+    ['E-mail', 'an email address'],
     ['Phone', 'a phone number'],
     ['SMS', 'a phone number'],
     ['Event', 'an event'],
@@ -82,14 +82,14 @@ describe('a form', () => {
   ])('of %s that is not whole says what to enter when it is to be saved', async (name, what) => {
     const user = await open();
     await user.click(kind(name));
-    screen.getByText(`Enter ${what} and its code appears here.`);
+    screen.getByText(`Enter ${what} to create a QR code.`);
     expect(screen.queryByRole('textbox', { description: /^Enter/ })).toBeNull();
     await user.click(screen.getByRole('button', { name: 'DOWNLOAD QR' }));
     await waitFor(() => expect(toasts()).toEqual([`Please enter ${what} to start downloading...`]));
     expect(document.querySelectorAll('[aria-invalid="true"]').length).toBeGreaterThan(0);
     expect(saved).toEqual([]);
     await user.click(kind('Link'));
-    screen.getByText('Enter a link and its code appears here.');
+    screen.getByText('Enter a link to create a QR code.');
     await user.click(screen.getByRole('button', { name: 'DOWNLOAD QR' }));
     await waitFor(() => expect(toasts()).toContain('Please enter a link to start downloading...'));
   });
@@ -129,7 +129,7 @@ describe('a form', () => {
     await user.click(kind('Contact'));
     await user.type(screen.getByLabelText('First name'), 'Ana');
     expect(url().value).toContain('VERSION:4.0');
-    await user.click(kind('vCard 3.0, for older phones'));
+    await user.click(kind('vCard 3.0 (for older phones)'));
     expect(url().value).toContain('VERSION:3.0');
   });
 });
@@ -143,8 +143,8 @@ describe('a form of an event', () => {
     const user = await open();
     await user.click(kind('Event'));
     fill('Title', 'Walk');
-    fill('Starts on', '2026-12-01');
-    fill('Starts at', '18:30');
+    fill('Start date', '2026-12-01');
+    fill('Start time', '18:30');
     const [text, walk] = [url().value, id()];
     expect(walk).toBeDefined();
     fill('Title', 'Supper');
@@ -159,17 +159,15 @@ describe('a form of an event', () => {
     const user = await open();
     await user.click(kind('Event'));
     fill('Title', 'Walk');
-    fill('Starts on', '2026-12-01');
-    fill('Starts at', '18:30');
-    for (const label of ['Starts on', 'Ends on']) {
+    fill('Start date', '2026-12-01');
+    fill('Start time', '18:30');
+    for (const label of ['Start date', 'End date']) {
       expect(screen.getByLabelText(label)).toHaveAttribute('max', LAST_DAY);
     }
-    fill('Ends at', '18:30');
-    fill('Ends on', '20266-12-01');
-    fireEvent.blur(screen.getByLabelText('Ends on'));
-    expect(screen.getByLabelText('Ends on')).toHaveAccessibleDescription(
-      'Enter the day on which it ends',
-    );
+    fill('End time', '18:30');
+    fill('End date', '20266-12-01');
+    fireEvent.blur(screen.getByLabelText('End date'));
+    expect(screen.getByLabelText('End date')).toHaveAccessibleDescription('Enter an end date');
     expect(url()).toHaveValue('');
   });
 });
@@ -197,15 +195,15 @@ describe('a list', () => {
     await screen.findByRole('heading', { name: 'Batch' });
     await waitFor(() => expect(rows()).toBeVisible());
     fireEvent.change(rows(), { target: { value: given } });
-    await screen.findByText('2 codes to make, 1 that cannot be made.');
-    await user.click(button('Make a ZIP'));
+    await screen.findByText('2 QR codes to create, 1 row with errors.');
+    await user.click(button('Download ZIP'));
     await waitFor(() => expect(workers.size).toBe(1));
     const [worker] = workers;
     if (!worker) throw new Error('There is no worker');
     return { user, worker };
   };
   const failing = () =>
-    within(screen.getByRole('list', { name: 'Rows that fail' }))
+    within(screen.getByRole('list', { name: 'Rows that failed' }))
       .getAllByRole('listitem')
       .map((item) => item.textContent);
 
@@ -217,15 +215,15 @@ describe('a list', () => {
       { number: 3, name: 'C', content: 'y' },
     ]);
     worker.say({ done: 1, failure: null });
-    expect(screen.getByRole('progressbar', { name: '1 of 2 made and checked' })).toHaveValue(1);
+    expect(screen.getByRole('progressbar', { name: '1 of 2 created and checked' })).toHaveValue(1);
     await expectNoAxeViolations();
     worker.say({ done: 2, failure: { number: 3, name: 'C', cause: 'No.' } });
     worker.say({ file: new Blob() });
     await waitFor(() => expect(saved).toEqual(['my-qr-code.zip']));
     await waitFor(() =>
-      expect(failing()).toEqual(['Row 2 (B): It has no content.', 'Row 3 (C): No.']),
+      expect(failing()).toEqual(['Row 2 (B): The content is missing.', 'Row 3 (C): No.']),
     );
-    expect(screen.getAllByText('1 code made and checked. 2 rows fail.')).toHaveLength(2);
+    expect(screen.getAllByText('1 QR code created and checked. 2 rows failed.')).toHaveLength(2);
     expect(workers.size).toBe(0);
     await expectNoAxeViolations();
   });
@@ -243,7 +241,7 @@ describe('a list', () => {
     const { user } = await start();
     await user.click(button('Cancel'));
     await waitFor(() => expect(workers.size).toBe(0));
-    await waitFor(() => expect(button('Make a ZIP')).toBeVisible());
+    await waitFor(() => expect(button('Download ZIP')).toBeVisible());
     expect(saved).toEqual([]);
   });
 
@@ -260,24 +258,26 @@ describe('a list', () => {
       () => void worker.dispatchEvent(new ErrorEvent('error', { message: 'no', cancelable: true })),
     );
     await waitFor(() =>
-      expect(screen.getAllByText('The codes could not be made. Please try again.')).toHaveLength(2),
+      expect(screen.getAllByText('The QR codes were not created. Please try again.')).toHaveLength(
+        2,
+      ),
     );
     expect(saved).toEqual([]);
   });
 
   it.each([
-    ['SVG', { ending: '.svg' }, 'an SVG'],
-    ['PDF', { ending: '.pdf', millimetres: 32.5 }, 'a PDF of 32.5 mm a side'],
+    ['SVG', { ending: '.svg' }, 'an SVG file'],
+    ['PDF', { ending: '.pdf', millimetres: 32.5 }, 'a PDF file 32.5 mm wide'],
   ])('is made of files of the kind %s', async (ending, wanted, words) => {
     const user = await open();
-    const width = screen.getByLabelText('Printed width in mm');
+    const width = screen.getByLabelText('Print width (mm)');
     await user.click(await screen.findByRole('radio', { name: ending }));
     await user.clear(width);
     fireEvent.change(width, { target: { value: '32,5' } });
-    screen.getByText(new RegExp(`Each becomes ${words} in this style`));
+    screen.getByText(new RegExp(`Each row becomes ${words} in the current style`));
     fireEvent.change(rows(), { target: { value: given } });
-    await screen.findByText('2 codes to make, 1 that cannot be made.');
-    await user.click(button('Make a ZIP'));
+    await screen.findByText('2 QR codes to create, 1 row with errors.');
+    await user.click(button('Download ZIP'));
     await waitFor(() => expect([...workers][0]?.job?.wanted).toEqual(wanted));
   });
 
@@ -286,21 +286,21 @@ describe('a list', () => {
     await screen.findByRole('heading', { name: 'Batch' });
     const many = Array.from({ length: 501 }, (_, at) => `n${at},x`).join('\n');
     fireEvent.change(rows(), { target: { value: many } });
-    await screen.findByText(/501 codes to make/);
-    await user.click(button('Make a ZIP'));
-    expect(rows()).toHaveAccessibleDescription(/^At most 500 rows at a time: here are 501[.]/);
+    await screen.findByText(/501 QR codes to create/);
+    await user.click(button('Download ZIP'));
+    expect(rows()).toHaveAccessibleDescription(/^Enter at most 500 rows[.] The list has 501[.]/);
     expect(workers.size).toBe(0);
   });
 
   it('of PDFs needs their width', async () => {
     const user = await open();
     await user.click(await screen.findByRole('radio', { name: 'PDF' }));
-    const width = screen.getByLabelText('Printed width in mm');
+    const width = screen.getByLabelText('Print width (mm)');
     fireEvent.change(width, { target: { value: '5' } });
     fireEvent.change(rows(), { target: { value: given } });
-    await screen.findByText('2 codes to make, 1 that cannot be made.');
-    await user.click(button('Make a ZIP'));
-    expect(rows()).toHaveAccessibleDescription(/^Enter 10 to 1,000 millimetres/);
+    await screen.findByText('2 QR codes to create, 1 row with errors.');
+    await user.click(button('Download ZIP'));
+    expect(rows()).toHaveAccessibleDescription(/^Enter 10 to 1,000 millimeters/);
     expect(workers.size).toBe(0);
   });
 
@@ -312,7 +312,7 @@ describe('a list', () => {
     fireEvent.change(await screen.findByRole('textbox', { name: /^Rows/ }), {
       target: { value: many },
     });
-    await screen.findByText(/^500 files of 3,200 pixels may take 8 minutes/);
+    await screen.findByText(/^500 PNG files of 3,200 pixels may take 8 minutes/);
     await user.click(screen.getByRole('radio', { name: '400' }));
     await waitFor(() => expect(screen.queryByText(/may take/)).toBeNull());
   });
@@ -327,7 +327,7 @@ describe('a list', () => {
       arrayBuffer: () => Promise.resolve(buffer),
     });
     await user.upload(await screen.findByLabelText('Open a CSV file'), file);
-    await screen.findByText('1 code to make.');
+    await screen.findByText('1 QR code to create.');
     expect(rows()).toHaveValue(list);
   });
 });

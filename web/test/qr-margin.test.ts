@@ -212,17 +212,17 @@ describe('what may mend a design', () => {
     const logo = { src: 'data:image/png;base64,eA==', width: 100, height: 60 };
     const fancy = { ...PLAIN, modules: 'dots', foreground: '#146c43', level: 'M' } as const;
     expect([...new Set(words({ text: LINK, style: fancy, logo }))]).toEqual([
-      'More error correction',
-      'Larger quiet zone',
-      'More contrast',
-      'Smaller image',
-      'Plainer shapes',
+      'Increase error correction',
+      'Add a quiet zone',
+      'Increase contrast',
+      'Use a smaller image',
+      'Use simpler shapes',
       'Use automatic error correction',
       'Use the plain style',
       'Remove the image',
     ]);
     const mends = betterDesigns({ text: LINK, style: fancy, logo });
-    expect(mends.find((one) => one.words === 'Smaller image')?.design.logo).toEqual({
+    expect(mends.find((one) => one.words === 'Use a smaller image')?.design.logo).toEqual({
       ...logo,
       width: 70,
       height: 42,
@@ -233,7 +233,7 @@ describe('what may mend a design', () => {
 
   it('leaves out what does not fit or changes nothing', () => {
     const full = { ...design, text: 'x'.repeat(2_900) };
-    expect(words(full)).toEqual(['Larger quiet zone']);
+    expect(words(full)).toEqual(['Add a quiet zone']);
     expect(words({ ...design, style: { ...PLAIN, level: 'H', quietZone: true } })).toEqual([
       'Use automatic error correction',
       'Use the plain style',
@@ -259,9 +259,9 @@ describe('what may mend a design', () => {
 
 describe('a print', () => {
   it('is read from as far as its squares are large', () => {
-    expect(reachWords(50, 25)).toBe('Printed 50 mm wide, it reads from up to 52 cm.');
-    expect(reachWords(50, 50)).toBe('Printed 50 mm wide, it reads from up to 26 cm.');
-    expect(reachWords(1_000, 25)).toBe('Printed 1,000 mm wide, it reads from up to 10.5 m.');
+    expect(reachWords(50, 25)).toBe('Printed 50 mm wide, it scans from up to 52 cm away.');
+    expect(reachWords(50, 50)).toBe('Printed 50 mm wide, it scans from up to 26 cm away.');
+    expect(reachWords(1_000, 25)).toBe('Printed 1,000 mm wide, it scans from up to 10.5 m away.');
   });
 
   it.each([

@@ -401,52 +401,52 @@ describe('More options', () => {
   it('has a style, which the code is drawn in at once', async () => {
     const user = await open();
     await expectNoAxeViolations();
-    await user.click(choose('Squares', 'Dots'));
+    await user.click(choose('Modules', 'Dots'));
     await waitFor(() => expect(filled.at(-1)?.path).toContain('C'));
     expect(screen.getByRole('img', { name: 'QR code of https://example.org/' })).toHaveProperty(
       'width',
       400,
     );
-    await user.click(choose('Second color', 'Linear'));
-    await user.click(screen.getByRole('checkbox', { name: 'Eye balls in a color of their own' }));
-    await user.click(screen.getByRole('checkbox', { name: 'Frame with words' }));
+    await user.click(choose('Gradient', 'Linear'));
+    await user.click(screen.getByRole('checkbox', { name: 'Custom color for eye balls' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Frame with text' }));
     await expectNoAxeViolations();
-    const words = screen.getByRole('textbox', { name: 'Words in the frame' });
+    const words = screen.getByRole('textbox', { name: 'Frame text' });
     await user.clear(words);
     await user.type(words, '😀'.repeat(35));
     expect(words).toHaveValue('😀'.repeat(30));
 
-    await user.click(screen.getByRole('button', { name: 'Plain style' }));
-    expect(choose('Squares', 'Square')).toBeChecked();
-    expect(choose('Second color', 'None')).toBeChecked();
-    expect(screen.queryByRole('textbox', { name: 'Words in the frame' })).toBeNull();
+    await user.click(screen.getByRole('button', { name: 'Reset style' }));
+    expect(choose('Modules', 'Square')).toBeChecked();
+    expect(choose('Gradient', 'None')).toBeChecked();
+    expect(screen.queryByRole('textbox', { name: 'Frame text' })).toBeNull();
   });
 
   it('keeps a style under a name, gives it back, and deletes it', async () => {
     const user = await open();
-    const name = screen.getByRole('textbox', { name: 'Name of the style' });
-    const keep = screen.getByRole('button', { name: 'Keep style' });
+    const name = screen.getByRole('textbox', { name: 'Style name' });
+    const keep = screen.getByRole('button', { name: 'Save style' });
     await user.click(keep);
     expect(name).toBeInvalid();
     expect(name).toHaveFocus();
-    await user.click(choose('Squares', 'Rounded'));
+    await user.click(choose('Modules', 'Rounded'));
     await user.type(name, 'Round{Enter}');
-    const list = await screen.findByRole('list', { name: 'Kept styles' });
+    const list = await screen.findByRole('list', { name: 'Saved styles' });
     expect(within(list).getByRole('button', { name: 'Round' })).toBePressed();
-    await user.click(screen.getByRole('button', { name: 'Plain style' }));
+    await user.click(screen.getByRole('button', { name: 'Reset style' }));
     expect(within(list).getByRole('button', { name: 'Round' })).not.toBePressed();
     await user.click(within(list).getByRole('button', { name: 'Round' }));
-    expect(choose('Squares', 'Rounded')).toBeChecked();
+    expect(choose('Modules', 'Rounded')).toBeChecked();
     await expectNoAxeViolations();
     await user.click(screen.getByRole('button', { name: 'Delete Round' }));
-    expect(screen.queryByRole('list', { name: 'Kept styles' })).toBeNull();
+    expect(screen.queryByRole('list', { name: 'Saved styles' })).toBeNull();
     expect(name).toHaveFocus();
   });
 
   it('saves a PNG of more pixels', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
     const user = await open();
-    await user.click(choose('Pixels a side of the PNG', '3,200'));
+    await user.click(choose('PNG size (pixels)', '3,200'));
     await user.click(screen.getByRole('button', { name: 'DOWNLOAD QR' }));
     await waitFor(() => expect(filled.at(-1)?.size).toBe(3200));
     await vi.advanceTimersByTimeAsync(6_000);
@@ -456,13 +456,13 @@ describe('More options', () => {
   it('saves a PDF of a width that there is', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
     const user = await open();
-    const width = screen.getByRole('textbox', { name: 'Printed width in mm' });
+    const width = screen.getByRole('textbox', { name: 'Print width (mm)' });
     for (const wrong of ['', '9', '1001', 'wide']) {
       await user.clear(width);
       if (wrong) await user.type(width, wrong);
       await user.click(screen.getByRole('button', { name: 'PDF' }));
       expect(width).toBeInvalid();
-      screen.getByText('Enter 10 to 1,000 millimetres');
+      screen.getByText('Enter 10 to 1,000 millimeters');
     }
     await user.clear(width);
     await user.type(width, '32,5{Enter}');

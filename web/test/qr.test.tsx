@@ -198,7 +198,7 @@ describe('the QR generator', () => {
   it('draws no code of nothing', async () => {
     const user = await open();
     const codes = () => screen.queryAllByRole('img', { name: /^QR code/ });
-    const hint = 'Enter a link and its code appears here.';
+    const hint = 'Enter a link to create a QR code.';
     expect(codes()).toEqual([]);
     const place = document.querySelector('canvas');
     expect([place?.width, place?.height]).toEqual([400, 400]);
@@ -372,9 +372,9 @@ describe('the verdict', () => {
     loses = () => 'worn';
     await open({ url: 'x' });
     await shown('Hard to scan');
-    await shown('Printed 50 mm wide, it reads from up to 62 cm.');
+    await shown('Printed 50 mm wide, it scans from up to 62 cm away.');
     // Nothing that was tried makes it scan well.
-    await waitFor(() => mend('Save a large one as SVG'));
+    await waitFor(() => mend('Download as SVG to print it larger'));
     await expectNoAxeViolations();
   });
 
@@ -383,7 +383,7 @@ describe('the verdict', () => {
     loses = () => 'noisy';
     const user = await open({ url: 'x' });
     await paint(user, 'Color', '#146c43');
-    await waitFor(() => mend('Save a large one as SVG'));
+    await waitFor(() => mend('Download as SVG to print it larger'));
     // Tries are drawn as SVGs; those of another color are read.
     let tried = '';
     class Drawn extends Blob {
@@ -395,12 +395,12 @@ describe('the verdict', () => {
     vi.stubGlobal('Blob', Drawn);
     loses = () => (tried === '' || tried.includes('#146c43') ? 'noisy' : null);
     await user.click(screen.getByRole('switch'));
-    await waitFor(() => mend('More contrast'));
+    await waitFor(() => mend('Increase contrast'));
     loses = () => null;
-    await user.click(mend('More contrast'));
+    await user.click(mend('Increase contrast'));
     await shown('Scans well');
     expect(brightness(picker('Color').textContent.slice(-7))).toBeLessThan(56);
-    expect(screen.queryByRole('button', { name: 'More contrast' })).toBeNull();
+    expect(screen.queryByRole('button', { name: 'Increase contrast' })).toBeNull();
   });
 
   it('warns where another text was read, and still gives the file', async () => {
@@ -419,12 +419,12 @@ describe('the verdict', () => {
     reads = () => 'x';
     const user = await open({ url: 'x' });
     await paint(user, 'Color', '#eeeeee');
-    await shown(/too close/);
-    await user.click(mend('Mend the colors'));
+    await shown(/too similar/);
+    await user.click(mend('Fix the colors'));
     await shown('Scans well');
     await paint(user, 'Color', '#ffffff');
     await paint(user, 'Background color', '#000000');
-    await shown(/in light on dark/);
+    await shown(/light codes on a dark background/);
     await user.click(mend('Swap the colors'));
     expect(picker('Color')).toHaveTextContent('#000000');
     expect(picker('Background color')).toHaveTextContent('#ffffff');
@@ -435,8 +435,8 @@ describe('the verdict', () => {
     const dense = 'x'.repeat(1500);
     reads = () => dense;
     const user = await open({ url: dense });
-    await shown(/squares too small/);
-    await user.click(mend('Save a large one as SVG'));
+    await shown(/the modules are too small/);
+    await user.click(mend('Download as SVG to print it larger'));
     await waitFor(() => expect(saved).toEqual(['my-qr-code.svg']));
     expect(screen.queryByText(/^Saved, but/)).toBeNull();
   });
@@ -459,14 +459,14 @@ describe('the verdict', () => {
     reads = read;
     const user = await open({ url: 'y' });
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
-    await shown('Checking whether it scans');
+    await shown('Checking the code');
     act(() => void vi.advanceTimersByTime(60_000));
-    await shown('Checking whether it scans');
+    await shown('Checking the code');
     expect(screen.queryByText(/^Not checked/)).toBeNull();
 
     fireEvent.click(download());
     await vi.advanceTimersByTimeAsync(6_000);
-    await shown('Saved before it was checked: the decoder is still loading');
+    await shown('Saved without a check: the decoder is still loading');
     expect(saved).toHaveLength(1);
     vi.useRealTimers();
 
@@ -483,7 +483,7 @@ describe('the verdict', () => {
     loads = new Promise(() => undefined);
     const user = await open({ url: 'x' });
     await paint(user, 'Color', '#eeeeee');
-    await shown(/too close/);
+    await shown(/too similar/);
   });
 });
 

@@ -72,7 +72,7 @@ describe('a short link that the edge did not answer', () => {
   });
 
   it.each([
-    ['expired', null, 'This link has ended.'],
+    ['expired', null, 'This link has expired.'],
     ['removed', null, 'This link was removed by its owner.'],
     ['blocked', 'phishing', 'This link was blocked: phishing.'],
   ])('says that a link is %s', async (state, reason, message) => {
@@ -87,7 +87,7 @@ describe('a short link that the edge did not answer', () => {
     expect(leaveFor).not.toHaveBeenCalled();
     await expectNoAxeViolations();
     await user.click(screen.getByRole('link', { name: 'GO HOME' }));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
   });
 
   it.each([
@@ -115,8 +115,8 @@ describe('a short link that the edge did not answer', () => {
         }),
     });
     const { user } = visit('/k7Qm2_xB');
-    await user.click(await screen.findByRole('link', { name: 'See where it led' }));
-    const title = await heading('Where it led');
+    await user.click(await screen.findByRole('link', { name: 'Show link preview' }));
+    const title = await heading(`Preview of ${state === 'expired' ? 'an' : 'a'} ${state} link`);
     expect(location.pathname).toBe('/k7Qm2_xB+');
     await waitFor(() => expect(title.parentElement).toHaveTextContent('example.org'));
     expect(screen.queryByRole('link', { name: 'Go there' })).toBeNull();
@@ -173,7 +173,7 @@ describe('a short link that the edge did not answer', () => {
     vi.spyOn(console, 'error').mockReturnValue();
     serve({ accessLink: () => answer });
     visit('/k7Qm2_xB');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(location.pathname).toBe('/');
     expect(leaveFor).not.toHaveBeenCalled();
   });
@@ -209,6 +209,6 @@ describe('what is not found', () => {
     await heading('PAGE NOT FOUND');
     await expectNoAxeViolations();
     await user.click(screen.getByRole('link', { name: 'GO HOME' }));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
   });
 });

@@ -61,7 +61,7 @@ describe('the QR code of a link', () => {
   it('says its scan code, which is asked for once, and how much smaller that is', async () => {
     logIn('my-token');
     const { calls } = await open(made);
-    await screen.findByText('Scan code: 21 x 21 modules instead of 25 x 25.');
+    await screen.findByText('Uses a scan code: 21 × 21 modules instead of 25 × 25.');
     expect(url()).toHaveValue('HTTPS://A.ES/AB12-CD3');
     expect(calls).toEqual([
       { name: 'createScanCode', payload: { token: 'my-token', guest: null, code: 'k7Qm2_xB' } },
@@ -82,7 +82,9 @@ describe('the QR code of a link', () => {
     logIn();
     serve({ createScanCode: made });
     visit('/custom-qr-generator', { url: 'http://localhost:3000/k7Qm2_xB' });
-    await screen.findByText('Scan code: 25 x 25 modules, with error correction M instead of L.');
+    await screen.findByText(
+      'Uses a scan code: 25 × 25 modules, with error correction M instead of L.',
+    );
     expect(url()).toHaveValue(`HTTP://LOCALHOST:3000/${SCAN}`);
   });
 
@@ -91,13 +93,13 @@ describe('the QR code of a link', () => {
     let answer: (reply: Reply) => void = () => undefined;
     const { user } = await open(() => new Promise((resolve) => (answer = resolve)));
     expect(url()).toHaveValue('https://a.es/k7Qm2_xB');
-    await screen.findByText('Asking for a scan code');
+    await screen.findByText('Creating a scan code');
     await waitFor(() => expect(answer).toHaveLength(1));
     await user.type(url(), '?a');
     answer(made());
-    await waitFor(() => expect(screen.queryByText('Asking for a scan code')).toBeNull());
+    await waitFor(() => expect(screen.queryByText('Creating a scan code')).toBeNull());
     expect(url()).toHaveValue('https://a.es/k7Qm2_xB?a');
-    expect(screen.queryByText(/^Scan code/)).toBeNull();
+    expect(screen.queryByText(/^Uses a scan code/)).toBeNull();
   });
 
   it('says the short address where there is no answer, and asks again at a click', async () => {
@@ -105,12 +107,12 @@ describe('the QR code of a link', () => {
     logIn();
     let down = true;
     const { user } = await open(() => (down ? error(503, 'UNAVAILABLE') : made()));
-    await screen.findByText('The scan code was not made: this code says the short address.');
+    await screen.findByText('The scan code was not created. This QR code contains the short URL.');
     expect(url()).toHaveValue('https://a.es/k7Qm2_xB');
     await expectNoAxeViolations();
     down = false;
     await user.click(button('Try again'));
-    await screen.findByText('Scan code: 21 x 21 modules instead of 25 x 25.');
+    await screen.findByText('Uses a scan code: 21 × 21 modules instead of 25 × 25.');
     expect(url()).toHaveValue('HTTPS://A.ES/AB12-CD3');
   });
 
@@ -118,14 +120,14 @@ describe('the QR code of a link', () => {
     logIn();
     localStorage.setItem('guestKey', GUEST);
     const { calls } = await open(({ guest }) => (guest ? made() : refused('no exist')));
-    await screen.findByText(/^Scan code/);
+    await screen.findByText(/^Uses a scan code/);
     expect(calls.map(({ payload }) => payload['guest'])).toEqual([null, GUEST]);
   });
 
   it('of somebody else says the short address, as before', async () => {
     logIn();
     await open(() => refused('no exist'));
-    await waitFor(() => expect(screen.queryByText('Asking for a scan code')).toBeNull());
+    await waitFor(() => expect(screen.queryByText('Creating a scan code')).toBeNull());
     expect(url()).toHaveValue('https://a.es/k7Qm2_xB');
     expect(screen.queryByText(/scan code/i)).toBeNull();
   });
@@ -149,7 +151,7 @@ describe('the page of a link with a scan code', () => {
     if (!one) throw new Error('There is no link');
     const calls = serve({ showLink: () => details(one), removeLinks: removed });
     const { user } = visit(`/links/${one.code}`);
-    await screen.findByText('Leads to');
+    await screen.findByText('Destination');
     return { user, calls };
   };
 
@@ -190,11 +192,11 @@ describe('the page of a link with a scan code', () => {
     logIn();
     serve({ showLink: () => details(LINKS[0] ?? link('x', 'x')), createScanCode: made });
     const { user } = visit('/links/k7Qm2_xB');
-    await screen.findByText('Leads to');
+    await screen.findByText('Destination');
     await user.click(button('QR code'));
-    await screen.findByText(/^Scan code: /);
+    await screen.findByText(/^Uses a scan code: /);
     history.back();
-    await screen.findByText('Leads to');
+    await screen.findByText('Destination');
     await user.click(button('Remove'));
     within(await dialog()).getByText(PRINTED);
   });
@@ -211,7 +213,7 @@ describe('in the list of an account', () => {
   const codesOf = (calls: Call[]) =>
     named(calls, 'removeLinks').map(({ payload }) => payload['codes']);
   const removeInMenu = async (user: Awaited<ReturnType<typeof open>>['user'], code: string) => {
-    await user.click(button(`More for localhost:3000/${code}`));
+    await user.click(button(`More actions for localhost:3000/${code}`));
     await user.click(screen.getByRole('menuitem', { name: 'Remove' }));
   };
 
@@ -241,10 +243,10 @@ describe('in the list of an account', () => {
   ])('several are one question: %s', async (codes, words) => {
     const { user, calls } = await open();
     for (const code of codes) {
-      await user.click(screen.getByRole('checkbox', { name: `Choose localhost:3000/${code}` }));
+      await user.click(screen.getByRole('checkbox', { name: `Select localhost:3000/${code}` }));
     }
     await user.click(
-      within(screen.getByRole('group', { name: 'Chosen links' })).getByRole('button', {
+      within(screen.getByRole('group', { name: 'Selected links' })).getByRole('button', {
         name: 'Remove',
       }),
     );

@@ -11,7 +11,7 @@ const profile = () => data({ success: true, data: [] });
 
 async function openLogin(state: object | null = null) {
   const { user } = visit('/login', state);
-  await heading('Login');
+  await heading('Log in');
   return user;
 }
 
@@ -68,7 +68,7 @@ describe('the login page', () => {
     });
     const user = await fillLogin();
     await user.click(send('LOGIN'));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(calls).toEqual([
       {
         name: 'verifyUser',
@@ -97,16 +97,16 @@ describe('the login page', () => {
   });
 
   it.each([
-    ['a dead line', 'network error' as const, 'That did not work. Please try again.'],
+    ['a dead line', 'network error' as const, 'Something went wrong. Please try again.'],
     [
       'too many tries',
       error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '540' }),
-      'That did not work: too many tries. Please try again in 9 minutes.',
+      'Too many attempts. Please try again in 9 minutes.',
     ],
     [
       'tries in too short a time',
       error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '42' }),
-      'That did not work: too many tries. Please try again in 42 seconds.',
+      'Too many attempts. Please try again in 42 seconds.',
     ],
   ])('on %s says so in the form, without a toast', async (_name, answer, message) => {
     const log = vi.spyOn(console, 'error').mockReturnValue();
@@ -210,7 +210,7 @@ describe('the login page', () => {
     await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
     await heading('Shorten a link');
     await user.click(screen.getByRole('link', { name: 'LOGIN' }));
-    await heading('Login');
+    await heading('Log in');
     answer(
       data({
         success: true,
@@ -241,7 +241,7 @@ describe('the login page', () => {
     });
     const user = await fillLogin();
     await user.click(send('LOGIN'));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(menuLinks()).toContain('MY ACCOUNT');
     const { expirationTimestamp } = JSON.parse(localStorage.getItem('userToken') ?? '') as {
       expirationTimestamp: number;
@@ -265,11 +265,11 @@ describe('the login page', () => {
     for (const kept of ['mark-1', 'mark-2', 'mark-2']) {
       const user = await fillLogin();
       await user.click(send('LOGIN'));
-      await heading('Long links, cut short.');
+      await heading('Shorten, share and track your links');
       expect(localStorage.getItem('device')).toBe(kept);
       await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
       await user.click(await screen.findByRole('button', { name: 'Log out' }));
-      await heading('Long links, cut short.');
+      await heading('Shorten, share and track your links');
       cleanup();
     }
     const sent = calls.filter(({ name }) => name === 'verifyUser').map(({ payload }) => payload);
@@ -288,7 +288,7 @@ describe('the login page', () => {
     const calls = serve({ verifyUser: () => data({ ...login, device: '' }) });
     const user = await fillLogin();
     await user.click(send('LOGIN'));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(calls[0]?.payload['device']).toBeNull();
     expect(localStorage.getItem('device')).not.toBe('');
   });
@@ -323,7 +323,7 @@ describe('the login page', () => {
     const user = await fillLogin();
     const refusing = refuse();
     await user.click(send('LOGIN'));
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     await heading('Your links');
     screen.getByText('Marta');
@@ -424,7 +424,7 @@ describe('the registration page', () => {
     const calls = serve({ registerUser: () => data({ success: true }) });
     const user = await fillRegister();
     await user.click(send('REGISTER'));
-    await heading('Login');
+    await heading('Log in');
     expect(email().value).toBe('marta@example.org');
     expect(localStorage.getItem('username')).toBe('Marta');
     const sent = calls[0]?.payload as Record<string, string>;
@@ -479,7 +479,7 @@ describe('the registration page', () => {
     const calls = serve({ registerUser: () => error(503, 'UNAVAILABLE') });
     const user = await fillRegister();
     await user.click(send('REGISTER'));
-    await screen.findByText('That did not work. Please try again.');
+    await screen.findByText('Something went wrong. Please try again.');
     await user.click(send('REGISTER'));
     await waitFor(() => expect(calls).toHaveLength(2));
     expect(calls[0]).toEqual(calls[1]);

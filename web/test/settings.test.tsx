@@ -34,7 +34,7 @@ describe('the settings page', () => {
     expect(location.pathname).toBe('/');
     logIn('old', -1);
     visit('/my-account/settings');
-    await heading('Login');
+    await heading('Log in');
     screen.getByText('Your session has ended. Please log in again.');
   });
 });
@@ -48,7 +48,7 @@ describe('changing the password', () => {
     await user.type(current(), 'Senderos-1');
     await user.type(fresh(), 'Caminos-22');
     await user.click(change());
-    await screen.findByText('Your password was changed. You are logged out everywhere else.');
+    await screen.findByText('Your password was changed. All other sessions were logged out.');
     const sent = calls[0]?.payload as Record<string, string>;
     expect(Object.keys(sent).sort()).toEqual(['new_password', 'new_salt', 'password', 'token']);
     expect(sent['token']).toBe('my-token');
@@ -87,14 +87,14 @@ describe('changing the password', () => {
     expect(localStorage.getItem('userToken')).toContain('my-token');
   });
 
-  it('says when there were too many tries', async () => {
+  it('says when there were too many attempts', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open({
       changePassword: () => error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '540' }),
     });
     await user.type(current(), 'Senderos-1');
     await user.type(fresh(), 'Caminos-22{Enter}');
-    await screen.findByText('That did not work: too many tries. Please try again in 9 minutes.');
+    await screen.findByText('Too many attempts. Please try again in 9 minutes.');
   });
 
   it('asks to log in again where the session is over', async () => {
@@ -104,7 +104,7 @@ describe('changing the password', () => {
     });
     await user.type(current(), 'Senderos-1');
     await user.type(fresh(), 'Caminos-22{Enter}');
-    await heading('Login');
+    await heading('Log in');
     screen.getByText('Your session has ended. Please log in again.');
   });
 });
@@ -112,31 +112,31 @@ describe('changing the password', () => {
 describe('removing the account', () => {
   const ask = async (handlers: Parameters<typeof serve>[0]) => {
     const { user, calls } = await open(handlers);
-    await user.click(screen.getByRole('button', { name: 'Remove account' }));
-    const dialog = within(await screen.findByRole('dialog', { name: 'Remove your account?' }));
+    await user.click(screen.getByRole('button', { name: 'Delete account' }));
+    const dialog = within(await screen.findByRole('dialog', { name: 'Delete your account?' }));
     return { user, calls, dialog };
   };
 
   it('says what goes, asks for the password, and ends the session', async () => {
     const { user, calls, dialog } = await ask({ removeAccount: () => data({ success: true }) });
-    dialog.getByText(/all its links and their views go for good/);
+    dialog.getByText(/its links and their statistics are deleted permanently/);
     await expectNoAxeViolations();
     await user.type(dialog.getByLabelText('Password'), 'Senderos-1{Enter}');
-    await heading('Long links, cut short.');
+    await heading('Shorten, share and track your links');
     expect(calls).toEqual([
       { name: 'removeAccount', payload: { token: 'my-token', password: 'Senderos-1' } },
     ]);
     expect(localStorage.getItem('userToken')).toBeNull();
     expect(localStorage.getItem('username')).toBeNull();
     expect(menuLinks()).toContain('LOGIN');
-    await waitFor(() => expect(toasts()).toEqual(['Your account was removed.']));
+    await waitFor(() => expect(toasts()).toEqual(['Your account was deleted.']));
   });
 
   it('says at the field that the password is wrong', async () => {
     const { user, dialog } = await ask({
       removeAccount: () => data({ success: false, error: 'incorrect' }),
     });
-    await user.click(dialog.getByRole('button', { name: 'Remove for good' }));
+    await user.click(dialog.getByRole('button', { name: 'Delete permanently' }));
     const field = dialog.getByLabelText('Password');
     expect(field).toHaveAccessibleDescription('Please enter your password');
     await user.type(field, 'wrong{Enter}');
@@ -309,7 +309,10 @@ describe('downloading all links', () => {
     });
     await user.click(button('CSV'));
     await screen.findByText('100 of 250 links');
-    expect(screen.getByRole('progressbar', { name: 'Links read' })).toHaveAttribute('value', '100');
+    expect(screen.getByRole('progressbar', { name: 'Links downloaded' })).toHaveAttribute(
+      'value',
+      '100',
+    );
     expect(calls.length).toBeGreaterThanOrEqual(2);
     await expectNoAxeViolations();
     await user.click(screen.getByRole('button', { name: 'Cancel' }));
@@ -322,7 +325,7 @@ describe('downloading all links', () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open({ showLinks: () => error(400, 'INVALID_ARGUMENT') });
     await user.click(button('CSV'));
-    await screen.findByText('That did not work. Please try again.', { selector: 'p' });
+    await screen.findByText('The download failed. Please try again.', { selector: 'p' });
     expect(saved).toEqual([]);
   });
 });

@@ -58,7 +58,7 @@ async function open(
 describe('the statistics of a link', () => {
   it('are of 30 days at first, beside the span before', async () => {
     const { asked } = await open();
-    await screen.findByText(/^The dotted line/);
+    await screen.findByText(/^Dotted line/);
     expect(asked().map(({ payload }) => payload)).toEqual([
       { token: 'a-token', guest: null, code: CODE, range: '30 days', timezone: 'UTC' },
       {
@@ -69,10 +69,10 @@ describe('the statistics of a link', () => {
         timezone: 'UTC',
       },
     ]);
-    expect(figure('People')).toHaveTextContent('46360 % more than the 30 days before');
-    expect(figure('Daily visitors')).toHaveTextContent('23360 % more than');
-    expect(figure('Bots, kept apart')).toHaveTextContent('5150 % more than');
-    expect(await statistics()).toHaveTextContent('Days are those of Europe/Madrid');
+    expect(figure('People')).toHaveTextContent('46360% more than in the previous 30 days');
+    expect(figure('Daily visitors')).toHaveTextContent('23360% more than');
+    expect(figure('Bots (not included)')).toHaveTextContent('5150% more than');
+    expect(await statistics()).toHaveTextContent('Dates are in Europe/Madrid');
     await expectNoAxeViolations();
   });
 
@@ -83,15 +83,18 @@ describe('the statistics of a link', () => {
       within(list(name))
         .getAllByRole('listitem')
         .map(({ textContent }) => textContent);
-    expect(rows('Where from')).toEqual(['No page 30 people 65 %', 'news.example 16 people 35 %']);
-    expect(rows('Countries')).toEqual([
-      'Spain 40 people 87 %',
-      'Unknown 4 people 9 %',
-      'Others 2 people 4 %',
+    expect(rows('Referrers')).toEqual([
+      'Direct or unknown 30 people 65%',
+      'news.example 16 people 35%',
     ]);
-    expect(rows('Languages')).toEqual(['Basque 46 people 100 %']);
-    expect(rows('Devices')).toEqual(['Phone 46 people 100 %']);
-    expect(rows('Reached by')).toEqual(['Link 45 people 98 %', 'QR code 1 person 2 %']);
+    expect(rows('Countries')).toEqual([
+      'Spain 40 people 87%',
+      'Unknown 4 people 9%',
+      'Other 2 people 4%',
+    ]);
+    expect(rows('Languages')).toEqual(['Basque 46 people 100%']);
+    expect(rows('Devices')).toEqual(['Phone 46 people 100%']);
+    expect(rows('Source')).toEqual(['Link 45 people 98%', 'QR code 1 person 2%']);
   });
 
   it('show the first names of many, and all of them to whoever asks', async () => {
@@ -120,10 +123,10 @@ describe('the statistics of a link', () => {
 
   it('give the figures of each step to arrow keys, the pointer and a finger', async () => {
     const { user } = await open();
-    await screen.findByText(/^The dotted line/);
+    await screen.findByText(/^Dotted line/);
     const slider = await chart();
     // The highest one.
-    const peak = 'Sat 21 Nov 2026: 30 people, 15 daily visitors, 1 bot; 30 days earlier 4 people';
+    const peak = 'Sat 21 Nov 2026: 30 people, 15 daily visitors, 1 bot; 30 days earlier: 4 people';
     expect(slider).toHaveAttribute('aria-valuetext', peak);
     expect(slider).toHaveAttribute('aria-valuenow', '4');
     screen.getByText(peak, { selector: 'figcaption span' });
@@ -147,12 +150,12 @@ describe('the statistics of a link', () => {
 
   it('have a table behind the chart', async () => {
     const { user } = await open();
-    await screen.findByText(/^The dotted line/);
+    await screen.findByText(/^Dotted line/);
     expect(screen.queryByRole('table')).toBeNull();
     await user.click(screen.getByRole('button', { name: 'Show as a table' }));
     const rows = within(screen.getByRole('table', { name: 'People by day' })).getAllByRole('row');
     expect(rows.map((row) => Array.from(row.children, (cell) => cell.textContent))).toEqual([
-      ['Day', 'People', 'Daily visitors', 'Bots', 'People in the 30 days before'],
+      ['Day', 'People', 'Daily visitors', 'Bots', 'People in the previous 30 days'],
       ['Wed 18 Nov 2026', '5', '2', '1', '1'],
       ['Thu 19 Nov 2026', '0', '0', '1', '2'],
       ['Fri 20 Nov 2026', '9', '4', '1', '3'],
@@ -181,11 +184,11 @@ describe('the statistics of a link', () => {
       await user.click(show);
     };
     await enter('2026-11-02', '2026-11-01');
-    expect(first).toHaveAccessibleDescription('The first day is after the last one.');
+    expect(first).toHaveAccessibleDescription('The last day must not be before the first day.');
     await enter('', '2026-11-01');
     expect(first).toHaveAccessibleDescription('Enter two dates.');
     await enter('2016-01-01', '2026-11-01');
-    expect(first).toHaveAccessibleDescription('At most 3,653 days.');
+    expect(first).toHaveAccessibleDescription('Choose at most 3,653 days.');
     const calls = asked().length;
     await enter('2026-11-01', '2026-11-02');
     expect(first).not.toBeInvalid();
@@ -213,10 +216,13 @@ describe('the statistics of a link', () => {
       ),
     });
     visit(`/links/${CODE}?range=24+hours`);
-    await screen.findByText('Sun 22 Nov 2026, 10:00: 7 people, 0 bots; 24 hours earlier 3 people', {
-      selector: 'figcaption span',
-    });
-    screen.getByText(/This time zone is not a whole number of hours from UTC/);
+    await screen.findByText(
+      'Sun 22 Nov 2026, 10:00: 7 people, 0 bots; 24 hours earlier: 3 people',
+      {
+        selector: 'figcaption span',
+      },
+    );
+    screen.getByText(/The offset of this time zone from UTC is not a whole number of hours/);
   });
 
   describe('by the hour, where clocks go back,', () => {
@@ -297,7 +303,7 @@ describe('the statistics of a link', () => {
     await open(
       spans(days([0, 0], { totals: { people: 0, bots: 0, visitors: 0 }, previous: null })),
     );
-    await screen.findByText('Nobody came in this span.');
+    await screen.findByText('No visits in this period.');
     expect(screen.queryByRole('slider')).toBeNull();
     expect(figure('People')).toHaveTextContent(/^People0$/);
   });
@@ -343,7 +349,7 @@ describe('the statistics of a link', () => {
     await chart();
     down = true;
     await act(() => vi.advanceTimersByTimeAsync(3_000));
-    await screen.findByText('These figures may be old: newer ones did not come.');
+    await screen.findByText('These figures may be out of date: the latest ones did not load.');
     await chart();
     const calls = asked().length;
     await act(() => vi.advanceTimersByTimeAsync(20_000));
@@ -351,12 +357,12 @@ describe('the statistics of a link', () => {
   });
 
   /** The bytes of the file that CSV gives once the span before and a text are there. */
-  async function downloaded(showStatistics: ReturnType<typeof spans>, text = 'Where from') {
+  async function downloaded(showStatistics: ReturnType<typeof spans>, text = 'Referrers') {
     const create = vi.fn<(blob: Blob) => string>(() => 'blob:x');
     Object.assign(URL, { createObjectURL: create, revokeObjectURL: () => undefined });
     vi.spyOn(HTMLAnchorElement.prototype, 'click').mockImplementation(() => undefined);
     const { user } = await open(showStatistics);
-    await screen.findByText(/^The dotted line/);
+    await screen.findByText(/^Dotted line/);
     await screen.findByText(text);
     await user.click(screen.getByRole('button', { name: 'CSV' }));
     return bytesOf(create.mock.calls[0]?.[0] as Blob);
@@ -385,8 +391,8 @@ describe('the statistics of a link', () => {
     const named = spans({ ...PEOPLE, breakdowns: { ...PEOPLE.breakdowns, referrer } });
     const bytes = await downloaded(named, 'Gmail (Android)');
     for (const name of shown) {
-      expect(within(list('Where from')).getByText(name)).toBeVisible();
-      expect(linesOf(bytes)).toContain(`Where from,${name},1,,,`);
+      expect(within(list('Referrers')).getByText(name)).toBeVisible();
+      expect(linesOf(bytes)).toContain(`Referrers,${name},1,,,`);
     }
   });
 
@@ -398,11 +404,11 @@ describe('the statistics of a link', () => {
     );
     expect([...bytes.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     const lines = linesOf(bytes);
-    expect(lines[0]).toBe('kind,name,people,daily visitors,bots,people before');
+    expect(lines[0]).toBe('kind,name,people,daily visitors,bots,people in previous period');
     expect(lines).toContain('total,2026-11-18 to 2026-11-22,46,23,5,10');
     expect(lines).toContain('day,2026-11-21T00:00:00+01:00,30,15,1,4');
     expect(lines).toContain('Countries,Spain,40,,,');
-    expect(lines).toContain(`Where from,"'=HYPERLINK(""https://bad.example"",""x"")",46,,,`);
+    expect(lines).toContain(`Referrers,"'=HYPERLINK(""https://bad.example"",""x"")",46,,,`);
   });
 });
 
@@ -417,7 +423,7 @@ describe('the statistics that everybody can see', () => {
     await chart();
     expect(calls[0]?.payload).toMatchObject({ token: null, guest: null, code: CODE });
     const main = screen.getByRole('main');
-    expect(main).not.toHaveTextContent('Leads to');
+    expect(main).not.toHaveTextContent('Destination');
     expect(within(main).queryByRole('button', { name: /Remove|Change|Copy/ })).toBeNull();
     expect(within(main).queryByRole('checkbox')).toBeNull();
     await expectNoAxeViolations();
@@ -436,7 +442,7 @@ describe('the statistics that everybody can see', () => {
     logIn('old', -1);
     serve({ showStatistics: () => data({ success: false, error: 'no logged' }) });
     visit('/links/private-1');
-    await heading('Login');
+    await heading('Log in');
   });
 
   it('are shown and hidden by the owner, who gets the address to hand on', async () => {
@@ -445,12 +451,10 @@ describe('the statistics that everybody can see', () => {
       showLink: () => details(now),
       changeLink: ({ changes }) => changed((now = { ...now, ...(changes as object) })),
     });
-    const box = screen.getByRole('checkbox', { name: 'Everybody can see the statistics' });
+    const box = screen.getByRole('checkbox', { name: 'Make these statistics public' });
     expect(box).not.toBeChecked();
     await user.click(box);
-    await user.click(
-      await screen.findByRole('button', { name: 'Copy the address of the statistics' }),
-    );
+    await user.click(await screen.findByRole('button', { name: 'Copy the URL of the statistics' }));
     expect(await navigator.clipboard.readText()).toBe(`http://localhost:3000/links/${CODE}`);
     await expectNoAxeViolations();
     await user.click(box);
@@ -463,9 +467,9 @@ describe('the statistics that everybody can see', () => {
   it('stay as they were where the server refuses', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open(spans(), { changeLink: () => error(503, 'UNAVAILABLE') });
-    const box = screen.getByRole('checkbox', { name: 'Everybody can see the statistics' });
+    const box = screen.getByRole('checkbox', { name: 'Make these statistics public' });
     await user.click(box);
-    await screen.findByText('This was not saved. Please try again.');
+    await screen.findByText('Your change was not saved. Please try again.');
     expect(box).not.toBeChecked();
   });
 });
@@ -509,7 +513,7 @@ describe('the statistics of all links', () => {
       screen.getByRole('link', { name }).querySelector('svg path[d*=V]')?.getAttribute('d') ?? '';
     await screen.findByRole('link', { name: /^5 views of/ });
     expect(bars(/^5 views of/).match(/M/g)).toHaveLength(2);
-    expect(bars(/^views not known of|^– views/)).toBe('');
+    expect(bars(/^views unknown of/)).toBe('');
     const of = (name: string) => calls.filter((call) => call.name === name);
     expect(of('showLinks').map(({ payload }) => payload['recent'])).toEqual([true]);
     expect(of('showStatistics').map(({ payload }) => payload['code'])).toEqual([null]);
@@ -526,7 +530,7 @@ describe('the statistics of all links', () => {
         changed(link('visited-', 'https://example.org/', { views: 5, tags: ['a'] })),
     });
     const { user } = visit('/my-account');
-    await user.click(await screen.findByRole('checkbox', { name: /^Choose .*visited-/ }));
+    await user.click(await screen.findByRole('checkbox', { name: /^Select .*visited-/ }));
     await user.click(screen.getByRole('button', { name: 'Tag' }));
     await user.type(screen.getByRole('textbox', { name: /Tag/ }), 'a');
     await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: /Tag|Add/ }));

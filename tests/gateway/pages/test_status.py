@@ -65,12 +65,12 @@ def test_it_reports_that_everything_works(running: InProcessGateway) -> None:
     answer = page(running)
     assert answer.status_code == 200
     for words in (
-        "Everything works",
-        "Following links works.",
-        "Shortening works.",
-        "Counting visits works: the newest visits are counted within 1 second.",
-        "Lists and statistics work.",
-        "Logging in and registering work.",
+        "All systems operational",
+        "Short links work.",
+        "Creating links works.",
+        "Visit counting works: new visits are counted within 1 second.",
+        "Link lists and statistics work.",
+        "Login and registration work.",
     ):
         assert words in answer.text
     assert told(running) == ALL_WORKS
@@ -82,7 +82,7 @@ def test_it_reports_failures_and_recoveries(running: InProcessGateway) -> None:
         (
             running.links,
             {"following": "partly", "shortening": "fails", "reading": "fails"},
-            "Shortening does not work.",
+            "Creating links does not work.",
         ),
         (
             running.auth,
@@ -92,7 +92,7 @@ def test_it_reports_failures_and_recoveries(running: InProcessGateway) -> None:
         (
             running.analytics,
             {"counting": "partly", "reading": "partly"},
-            "Counting visits is late: no visit is lost",
+            "Visit counting is delayed: no visits are lost",
         ),
     )
     with structlog.testing.capture_logs() as logged:
@@ -101,7 +101,7 @@ def test_it_reports_failures_and_recoveries(running: InProcessGateway) -> None:
             wait_until(lambda works=works: told(running) == ALL_WORKS | works, RECOVERY_SECONDS)  # type: ignore[misc]
             answer = page(running)
             assert words in answer.text
-            assert "Not everything works" in answer.text
+            assert "Some features do not work" in answer.text
             if service is running.links:
                 assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
                 assert running.visit(code).status_code == 302, "cached links work"
@@ -133,7 +133,7 @@ def test_it_reports_that_visits_are_not_counted_while_the_journal_is_full(
     running.analytics.away = True
     fill_journal(running.url, code)
     wait_until(lambda: told(running)["counting"] == "fails", RECOVERY_SECONDS)
-    assert "current visits will not be counted" in page(running).text
+    assert "current visits are not counted" in page(running).text
     running.analytics.away = False
     wait_until(lambda: told(running) == ALL_WORKS, RECOVERY_SECONDS)
 

@@ -39,7 +39,7 @@ def submit(page: Page, url: str) -> None:
 
 def plates(page: Page) -> Locator:
     """The plates of the links that were made in this visit, newest first."""
-    made = page.get_by_role("list", name="Short links of this visit").get_by_role("button")
+    made = page.get_by_role("list", name="New short links").get_by_role("button")
     return made.filter(has_text=re.compile("Cop(y|ied)$|Not copied$"))
 
 

@@ -59,7 +59,7 @@ def test_the_main_ways(
         window.fill("Username", "Caminante")
         window.press("REGISTER")
         window.await_path("/login")
-        window.await_title("Login")
+        window.await_title("Log in")
         window.fill("Email", email)
         window.fill("Password", PASSWORD)
         window.press("LOGIN")

@@ -19,12 +19,12 @@ HOME = re.compile(":[0-9]+/$")
 
 def earlier(page: Page) -> Locator:
     """The rows of links that this browser made before."""
-    return page.get_by_role("region", name="Made in this browser").get_by_role("listitem")
+    return page.get_by_role("region", name="Created in this browser").get_by_role("listitem")
 
 
 def offer(page: Page) -> Locator:
     """The line that offers to take a guest's links along."""
-    return page.get_by_role("region", name="Links of this browser")
+    return page.get_by_role("region", name="Links created in this browser")
 
 
 def stored_key(page: Page) -> str | None:
@@ -56,10 +56,12 @@ def test_a_guest_keeps_links_and_takes_them_along(site: Product, page: Page, tar
     email = f"{new_code()}@example.com"
     register(page, email)
     log_in(page, email)
-    expect(offer(page)).to_contain_text("3 links made in this browser are not in your account yet.")
+    expect(offer(page)).to_contain_text(
+        "3 links created in this browser are not in your account yet."
+    )
     page.get_by_role("link", name="QR CODE").click()
     expect(offer(page)).to_be_visible()
-    page.get_by_role("button", name="Take them along").click()
+    page.get_by_role("button", name="Add them to my account").click()
     expect(offer(page)).to_have_count(0)
     assert stored_key(page) is None
     assert codes_of(site, site.log_in(email, PASSWORD)) == set(codes)
@@ -118,11 +120,11 @@ def test_ones_own_account(site: Product, page: Page, target: str, tmp_path: Path
     assert site.data("showLinks", {"token": old}) == {"success": False, "error": "invalid token"}
     assert json.loads(stored_token(page) or "")["token"] != old
 
-    page.get_by_role("button", name="Remove account").click()
+    page.get_by_role("button", name="Delete account").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Password", exact=True).fill("Sendero-77")
-    dialog.get_by_role("button", name="Remove for good").click()
+    dialog.get_by_role("button", name="Delete permanently").click()
     expect(page).to_have_url(HOME)
-    expect(page.get_by_text("Your account was removed.").first).to_be_visible()
+    expect(page.get_by_text("Your account was deleted.").first).to_be_visible()
     assert stored_token(page) is None
     until(lambda: site.visit(code).status_code != 302)

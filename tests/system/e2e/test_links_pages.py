@@ -34,7 +34,7 @@ def test_a_link_is_removed_and_brought_back_where_it_stood(
     account.goto("/my-account")
     row = account.get_by_role("row").nth(2)
     expect(row).to_contain_text(codes[1])
-    row.get_by_role("button", name="More for").click()
+    row.get_by_role("button", name="More actions for").click()
     account.get_by_role("menuitem", name="Remove").click()
     expect(row).to_contain_text("was removed.")
     expect(row.get_by_role("button", name="Undo")).to_be_focused()
@@ -62,7 +62,7 @@ def test_what_waits_for_its_turn_is_sent_when_the_page_is_left(
     account.route("**/removeLinks", do_and_hold)
     account.goto("/my-account")
     row = account.get_by_role("row").nth(1)
-    row.get_by_role("button", name="More for").click()
+    row.get_by_role("button", name="More actions for").click()
     account.get_by_role("menuitem", name="Remove").click()
     until_held(account, held)
     until(lambda: site.visit(code).status_code == 410)
@@ -80,16 +80,16 @@ def test_a_link_gets_another_address_and_an_end_and_its_history_stays(
     account.goto("/my-account")
     account.get_by_role("link", name="0 views of").click()
     expect(account.get_by_role("heading", level=1)).to_contain_text(code)
-    account.get_by_role("button", name="Change where it leads").click()
-    account.get_by_label("Where it leads").fill("https://example.org/second")
+    account.get_by_role("button", name="Change the destination").click()
+    account.get_by_role("textbox", name="Destination").fill("https://example.org/second")
     account.get_by_role("button", name="Save").click()
     expect(account.get_by_role("listitem")).to_contain_text(["https://example.org/first"])
     assert site.visit(code).headers["location"] == "https://example.org/second"
-    account.get_by_role("button", name="Give it an end").click()
-    account.get_by_label("Ends at").fill("2020-01-01T12:00")
-    expect(account.get_by_text("This is over: the link ends at once.")).to_be_visible()
+    account.get_by_role("button", name="Set an expiry date").click()
+    account.get_by_label("Expires at").fill("2020-01-01T12:00")
+    expect(account.get_by_text("This time has passed. The link expires at once.")).to_be_visible()
     account.get_by_role("button", name="Save").click()
-    expect(account.get_by_text("This link has ended.")).to_be_visible()
+    expect(account.get_by_text("This link has expired.")).to_be_visible()
     assert site.visit(code).status_code == 410
 
 
@@ -117,5 +117,5 @@ def test_long_hosts_codes_addresses_and_tags_push_nothing_aside(
     assert sideways(account) == 0
     account.goto(f"/links/{code}")
     expect(account.get_by_role("heading", level=1)).to_contain_text(f"{host}/{code}")
-    expect(account.get_by_text("Made", exact=True)).to_be_visible()
+    expect(account.get_by_text("Created", exact=True)).to_be_visible()
     assert sideways(account) == 0

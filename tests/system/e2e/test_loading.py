@@ -23,11 +23,11 @@ def away(expected: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "files"),
-    [("Login", "*.js"), ("Register", "PasswordRules-*.css")],
+    ("name", "heading", "files"),
+    [("Login", "Log in", "*.js"), ("Register", "Register", "PasswordRules-*.css")],
 )
 def test_a_page_that_did_not_load_comes_when_the_network_does(
-    page: Page, name: str, files: str
+    page: Page, name: str, heading: str, files: str
 ) -> None:
     """In the same document, by itself, and each of its modules is imported once."""
     page.goto("/")
@@ -45,14 +45,14 @@ def test_a_page_that_did_not_load_comes_when_the_network_does(
     page.get_by_role("link", name=name.upper()).click()
     expect(title).to_have_text("This page did not load")
     expect(title).to_be_focused()
-    again = page.get_by_role("button", name="Load again")
+    again = page.get_by_role("button", name="Reload")
     again.click()
     expect(again).to_be_focused()
     # What a browser did not get when it imported it may be remembered as failed: nothing was.
     assert imported == []
 
     page.unroute_all()
-    expect(title).to_have_text(name, timeout=LATE)
+    expect(title).to_have_text(heading, timeout=LATE)
     expect(title).to_be_focused()
     assert page.evaluate("window.stays")
     assert len(imported) == 1
@@ -126,7 +126,7 @@ def test_a_fetched_module_is_imported_from_the_browsers_cache(
     page.goto("/")
     page.wait_for_load_state("networkidle")
     page.get_by_role("link", name="LOGIN").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("Login")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
     page.wait_for_load_state("networkidle")
     sizes = page.evaluate(
         "performance.getEntriesByType('resource').filter(e => /LoginPage.*js/.test(e.name))"

@@ -26,7 +26,7 @@ def test_a_preview_counts_nothing_and_its_button_goes_there(page: Page, site: Pr
         answer = page.goto(path)
         assert answer is not None
         assert answer.status == 200
-        expect(page.get_by_role("heading", level=1)).to_have_text("Where it leads")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Link preview")
         expect(page.get_by_text("/privacy-policies?x=1")).to_be_visible()
     assert site.views(token) == {code: 0}
     page.get_by_role("link", name="Go there").click()
@@ -46,7 +46,7 @@ def test_the_page_of_a_link_that_is_over_leads_on_to_what_is_known_of_it(
     assert answer.status == 410
     expect(page.get_by_role("heading", name="This link was removed by its owner.")).to_be_visible()
     assert axe_violations(page) == []
-    page.get_by_role("link", name="See where it led").click()
+    page.get_by_role("link", name="Show link preview").click()
     expect(page).to_have_url(f"{site.url}/{code}+")
     expect(page.get_by_text("https://example.org/led-here")).to_be_visible()
     expect(page.get_by_role("link", name="Go there")).to_have_count(0)
@@ -65,7 +65,7 @@ def test_a_link_is_reported_by_keyboard(page: Page, site: Product) -> None:
     page.keyboard.press("Enter")
     dialog.get_by_role("radio", name="Phishing").focus()
     page.keyboard.press("Space")
-    dialog.get_by_label("What did you see? (optional)").fill("It asks for my password.")
+    dialog.get_by_label("Details (optional)").fill("It asks for my password.")
     with page.expect_response("**/reportLink") as told:
         dialog.get_by_role("button", name="Send report").press("Enter")
     assert told.value.json()["data"]["success"] is True
@@ -81,7 +81,7 @@ def test_it_fits_and_axe_finds_nothing(
     page.emulate_media(color_scheme=theme)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"/{code}+")
-    expect(page.get_by_role("list", name="Be careful").get_by_role("listitem")).to_have_count(4)
+    expect(page.get_by_role("list", name="Warnings").get_by_role("listitem")).to_have_count(4)
     assert sideways(page) == 0
     assert axe_violations(page) == []
     page.get_by_role("button", name="REPORT").click()

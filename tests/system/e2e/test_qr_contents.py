@@ -20,7 +20,7 @@ KINDS = json.loads(Path(__file__).with_name("qr_contents.json").read_text(encodi
 """What is filled in for each kind, and what its code begins with."""
 
 
-ROWS = "Rows: a name, a comma, and what the code says"
+ROWS = "Rows (name, content)"
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def studio(page: Page) -> Studio:
 def batch(studio: Studio, name: str = "my-qr-code") -> Iterator[zipfile.ZipFile]:
     """The files of the list, made."""
     with studio.page.expect_download(timeout=60_000) as event:
-        studio.page.get_by_role("button", name="Make a ZIP").click()
+        studio.page.get_by_role("button", name="Download ZIP").click()
     assert event.value.suggested_filename == f"{name}.zip"
     with zipfile.ZipFile(event.value.path()) as made:
         yield made
@@ -70,7 +70,7 @@ def test_a_hundred_rows_are_a_zip_that_reads_back(studio: Studio, readers: Reade
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.method))
     page.get_by_label("Open a CSV file").set_input_files(file)
-    expect(page.get_by_text("99 codes to make, 1 that cannot be made.")).to_be_visible()
+    expect(page.get_by_text("99 QR codes to create, 1 row with errors.")).to_be_visible()
     page.get_by_role("textbox", name="Name", exact=True).fill("Mesas")
     with batch(studio, "Mesas") as made:
         assert made.testzip() is None
@@ -80,10 +80,12 @@ def test_a_hundred_rows_are_a_zip_that_reads_back(studio: Studio, readers: Reade
             assert picture.shape == (400, 400, 3)
             assert readers.read("ZXing", framed(picture)) == content, name
     assert set(asked) <= {"GET"}, "nothing of it leaves the browser"
-    expect(page.get_by_text("98 codes made and checked. 2 rows fail.").first).to_be_visible()
+    expect(
+        page.get_by_text("98 QR codes created and checked. 2 rows failed.").first
+    ).to_be_visible()
     assert fails(studio) == [
-        "Row 11 (Empty): It has no content.",
-        "Row 12 (Long): This text is too long for a QR code: it has 3000 of 2953 bytes.",
+        "Row 11 (Empty): The content is missing.",
+        "Row 12 (Long): This text is too long for a QR code: it has 3,000 of 2,953 bytes.",
     ]
 
 
@@ -95,11 +97,11 @@ def fails(studio: Studio) -> list[str]:
 
 def test_a_list_is_a_zip_of_svgs_or_pdfs(studio: Studio, readers: Readers) -> None:
     contents = {f"Mesa {n}": f"https://example.org/mesa/{n}" for n in range(1, 6)}
-    studio.option("Squares", "Rounded")
+    studio.option("Modules", "Rounded")
     studio.page.get_by_label(ROWS).fill("\n".join(map(",".join, contents.items())))
-    studio.page.get_by_label("Printed width in mm").fill("30")
+    studio.page.get_by_label("Print width (mm)").fill("30")
     for kind in ("SVG", "PDF"):
-        studio.option("Each file is", kind)
+        studio.option("File format", kind)
         with batch(studio) as made:
             assert made.namelist() == [f"{name}.{kind.lower()}" for name in contents]
             for name, content in contents.items():
@@ -114,7 +116,7 @@ def test_a_list_is_made_in_the_style_that_is_shown(studio: Studio, readers: Read
     studio.choose(image_file("logo", "png", np.full((60, 90, 3), (20, 90, 60), np.uint8)))
     for name in ("Dots", "Linear"):
         studio.page.get_by_role("radio", name=name, exact=True).check()
-    studio.page.get_by_label("Frame with words").check()
+    studio.page.get_by_label("Frame with text").check()
     studio.write(content)
     assert studio.verdict() in SCANS
     shown = framed(studio.download().picture())
@@ -129,6 +131,8 @@ def test_a_list_is_made_in_the_style_that_is_shown(studio: Studio, readers: Read
 def test_a_row_that_does_not_read_back_is_named(studio: Studio) -> None:
     studio.paint("Color", "#fefefe")
     studio.page.get_by_label(ROWS).fill("one,1")
-    studio.page.get_by_role("button", name="Make a ZIP").click()
-    expect(studio.page.get_by_text("0 codes made and checked. 1 row fails.").first).to_be_visible()
+    studio.page.get_by_role("button", name="Download ZIP").click()
+    expect(
+        studio.page.get_by_text("0 QR codes created and checked. 1 row failed.").first
+    ).to_be_visible()
     assert fails(studio) == ["Row 1 (one): The check could not read this code."]

@@ -116,7 +116,7 @@ def test_a_larger_png_is_the_same_picture(studio: Studio) -> None:
     studio.write(LINK)
     assert studio.verdict() in SCANS
     small = studio.download().picture()
-    studio.option("Pixels a side of the PNG", "1,600")
+    studio.option("PNG size (pixels)", "1,600")
     large = studio.download().picture()
     assert large.shape == (1600, 1600, 3)
     assert apart(small, shrunk(large))[1] < 1
@@ -127,7 +127,7 @@ def test_a_pdf_is_as_wide_as_it_is_asked_for(studio: Studio, readers: Readers) -
     studio.take("dots")
     studio.choose(logo("pale"))
     studio.write("WIFI:T:WPA;S:camino;P:sendero-12;;")
-    studio.page.get_by_label("Printed width in mm").fill("80,5")
+    studio.page.get_by_label("Print width (mm)").fill("80,5")
     pdf = studio.download("PDF").content
     (page,) = pypdfium2.PdfDocument(pdf)
     assert page.get_width() == pytest.approx(80.5 / 25.4 * 72, abs=0.01)
@@ -148,17 +148,17 @@ def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
     page.get_by_role("button", name="DOWNLOAD QR").click()
     expect(page.get_by_text("Please enter a link to start downloading...")).to_be_visible()
     page.get_by_role("button", name="More options").click()
-    studio.option("Squares", "Rounded")
+    studio.option("Modules", "Rounded")
     page.get_by_role("radio", name="Phone", exact=True).check()
     page.get_by_label("Number").fill("+34 600 123 456")
     assert studio.verdict() in SCANS
     pdf = studio.download("PDF").content
     assert readers.who_reads(framed(printed(pdf, 600)), "tel:+34600123456") == list(OTHERS)
-    page.get_by_label("Rows: a name, a comma, and what the code says").fill("one,1")
+    page.get_by_label("Rows (name, content)").fill("one,1")
     for kind in ("PNG", "SVG", "PDF"):
-        page.get_by_role("group", name="Each file is").get_by_role("radio", name=kind).check()
+        page.get_by_role("group", name="File format").get_by_role("radio", name=kind).check()
         with page.expect_download() as event:
-            page.get_by_role("button", name="Make a ZIP").click()
+            page.get_by_role("button", name="Download ZIP").click()
         with zipfile.ZipFile(event.value.path()) as made:
             assert made.namelist() == [f"one.{kind.lower()}"]
 
@@ -196,8 +196,8 @@ def test_it_fits_and_axe_finds_nothing(visitor: Visitors, theme: Any, width: int
     studio.keep({**STYLES, "a name as long as names of styles can be": STYLES["framed dots"]})
     studio.write(LINK)
     studio.take("a name as long as names of styles can be")
-    page.get_by_label("Eye frames in a color of their own").check()
-    studio.option("Second color", "Linear")
+    page.get_by_label("Custom color for eye frames").check()
+    studio.option("Gradient", "Linear")
     assert axe_violations(page) == []
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
@@ -211,7 +211,7 @@ def test_the_keyboard_reaches_all_of_it(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(page.get_by_role("radio", name="Link", exact=True)).to_be_focused()
     page.keyboard.press("Tab")
-    squares = page.get_by_role("group", name="Squares")
+    squares = page.get_by_role("group", name="Modules")
     expect(squares.get_by_role("radio", name="Square")).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(squares.get_by_role("radio", name="Rounded")).to_be_checked()
@@ -249,7 +249,7 @@ def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
     }"""
     first, last = (
         page.get_by_role("textbox", name="Name", exact=True),
-        page.get_by_role("button", name="Make a ZIP"),
+        page.get_by_role("button", name="Download ZIP"),
     )
     found = []
     for key, start, end in (("Shift+Tab", last, first), ("Tab", first, last)):
@@ -290,7 +290,7 @@ def test_only_what_is_chosen_is_marked_where_few_colours_are_allowed(visitor: Vi
     page = visitor(forced_colors="active", color_scheme="dark").new_page()
     page.goto("/custom-qr-generator")
     page.get_by_role("button", name="More options").click()
-    marked = page.get_by_role("group", name="Squares").evaluate(
+    marked = page.get_by_role("group", name="Modules").evaluate(
         """group => {
             const ground = getComputedStyle(document.body).backgroundColor;
             const bar = label => getComputedStyle(label).borderBlockEndColor;

@@ -25,10 +25,10 @@ from tests.system.e2e.conftest import Visitors
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = (320, 390, 768, 1100, 1440, 1920)
 ROUTES = {
-    "/": ("Long links, cut short.", "HOME"),
+    "/": ("Shorten, share and track your links", "HOME"),
     "/short-link": ("Shorten a link", "SHORTENER"),
     "/custom-qr-generator": ("CUSTOM QR CODE GENERATOR", "QR CODE"),
-    "/login": ("Login", "LOGIN"),
+    "/login": ("Log in", "LOGIN"),
     "/register": ("Register", "REGISTER"),
     "/terms-of-use": ("Terms of use", None),
     "/privacy-policies": ("Privacy policies", None),
@@ -101,7 +101,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
 def test_axe_finds_nothing_in_the_page_that_tells_whether_atajo_works(visitor: Visitors) -> None:
     page = visitor().new_page()
     page.goto("/status")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Everything works")
+    expect(page.get_by_role("heading", level=1)).to_have_text("All systems operational")
     # Its colours are the browser's own; of its dark ones axe takes the ground for white.
     assert axe_violations(page) == []
 
@@ -192,9 +192,13 @@ def test_back_and_forward_go_through_the_pages(page: Page) -> None:
     for name in ("SHORTENER", "QR CODE", "LOGIN"):
         page.get_by_role("link", name=name).click()
     heading = page.get_by_role("heading", level=1)
-    expect(heading).to_have_text("Login")
+    expect(heading).to_have_text("Log in")
     expect(heading).to_be_focused()
-    for text in ("CUSTOM QR CODE GENERATOR", "Shorten a link", "Long links, cut short."):
+    for text in (
+        "CUSTOM QR CODE GENERATOR",
+        "Shorten a link",
+        "Shorten, share and track your links",
+    ):
         page.go_back()
         expect(heading).to_have_text(text)
     page.go_forward()
@@ -217,7 +221,7 @@ def test_without_javascript_the_page_says_what_to_do(
     words = page.locator("noscript p")
     expect(words).to_be_visible()
     expect(words).to_contain_text("needs JavaScript")
-    expect(words).to_contain_text("Short links themselves work without it")
+    expect(words).to_contain_text("Short links work without it")
     page.goto(f"/{site.shorten(f'{target}/without')}")
     expect(page).to_have_url(f"{target}/without")
 
@@ -319,7 +323,7 @@ def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
         page.goto(f"{path}#changes", wait_until="commit")
         expect(spinner(page, "Loading")).to_be_visible()
         let_go_on(page, held)
-        section = page.get_by_role("heading", name="Changes")
+        section = page.get_by_role("heading", name="Changes to these")
         expect(section).to_be_focused()
         expect(section).to_be_in_viewport()
         assert page.evaluate("scrollY") > 400
@@ -328,8 +332,8 @@ def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
     expect(page.get_by_role("heading", name="Your rights")).to_be_focused()
     expect(page.get_by_role("heading", name="Your rights")).to_be_in_viewport()
     page.evaluate("location.hash = '#browser'")
-    expect(page.get_by_role("heading", name="In your browser")).to_be_focused()
-    expect(page.get_by_role("heading", name="In your browser")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name="Cookies and local storage")).to_be_focused()
+    expect(page.get_by_role("heading", name="Cookies and local storage")).to_be_in_viewport()
 
     page.goto("/terms-of-use#nowhere%")
     expect(page.get_by_role("heading", level=1)).to_have_text("Terms of use")

@@ -18,7 +18,9 @@ def test_a_code_of_ones_own_link_says_its_scan_code(site: Product, page: Page, t
     page.goto("/")
     code = shorten(page, f"{target}/menu")[-8:]
     page.get_by_role("link", name="Make a QR code").click()
-    note = page.locator("#main").get_by_text(re.compile("^Scan code: 25 x 25 modules, with error"))
+    note = page.locator("#main").get_by_text(
+        re.compile("^Uses a scan code: 25 . 25 modules, with error")
+    )
     expect(note).to_be_visible()
     address = page.get_by_role("textbox", name="URL").input_value()
     assert re.fullmatch(rf"{re.escape(site.url.upper())}/[0-9A-Z-]{{8}}", address)
@@ -50,6 +52,6 @@ def test_a_code_of_ones_own_link_says_its_scan_code(site: Product, page: Page, t
 def _is_counted(page: Page) -> bool:
     """Whether the statistics know of somebody who came by the QR code."""
     page.reload()
-    reached = page.get_by_role("region", name="Reached by")
-    reached.or_(page.get_by_text("Nobody came in this span.")).first.wait_for()
+    reached = page.get_by_role("region", name="Source")
+    reached.or_(page.get_by_text("No visits in this period.")).first.wait_for()
     return reached.filter(has_text="QR code").count() == 1

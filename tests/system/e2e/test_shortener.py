@@ -35,7 +35,7 @@ def test_a_click_copies_the_short_address_under_the_public_host(
     address = shorten(page, f"{target}/copied")
     plate = plates(page).first
     expect(page.get_by_role("status")).to_contain_text(
-        f"Short address ready: {address.removeprefix('http://')}"
+        f"Short URL ready: {address.removeprefix('http://')}"
     )
     plate.click()
     expect(plate).to_contain_text("Copied")

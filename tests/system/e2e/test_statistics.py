@@ -60,13 +60,13 @@ def test_the_owner_sees_visits_come_in_without_a_reload(
 ) -> None:
     code = site.shorten("https://example.org/live", owner)
     account.goto(f"/links/{code}")
-    expect(_statistics(account)).to_contain_text("Nobody came in this span.")
+    expect(_statistics(account)).to_contain_text("No visits in this period.")
     account.evaluate("window.sameDocument = true")
     site.visit(code, {"referer": "https://news.example/today"})
     site.visit(code, {"user-agent": BOT})
     expect(_figure(account, "People")).to_have_text("1")
-    expect(_figure(account, "Bots, kept apart")).to_have_text("1")
-    expect(account.get_by_role("region", name="Where from")).to_contain_text("news.example")
+    expect(_figure(account, "Bots (not included)")).to_have_text("1")
+    expect(account.get_by_role("region", name="Referrers")).to_contain_text("news.example")
     assert account.evaluate("window.sameDocument")
 
 
@@ -78,9 +78,9 @@ def test_print_has_the_figures_and_no_controls(account: Page, site: Product, own
     account.emulate_media(media="print", color_scheme="dark")
     expect(_figure(account, "People")).to_be_visible()
     expect(_chart(account)).to_be_visible()
-    expect(account.get_by_role("group", name="Span")).to_be_hidden()
+    expect(account.get_by_role("group", name="Period")).to_be_hidden()
     expect(account.get_by_role("button", name="CSV")).to_be_hidden()
-    expect(account.get_by_role("term").filter(has_text="Ends")).to_be_visible()
+    expect(account.get_by_role("term").filter(has_text="Expires")).to_be_visible()
     expect(account.get_by_role("term").filter(has_text="Title")).to_be_hidden()  # It has none.
     # Dark screens print on white paper.
     assert account.evaluate("getComputedStyle(document.body).backgroundColor") == (

@@ -44,7 +44,7 @@ def mixed_texts(seed: int, count: int) -> list[str]:
 def test_a_text_is_read_whole_in_png_and_svg(studio: Studio, readers: Readers, style: str) -> None:
     if style == "dots":
         studio.more()
-        studio.option("Squares", "Dots")
+        studio.option("Modules", "Dots")
     texts = (*TEXTS, *mixed_texts(20261125, 8))
     for text in texts if style == "plain" else texts[::4]:
         studio.write(text)
@@ -71,7 +71,7 @@ def test_a_batch_is_read_whole(studio: Studio, readers: Readers) -> None:
     rows = "\n".join(f"{name},{text}" for name, text in contents.items())
     studio.page.get_by_label(re.compile("^Rows")).fill(rows)
     with studio.page.expect_download() as event:
-        studio.page.get_by_role("button", name="Make a ZIP").click()
+        studio.page.get_by_role("button", name="Download ZIP").click()
     with zipfile.ZipFile(io.BytesIO(Path(event.value.path()).read_bytes())) as made:
         for name, text in contents.items():
             picture = framed(picture_of(made.read(f"{name}.png")))

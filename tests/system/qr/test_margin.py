@@ -34,11 +34,11 @@ def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio
     studio.write(LINK)
     assert studio.verdict() == "well"
     expect(studio.line).to_contain_text("Scans well")
-    expect(studio.line).to_contain_text("Printed 50 mm wide, it reads from up to 52 cm.")
+    expect(studio.line).to_contain_text("Printed 50 mm wide, it scans from up to 52 cm away.")
     studio.more()
-    width = studio.page.get_by_label("Printed width in mm")
+    width = studio.page.get_by_label("Print width (mm)")
     width.fill("200")
-    expect(studio.line).to_contain_text("Printed 200 mm wide, it reads from up to 2.1 m.")
+    expect(studio.line).to_contain_text("Printed 200 mm wide, it scans from up to 2.1 m away.")
     width.fill("as wide as a door")
     expect(studio.line).not_to_contain_text("Printed")
     # Said to a screen reader, once it rests.

@@ -203,7 +203,7 @@ def test_without_content_there_is_no_code_and_nothing_moves_when_one_comes(studi
     before = board.bounding_box()
     blank = board.evaluate("e => e.toDataURL()")
     expect(studio.code).to_have_count(0)
-    expect(studio.page.get_by_text("Enter a link and its code appears here.")).to_be_visible()
+    expect(studio.page.get_by_text("Enter a link to create a QR code.")).to_be_visible()
     studio.write(LINK)
     assert board.bounding_box() == before
     assert board.evaluate("e => e.toDataURL()") != blank
@@ -233,7 +233,7 @@ def test_a_dense_code_is_warned_of_and_its_drawing_scans(studio: Studio, readers
     studio.write(text)
     assert studio.verdict() == "dense"
     with studio.page.expect_download() as waiting:
-        studio.page.get_by_role("button", name="Save a large one as SVG").click()
+        studio.page.get_by_role("button", name="Download as SVG to print it larger").click()
     shot = drawn(studio.page, waiting.value.path().read_bytes(), "1000px")
     assert readers.read("ZXing", framed(shot)) == text
     studio.url.fill(text + "x")

@@ -2,16 +2,17 @@ import { Link } from 'react-router-dom';
 import { paths } from '../lib/paths';
 import { chooseTheme, themes, useTheme, type Theme } from '../lib/theme';
 import styles from './Footer.module.css';
+import { messages } from './messages';
 
 export function Footer({ inert }: { inert: boolean }) {
   return (
     <footer className={styles.footer} inert={inert}>
       <div className={styles.row}>
-        <nav className={styles.links} aria-label="Footer">
-          <Link to={paths.terms}>TERMS OF USE</Link>
-          <Link to={paths.privacy}>PRIVACY POLICIES</Link>
-          <NotReady>PORTFOLIO</NotReady>
-          <NotReady>CONTACT</NotReady>
+        <nav className={styles.links} aria-label={messages.footer}>
+          <Link to={paths.terms}>{messages.terms}</Link>
+          <Link to={paths.privacy}>{messages.privacy}</Link>
+          <NotReady>{messages.portfolio}</NotReady>
+          <NotReady>{messages.contact}</NotReady>
         </nav>
         <ThemeSwitch />
       </div>
@@ -33,11 +34,11 @@ function ThemeSwitch() {
   const theme = useTheme();
   return (
     <label className={styles.theme}>
-      Theme
+      {messages.theme}
       <select value={theme} onChange={(event) => chooseTheme(event.target.value as Theme)}>
         {themes.map((name) => (
           <option key={name} value={name}>
-            {name}
+            {messages.themes[name]}
           </option>
         ))}
       </select>

@@ -7,6 +7,7 @@ import { Footer } from './Footer';
 import styles from './Frame.module.css';
 import { Header } from './Header';
 import { LoadBoundary } from './LoadBoundary';
+import { messages } from './messages';
 import { useKeptFocus } from './useKeptFocus';
 
 export function Frame({ children }: { children: ReactNode }) {
@@ -24,7 +25,7 @@ export function Frame({ children }: { children: ReactNode }) {
   return (
     <>
       <a className={styles.skip} href="#main" inert={menuOpen}>
-        Skip to content
+        {messages.skip}
       </a>
       <Header open={menuOpen} setOpen={setMenuOpen} />
       <div inert={menuOpen}>
@@ -45,7 +46,7 @@ export function Frame({ children }: { children: ReactNode }) {
 function Loading() {
   return (
     <div className={styles.loading}>
-      <Spinner label="Loading" />
+      <Spinner label={messages.loading} />
     </div>
   );
 }

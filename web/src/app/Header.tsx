@@ -1,23 +1,25 @@
 import { useEffect, useRef } from 'react';
 import { Link, NavLink, useLocation } from 'react-router-dom';
 import { Mark } from '../components/Mark';
+import { messages as shared } from '../components/messages';
 import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
 import styles from './Header.module.css';
+import { messages } from './messages';
 
 /** Below this width the menu is a sheet; Header.module.css says the same. */
 const WIDE = '(min-width: 1100px)';
 
 const common = [
-  { to: paths.home, text: 'HOME' },
-  { to: paths.shortener, text: 'SHORTENER' },
-  { to: paths.qr, text: 'QR CODE' },
+  { to: paths.home, text: messages.home },
+  { to: paths.shortener, text: messages.shortener },
+  { to: paths.qr, text: messages.qr },
 ];
 const loggedOut = [
-  { to: paths.login, text: 'LOGIN' },
-  { to: paths.register, text: 'REGISTER' },
+  { to: paths.login, text: messages.login },
+  { to: paths.register, text: messages.register },
 ];
-const loggedIn = [{ to: paths.account, text: 'MY ACCOUNT' }];
+const loggedIn = [{ to: paths.account, text: messages.account }];
 
 interface HeaderProps {
   open: boolean;
@@ -95,7 +97,7 @@ export function Header({ open, setOpen }: HeaderProps) {
       <div className={styles.row}>
         <Link className={styles.brand} to={paths.home} onClick={() => setOpen(false)}>
           <Mark kind="bent" />
-          Atajo
+          {shared.product}
         </Link>
         <button
           ref={button}
@@ -105,9 +107,9 @@ export function Header({ open, setOpen }: HeaderProps) {
           aria-controls="menu"
           onClick={() => setOpen(!open)}
         >
-          Menu
+          {messages.menu}
         </button>
-        <nav ref={nav} id="menu" className={styles.nav} aria-label="Main">
+        <nav ref={nav} id="menu" className={styles.nav} aria-label={messages.mainMenu}>
           {common.map((link) => item(link, false))}
           {(owner.kind === 'account' ? loggedIn : loggedOut).map((link, index) =>
             item(link, index === 0),

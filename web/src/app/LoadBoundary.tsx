@@ -4,6 +4,7 @@ import { Button } from '../components/Button';
 import { Page } from '../components/Page';
 import { announce } from '../lib/announce';
 import { NotLoaded } from './lazyPage';
+import { messages } from './messages';
 
 interface State {
   failure: { error: unknown } | null;
@@ -21,9 +22,9 @@ export class LoadBoundary extends Component<{ children: ReactNode }, State> {
     const { failure } = this.state;
     if (!failure) return this.props.children;
     return (
-      <Page title="Not loaded" description="This page did not load.">
-        <h1>This page did not load</h1>
-        <p>The connection may be down, or a newer version may be out.</p>
+      <Page title={messages.notLoadedTitle} description={messages.notLoaded}>
+        <h1>{messages.notLoaded}</h1>
+        <p>{messages.notLoadedReason}</p>
         {failure.error instanceof NotLoaded ? (
           <Retry failure={failure.error} onLoaded={() => this.setState({ failure: null })} />
         ) : (
@@ -86,7 +87,7 @@ function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void
         return;
       }
       setBusy(false);
-      announce('This page did not load');
+      announce(messages.notLoaded);
     }
   };
 
@@ -97,7 +98,7 @@ function LoadAgain({ busy, onClick }: { busy: boolean; onClick: () => void }) {
   return (
     <p>
       <Button look="sign" busy={busy} onClick={onClick}>
-        Load again
+        {messages.reload}
       </Button>
     </p>
   );

@@ -1,6 +1,7 @@
 import type { ComponentProps } from 'react';
 import { Link } from 'react-router-dom';
 import styles from './Button.module.css';
+import { messages } from './messages';
 import { Spinner } from './Spinner';
 
 interface Look {
@@ -31,7 +32,7 @@ export function Button({ look, large, busy = false, onClick, children, ...rest }
       <span className={busy ? styles.hidden : undefined}>{children}</span>
       {busy && (
         <span className={styles.over}>
-          <Spinner label="Please wait" />
+          <Spinner label={messages.wait} />
         </span>
       )}
     </button>

@@ -3,6 +3,7 @@ import control from './control.module.css';
 import styles from './Field.module.css';
 import { FieldError, type FieldErrorProps } from './FieldError';
 import { Label } from './Label';
+import { messages } from './lateMessages';
 import { TextButton } from './TextButton';
 
 type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> &
@@ -52,10 +53,10 @@ export function PasswordField({
         <span className={styles.toggle}>
           <TextButton
             aria-controls={id}
-            aria-label={shown ? 'Hide password' : 'Show password'}
+            aria-label={shown ? messages.hidePassword : messages.showPassword}
             onClick={() => setShown(!shown)}
           >
-            {shown ? 'Hide' : 'Show'}
+            {shown ? messages.hide : messages.show}
           </TextButton>
         </span>
       </div>

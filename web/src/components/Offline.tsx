@@ -1,7 +1,8 @@
 import { useOnline } from '../lib/online';
+import { messages } from './lateMessages';
 
-/** Says that what stands on the page may be old, for as long as that is so. */
+/** A note that the page may be out of date, shown while the browser is offline. */
 export function Offline() {
   const online = useOnline();
-  return online ? null : <p role="status">You are offline. What you see may be old.</p>;
+  return online ? null : <p role="status">{messages.offline}</p>;
 }

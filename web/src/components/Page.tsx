@@ -1,9 +1,8 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
 import { publicUrl } from '../lib/config';
+import { messages } from './messages';
 import styles from './Page.module.css';
-
-const NAME = 'Atajo';
 
 /** The document was loaded with this page on it; every later one was walked to. */
 let walked = false;
@@ -28,7 +27,7 @@ export function Page({ title, description, children, wide = false }: PageProps) 
   const navigation = useNavigationType();
 
   useLayoutEffect(() => {
-    document.title = `${title} · ${NAME}`;
+    document.title = `${title} · ${messages.product}`;
     describe('meta[name="description"]', description);
     describe('meta[property="og:title"]', document.title);
     describe('meta[property="og:description"]', description);

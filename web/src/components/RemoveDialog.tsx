@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
-import { formatNumber } from '../lib/format';
 import { Button } from './Button';
 import { Dialog, DialogActions } from './Dialog';
+import { messages } from './lateMessages';
+import { actions } from './messages';
 
 interface RemoveDialogProps {
   /** What is removed, in a few words. */
@@ -19,20 +20,15 @@ interface RemoveDialogProps {
 export function RemoveDialog(props: RemoveDialogProps) {
   const { what, count, printed, children, onClose, onRemove } = props;
   return (
-    <Dialog title={<>Remove {what}?</>} onClose={onClose}>
-      {printed > 0 && <p>Printed codes of {whose(count, printed)} will stop working.</p>}
+    <Dialog title={messages.removeQuestion(what)} onClose={onClose}>
+      {printed > 0 && <p>{messages.printedCodes(count, printed)}</p>}
       {children}
       <DialogActions>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{actions.cancel}</Button>
         <Button look="sign" onClick={onRemove}>
-          Remove
+          {actions.remove}
         </Button>
       </DialogActions>
     </Dialog>
   );
-}
-
-function whose(count: number, printed: number): string {
-  if (count === 1) return 'this link';
-  return printed === count ? 'these links' : `${formatNumber(printed)} of these links`;
 }

@@ -1,15 +1,16 @@
 import { useEffect, useRef, useState } from 'react';
 import { announce } from '../lib/announce';
 import { copyText } from '../lib/clipboard';
+import { actions, messages } from './messages';
 
 const SHOWN = 2_000;
 
 type CopyState = 'idle' | 'copied' | 'refused';
 
 export const copyWords: Record<CopyState, string> = {
-  idle: 'Copy',
-  copied: 'Copied',
-  refused: 'Not copied',
+  idle: actions.copy,
+  copied: messages.copied,
+  refused: messages.notCopied,
 };
 
 /** What the last copy came to, for as long as it is worth showing. Each one is announced. */

@@ -13,6 +13,9 @@ const shortDays = once(() => formatter({ day: 'numeric', month: 'short' }));
 const months = once(() => formatter({ month: 'long', year: 'numeric' }));
 const shortMonths = once(() => formatter({ month: 'short', year: 'numeric' }));
 const compact = once(() => new Intl.NumberFormat('en', { notation: 'compact' }));
+const percents = once(
+  () => new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 }),
+);
 const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
 const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
 
@@ -67,10 +70,15 @@ export function formatCompact(value: number): string {
   return compact().format(value);
 }
 
-/** A part of a whole, '42 %'; what is more than nothing is never called none. */
+/** '42%' for 0.42. */
+export function formatPercent(share: number): string {
+  return percents().format(share);
+}
+
+/** A part of a whole, '42%'. A part greater than 0 is never '0%'. */
 export function formatShare(part: number, whole: number): string {
-  const percent = Math.round((100 * part) / whole);
-  return percent === 0 && part > 0 ? '< 1 %' : `${percent} %`;
+  const share = part / whole;
+  return part > 0 && share < 0.005 ? `<${formatPercent(0.01)}` : formatPercent(share);
 }
 
 /** 'Spain' for ES; what is no country is called as it is. */

@@ -2,6 +2,7 @@ import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
 import { AccountHeader } from '../features/links/AccountHeader';
 import { LinkList } from '../features/links/LinkList';
+import { list } from '../features/links/messages';
 import { Overview } from '../features/statistics/Overview';
 import { SmallBars } from '../features/statistics/SmallBars';
 import { Shortener } from '../features/shorten/Shortener';
@@ -12,7 +13,7 @@ export default function AccountPage() {
   if (owner.kind !== 'account') return <SignedOut />;
 
   return (
-    <Page title="My account" description="Your short links, where they lead and their views.">
+    <Page title={list.title} description={list.description}>
       <AccountHeader />
       <Shortener />
       <Overview key={`all ${owner.token}`} owner={owner} />

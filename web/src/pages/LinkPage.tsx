@@ -3,6 +3,7 @@ import { useParams } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
 import { LinkView } from '../features/links/LinkView';
+import { details } from '../features/links/messages';
 import { SessionEnded } from '../features/session/SessionEnded';
 import { PublicStatistics } from '../features/statistics/PublicStatistics';
 import { Statistics } from '../features/statistics/Statistics';
@@ -29,7 +30,7 @@ export default function LinkPage() {
       key={code}
       code={code}
       page={(children: ReactNode) => (
-        <Page title={title} description="How often people followed a short link.">
+        <Page title={title} description={details.publicDescription}>
           <SessionEnded />
           {children}
         </Page>
@@ -44,7 +45,7 @@ export default function LinkPage() {
       code={code}
       statistics={<Statistics owner={as} code={code} />}
       page={(children) => (
-        <Page title={title} description="A short link and what belongs to it.">
+        <Page title={title} description={details.description}>
           {children}
         </Page>
       )}

@@ -1,6 +1,7 @@
 import { Link, Navigate, useLocation, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { LoginForm } from '../features/session/LoginForm';
+import { login } from '../features/session/messages';
 import { SessionEnded } from '../features/session/SessionEnded';
 import { paths } from '../lib/paths';
 import { useEarlierSession } from '../lib/session';
@@ -15,17 +16,17 @@ export default function LoginPage() {
   if (session) return <Navigate to={from ?? paths.account} replace />;
 
   return (
-    <Page title="Login" description="Log in to Atajo to see your links and their views.">
-      <h1>Login</h1>
+    <Page title={login.title} description={login.description}>
+      <h1>{login.title}</h1>
       {from !== undefined && <SessionEnded />}
       <LoginForm
         initialEmail={typeof state?.email === 'string' ? state.email : ''}
         onLogin={() => void navigate(from ?? paths.home, { replace: from !== undefined })}
       />
       <p>
-        No account yet?{' '}
+        {login.noAccount}{' '}
         <Link to={paths.register} state={{ from }}>
-          Register
+          {login.register}
         </Link>
       </p>
     </Page>

@@ -3,16 +3,17 @@ import { Mark } from '../components/Mark';
 import { Page } from '../components/Page';
 import { paths } from '../lib/paths';
 import styles from './centered.module.css';
+import { notFound } from './messages';
 
 export function NotFoundPage() {
   return (
-    <Page title="Page not found" description="There is no page and no short link at this address.">
+    <Page title={notFound.title} description={notFound.description}>
       <div className={styles.centered}>
         <Mark kind="crossed" size="lost" />
-        <h1>PAGE NOT FOUND</h1>
-        <p className={styles.lead}>There is no path here. The link may be mistyped or gone.</p>
+        <h1>{notFound.heading}</h1>
+        <p className={styles.lead}>{notFound.text}</p>
         <ButtonLink look="sign" to={paths.home}>
-          GO HOME
+          {notFound.goHome}
         </ButtonLink>
       </div>
     </Page>

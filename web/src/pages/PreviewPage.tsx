@@ -1,5 +1,6 @@
 import { useParams } from 'react-router-dom';
 import { Page } from '../components/Page';
+import { messages } from '../features/preview/messages';
 import { PreviewView } from '../features/preview/PreviewView';
 import { overOf } from '../features/redirect/over';
 import { WhyBlocked } from '../features/redirect/WhyBlocked';
@@ -16,10 +17,7 @@ export default function PreviewPage() {
       key={code}
       code={code}
       page={(children) => (
-        <Page
-          title={`Where ${shortAddress(code)} leads`}
-          description="Where a short link leads, before it is followed."
-        >
+        <Page title={messages.title(shortAddress(code))} description={messages.description}>
           {children}
         </Page>
       )}

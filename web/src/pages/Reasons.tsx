@@ -1,22 +1,17 @@
 import type { ReactNode } from 'react';
 import drawing from 'virtual:sample-chart';
 import { Bars } from '../components/Bars';
+import { home } from './messages';
 import styles from './Reasons.module.css';
 
 /** The three reasons, each with a small true picture of the product. */
 export function Reasons() {
   return (
-    <section className={styles.reasons} aria-label="Why Atajo">
+    <section className={styles.reasons} aria-label={home.reasons}>
       <div className={styles.row}>
-        <Reason title="Advanced analytics" picture={<SampleChart />}>
-          See the views of every link. People are counted apart from bots, and each visit once.
-        </Reason>
-        <Reason title="Unique customization" picture={<SampleQr />}>
-          Make a QR code in your colors with your logo in its center.
-        </Reason>
-        <Reason title="Free and hassle-free" picture={<SmallPlate />}>
-          No price, no trial, no form to fill in. Make an account only to keep your links together.
-        </Reason>
+        <Reason title={home.analytics} text={home.analyticsText} picture={<SampleChart />} />
+        <Reason title={home.customization} text={home.customizationText} picture={<SampleQr />} />
+        <Reason title={home.free} text={home.freeText} picture={<SmallPlate />} />
       </div>
     </section>
   );
@@ -24,18 +19,18 @@ export function Reasons() {
 
 interface ReasonProps {
   title: string;
+  text: string;
   picture: ReactNode;
-  children: string;
 }
 
-function Reason({ title, picture, children }: ReasonProps) {
+function Reason({ title, text, picture }: ReasonProps) {
   return (
     <div>
       <div className={styles.picture} aria-hidden="true">
         {picture}
       </div>
       <h2>{title}</h2>
-      <p>{children}</p>
+      <p>{text}</p>
     </div>
   );
 }
@@ -63,7 +58,7 @@ function SmallPlate() {
       <rect className={styles.plate} y="30" width="190" height="44" />
       <rect className={styles.sign} y="30" width="8" height="44" />
       <text className={styles.code} x="22" y="58">
-        /k7Qm2_xB
+        {home.sampleCode}
       </text>
     </svg>
   );

@@ -3,6 +3,7 @@ import { Link, useParams } from 'react-router-dom';
 import { ButtonLink } from '../components/Button';
 import { Mark } from '../components/Mark';
 import { Page } from '../components/Page';
+import { messages } from '../features/redirect/messages';
 import type { Over } from '../features/redirect/over';
 import { Redirecting } from '../features/redirect/Redirecting';
 import { WhyBlocked } from '../features/redirect/WhyBlocked';
@@ -22,10 +23,10 @@ function Followed({ code }: { code: string }) {
   const [over, setOver] = useState<Over | null>(null);
   if (over) return <OverPage key="over" code={code} over={over} />;
   return (
-    <Page title="Redirecting..." description="A short link on its way to where it leads.">
+    <Page title={messages.title} description={messages.description}>
       <div className={styles.centered}>
         <Mark kind="bent" size="lost" walking />
-        <h1>Redirecting...</h1>
+        <h1>{messages.title}</h1>
         <Redirecting code={code} onOver={setOver} />
       </div>
     </Page>
@@ -44,9 +45,9 @@ function OverPage({ code, over: { message, blocked } }: { code: string; over: Ov
           </p>
         )}
         <ButtonLink look="sign" to={paths.home}>
-          GO HOME
+          {messages.goHome}
         </ButtonLink>
-        <Link to={previewPath(code)}>See where it led</Link>
+        <Link to={previewPath(code)}>{messages.showPreview}</Link>
       </div>
     </Page>
   );

@@ -1,5 +1,6 @@
 import { Link, Navigate, useLocation, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
+import { register } from '../features/session/messages';
 import { RegisterForm } from '../features/session/RegisterForm';
 import { paths } from '../lib/paths';
 import { useEarlierSession } from '../lib/session';
@@ -13,18 +14,15 @@ export default function RegisterPage() {
   if (session) return <Navigate to={paths.account} replace />;
 
   return (
-    <Page
-      title="Register"
-      description="Make a free Atajo account to keep your links together and see their views."
-    >
-      <h1>Register</h1>
+    <Page title={register.title} description={register.description}>
+      <h1>{register.title}</h1>
       <RegisterForm
         onRegistered={(email) => void navigate(paths.login, { state: { email, from } })}
       />
       <p>
-        Already registered?{' '}
+        {register.hasAccount}{' '}
         <Link to={paths.login} state={{ from }}>
-          Log in
+          {register.logIn}
         </Link>
       </p>
     </Page>

@@ -2,7 +2,9 @@ import { Link, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
 import { DownloadLinks } from '../features/settings/DownloadLinks';
+import { messages } from '../features/settings/messages';
 import { ChangePasswordForm } from '../features/session/ChangePasswordForm';
+import { account } from '../features/session/messages';
 import { RemoveAccount } from '../features/session/RemoveAccount';
 import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
@@ -14,24 +16,21 @@ export default function SettingsPage() {
   if (owner.kind !== 'account') return <SignedOut />;
 
   return (
-    <Page
-      title="Settings"
-      description="Change your password, download your links or remove your account."
-    >
-      <h1>Settings</h1>
+    <Page title={messages.title} description={messages.description}>
+      <h1>{messages.title}</h1>
       <p>
-        <Link to={paths.account}>Your links</Link>
+        <Link to={paths.account}>{messages.yourLinks}</Link>
       </p>
       <section className={styles.section} aria-labelledby="password">
-        <h2 id="password">Change your password</h2>
+        <h2 id="password">{account.changePassword}</h2>
         <ChangePasswordForm account={owner} />
       </section>
       <section className={styles.section} aria-labelledby="download">
-        <h2 id="download">Download my links</h2>
+        <h2 id="download">{messages.download}</h2>
         <DownloadLinks account={owner} />
       </section>
       <section className={styles.section} aria-labelledby="remove">
-        <h2 id="remove">Remove your account</h2>
+        <h2 id="remove">{account.deleteAccount}</h2>
         <RemoveAccount
           account={owner}
           onRemoved={() => void navigate(paths.home, { replace: true })}

@@ -8,12 +8,12 @@ import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
 import { offerToast, showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
-import { formatNumber, plural } from '../../lib/format';
 import { declineClaim, dropGuestKey, rememberGuestLinks } from '../../lib/guest';
 import { currentOwner, endSessionOf, type Account, type Guest } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import { useHere } from '../../lib/useHere';
 import styles from './Claim.module.css';
+import { messages } from './messages';
 
 interface ClaimProps {
   account: Account;
@@ -43,7 +43,7 @@ export function Claim({ account, guest }: ClaimProps) {
   const [busy, setBusy] = useState(false);
   const isHere = useHere();
   const navigate = useNavigate();
-  const words = `${formatNumber(count)} ${plural(count, 'link', 'links')} made in this browser ${plural(count, 'is', 'are')} not in your account yet.`;
+  const words = messages.offer(count);
 
   useEffect(() => {
     rememberGuestLinks(count);
@@ -55,15 +55,15 @@ export function Claim({ account, guest }: ClaimProps) {
     setBusy(true);
     try {
       const claimed = await claim(account, guest);
-      offerToast(
-        `${formatNumber(claimed)} ${plural(claimed, 'link is', 'links are')} in your account now.`,
-        { text: 'See them', onChoose: () => void navigate(paths.account) },
-      );
+      offerToast(messages.done(claimed), {
+        text: messages.show,
+        onChoose: () => void navigate(paths.account),
+      });
     } catch (error) {
       if (failureCode(error) === 'invalid-token') endSessionOf(account);
       else {
         console.error(error);
-        showToast('The links were not taken along. Please try again.');
+        showToast(messages.failed);
       }
     }
     if (isHere()) setBusy(false);
@@ -71,15 +71,15 @@ export function Claim({ account, guest }: ClaimProps) {
 
   if (count === 0) return null;
   return (
-    <section className={styles.band} aria-label="Links of this browser">
+    <section className={styles.band} aria-label={messages.label}>
       <div className={styles.line}>
         <p>{words}</p>
         <span className={styles.actions}>
           <TextButton look="sign" aria-disabled={busy || undefined} onClick={() => void take()}>
-            Take them along
+            {messages.accept}
           </TextButton>
-          <TextButton onClick={() => declineClaim(guest.key)}>No, thanks</TextButton>
-          {busy && <Spinner label="Taking them along" />}
+          <TextButton onClick={() => declineClaim(guest.key)}>{messages.decline}</TextButton>
+          {busy && <Spinner label={messages.busy} />}
         </span>
       </div>
     </section>

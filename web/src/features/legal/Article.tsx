@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatDay } from '../../lib/format';
 import styles from './Article.module.css';
+import { article as texts } from './messages';
 
 export interface Section {
   id: string;
@@ -23,12 +24,12 @@ export function Article({ title, since, intro, sections }: ArticleProps) {
       <header className={styles.header}>
         <h1>{title}</h1>
         <p className={styles.since}>
-          In force since <time dateTime={since}>{formatDay(since)}</time>
+          {texts.since(<time dateTime={since}>{formatDay(since)}</time>)}
         </p>
         <p className={styles.lead}>{intro}</p>
       </header>
       <nav className={styles.contents} aria-labelledby="contents">
-        <h2 id="contents">Contents</h2>
+        <h2 id="contents">{texts.contents}</h2>
         <ol>
           {sections.map(({ id, title: text }) => (
             <li key={id}>

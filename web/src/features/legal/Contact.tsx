@@ -1,8 +1,8 @@
 import { contact } from '../../lib/config';
+import { article } from './messages';
 
-/** The operator's address from the configuration. */
+/** The operator's email address from the configuration. */
 export function Contact() {
   const address = contact();
-  if (address === '') return <>the operator of this site</>;
-  return <a href={`mailto:${address}`}>{address}</a>;
+  return address === '' ? article.operator : <a href={`mailto:${address}`}>{address}</a>;
 }

@@ -2,6 +2,7 @@ import { Button, ButtonLink } from '../../components/Button';
 import { paths } from '../../lib/paths';
 import { endSession, forgetUsername, username } from '../../lib/session';
 import styles from './AccountHeader.module.css';
+import { list } from './messages';
 
 export function AccountHeader() {
   const name = username();
@@ -12,16 +13,12 @@ export function AccountHeader() {
   return (
     <div className={styles.header}>
       <div className={styles.who}>
-        <h1>Your links</h1>
-        {name && (
-          <p className={styles.name}>
-            Logged in as <bdi>{name}</bdi>
-          </p>
-        )}
+        <h1>{list.heading}</h1>
+        {name && <p className={styles.name}>{list.loggedInAs(<bdi>{name}</bdi>)}</p>}
       </div>
       <div className={styles.actions}>
-        <ButtonLink to={paths.settings}>Settings</ButtonLink>
-        <Button onClick={logOut}>Log out</Button>
+        <ButtonLink to={paths.settings}>{list.settings}</ButtonLink>
+        <Button onClick={logOut}>{list.logOut}</Button>
       </div>
     </div>
   );

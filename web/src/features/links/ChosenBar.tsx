@@ -2,13 +2,14 @@ import { useState } from 'react';
 import type { Link, LinkState } from '../../api';
 import { knownScanCode } from '../../api/scanCodes';
 import { Checkbox } from '../../components/Checkbox';
+import { actions } from '../../components/messages';
 import { RemoveDialog } from '../../components/RemoveDialog';
 import { TextButton } from '../../components/TextButton';
 import { offerToast } from '../../components/toast';
-import { formatNumber, plural } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
 import { remove, restore } from './changes';
 import styles from './ChosenBar.module.css';
+import { list, messages } from './messages';
 import { TagDialog } from './TagDialog';
 
 /** One removal more than these is asked about: more than one sees at a glance stop working. */
@@ -27,7 +28,6 @@ interface ChosenBarProps {
 /** How many links there are, and what can be done with those of them that are chosen. */
 export function ChosenBar({ owner, state, total, shown, chosen, choose }: ChosenBarProps) {
   const [open, setOpen] = useState<'tag' | 'remove' | null>(null);
-  const all = links(total);
   const printed = chosen.filter((link) => knownScanCode(owner, link) !== undefined).length;
   const asks = chosen.length > UNASKED || printed > 0;
 
@@ -41,7 +41,7 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
         owner,
         chosen.filter(({ code }) => removed.has(code)),
       );
-    offerToast(`${links(removed.size)} removed`, { text: 'Undo', onChoose: undo });
+    offerToast(list.removedCount(removed.size), { text: actions.undo, onChoose: undo });
   };
   const restoreChosen = () => {
     choose([]);
@@ -53,10 +53,10 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
       <Checkbox
         label={
           <span>
-            {chosen.length === 0 ? all : `${formatNumber(chosen.length)} of ${all} chosen`}
+            {chosen.length === 0 ? list.count(total) : list.selectedOf(chosen.length, total)}
           </span>
         }
-        aria-label={`Choose all ${formatNumber(shown.length)} shown`}
+        aria-label={list.selectAll(shown.length)}
         checked={chosen.length > 0 && chosen.length === shown.length}
         ref={(box) => {
           if (box) box.indeterminate = chosen.length > 0 && chosen.length < shown.length;
@@ -65,13 +65,13 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
         onChange={({ target }) => choose(target.checked ? shown : [])}
       />
       {chosen.length > 0 && (
-        <div className={styles.actions} role="group" aria-label="Chosen links">
+        <div className={styles.actions} role="group" aria-label={list.selected}>
           <TextButton look="sign" onClick={() => setOpen('tag')}>
-            Tag
+            {list.tag}
           </TextButton>
           {state === 'removed' ? (
             <TextButton look="sign" onClick={restoreChosen}>
-              Restore
+              {messages.restore}
             </TextButton>
           ) : (
             <TextButton
@@ -81,7 +81,7 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
                 else void removeChosen();
               }}
             >
-              Remove
+              {actions.remove}
             </TextButton>
           )}
         </div>
@@ -96,21 +96,15 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
       )}
       {open === 'remove' && (
         <RemoveDialog
-          what={links(chosen.length)}
+          what={list.count(chosen.length)}
           count={chosen.length}
           printed={printed}
           onClose={() => setOpen(null)}
           onRemove={() => void removeChosen()}
         >
-          {chosen.length > UNASKED && (
-            <p>They lead nowhere from then on. You can restore them for 30 days.</p>
-          )}
+          {chosen.length > UNASKED && <p>{list.removeHint}</p>}
         </RemoveDialog>
       )}
     </div>
   );
-}
-
-function links(count: number): string {
-  return `${formatNumber(count)} ${plural(count, 'link', 'links')}`;
 }

@@ -11,11 +11,12 @@ import type { LinkChanges } from '../../api';
 import { cache } from '../../api/cache';
 import { Button } from '../../components/Button';
 import { DialogActions } from '../../components/Dialog';
+import { actions } from '../../components/messages';
 import { announce } from '../../lib/announce';
 import type { Owner } from '../../lib/owner';
 import { changeOf } from './changes';
 import styles from './Editor.module.css';
-import { changeProblem } from './messages';
+import { changeProblem, details } from './messages';
 
 export interface FieldProblem {
   text: string;
@@ -36,7 +37,7 @@ interface EditorProps {
 export function Editor({ owner, code, read, onDone, children }: EditorProps) {
   const form = useRef<HTMLFormElement>(null);
   const { mutate, isPending: busy } = useMutation(
-    { ...changeOf(owner, code), onSuccess: () => announce('Saved') },
+    { ...changeOf(owner, code), onSuccess: () => announce(details.saved) },
     cache,
   );
   const [problem, setProblem] = useState<FieldProblem>();
@@ -81,10 +82,10 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
       {children(problem)}
       <DialogActions>
         <Button type="submit" busy={busy}>
-          Save
+          {details.save}
         </Button>
         <Button aria-disabled={busy || undefined} onClick={cancel}>
-          Cancel
+          {actions.cancel}
         </Button>
       </DialogActions>
     </form>

@@ -6,18 +6,18 @@ import { formatZone, toLocalField } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
 import { Editor } from './Editor';
 import styles from './ExpiryEditor.module.css';
-import { changeMessages } from './messages';
+import { expiry, problems } from './messages';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 const quick = [
-  { words: 'In an hour', duration: HOUR },
-  { words: 'In a day', duration: DAY },
-  { words: 'In a week', duration: 7 * DAY },
-  { words: 'In 30 days', duration: 30 * DAY },
-  { words: 'Never', duration: null },
+  { text: expiry.inAnHour, duration: HOUR },
+  { text: expiry.inADay, duration: DAY },
+  { text: expiry.inAWeek, duration: 7 * DAY },
+  { text: expiry.in30Days, duration: 30 * DAY },
+  { text: expiry.never, duration: null },
 ];
 
 /**
@@ -50,7 +50,7 @@ export function ExpiryEditor({ owner, link, onDone }: ExpiryEditorProps) {
     setOver(end.moment !== null && Date.parse(end.moment) <= Date.now());
   };
   const read = () => {
-    if (text !== '' && moment === null) return changeMessages.INVALID_EXPIRY ?? '';
+    if (text !== '' && moment === null) return problems.INVALID_EXPIRY;
     return { expires_at: moment };
   };
 
@@ -59,7 +59,7 @@ export function ExpiryEditor({ owner, link, onDone }: ExpiryEditorProps) {
       {(problem) => (
         <>
           <Field
-            label="Ends at"
+            label={expiry.field}
             type="datetime-local"
             value={text}
             onChange={(event) => enter(parseEnd(event.target.value))}
@@ -68,17 +68,17 @@ export function ExpiryEditor({ owner, link, onDone }: ExpiryEditorProps) {
             attempt={problem?.attempt}
           />
           <p id={id} className={styles.hint}>
-            {formatZone(moment === null ? new Date() : new Date(moment))}.{' '}
-            {text === '' && 'Without a date it never ends.'}
-            {isOver && 'This is over: the link ends at once.'}
+            {expiry.timeZone(formatZone(moment === null ? new Date() : new Date(moment)))}{' '}
+            {text === '' && expiry.noDate}
+            {isOver && expiry.past}
           </p>
-          <div className={styles.quick} role="group" aria-label="Ends">
-            {quick.map(({ words, duration }) => (
+          <div className={styles.quick} role="group" aria-label={expiry.quick}>
+            {quick.map((choice) => (
               <TextButton
-                key={words}
-                onClick={() => enter(duration === null ? NEVER : endIn(duration))}
+                key={choice.text}
+                onClick={() => enter(choice.duration === null ? NEVER : endIn(choice.duration))}
               >
-                {words}
+                {choice.text}
               </TextButton>
             ))}
           </div>

@@ -1,17 +1,18 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import type { FormerAddress, Link } from '../../api';
 import { knownScanCode } from '../../api/scanCodes';
+import { actions } from '../../components/messages';
 import { TextButton } from '../../components/TextButton';
 import { announce } from '../../lib/announce';
 import { contact, shortAddress } from '../../lib/config';
-import { formatInstant, formatMoment, formatNumber, plural } from '../../lib/format';
+import { formatInstant, formatMoment } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
 import { codePoints } from '../../lib/text';
 import { remove, restore } from './changes';
 import { ExpiryEditor } from './ExpiryEditor';
 import styles from './LinkDetails.module.css';
-import { changeMessages, viewsUnknown } from './messages';
+import { details, messages, problems } from './messages';
 import { current } from './moves';
 import { Part } from './Part';
 import { PublicSwitch } from './PublicSwitch';
@@ -43,11 +44,11 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
 
   const removeIt = () => {
     setAsked(false);
-    announce(`${shortAddress(code)} was removed`);
+    announce(messages.removed(shortAddress(code)));
     void remove(owner, [link]);
   };
   const restoreIt = () => {
-    announce(`${shortAddress(code)} was restored`);
+    announce(messages.restored(shortAddress(code)));
     void restore(owner, [link]);
   };
 
@@ -56,23 +57,23 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
       <StateLine link={link}>
         {isRemoved && (
           <TextButton look="sign" onClick={restoreIt}>
-            Restore
+            {messages.restore}
           </TextButton>
         )}
       </StateLine>
       <dl className={styles.parts}>
         <Part
-          name="Leads to"
-          action="Change"
-          of="where it leads"
+          name={details.destination}
+          action={details.change}
+          of={details.changes.destination}
           fixed={isRemoved}
           editor={(onDone) => (
             <TextEditor
               {...edits}
-              label="Where it leads"
+              label={details.destination}
               initial={long_link}
               isUrl
-              read={(url) => (url === '' ? (changeMessages.INVALID_URL ?? '') : { url })}
+              read={(url) => (url === '' ? problems.INVALID_URL : { url })}
               onDone={onDone}
             />
           )}
@@ -80,19 +81,17 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
           <Address url={long_link} />
         </Part>
         <Part
-          name="Title"
-          action={title === '' ? 'Give it a title' : 'Change'}
-          of={title === '' ? '' : 'the title'}
+          name={details.title}
+          action={title === '' ? details.addTitle : details.change}
+          of={title === '' ? '' : details.changes.title}
           fixed={isRemoved}
           editor={(onDone) => (
             <TextEditor
               {...edits}
-              label="Title"
+              label={details.title}
               initial={title}
               read={(text) =>
-                codePoints(text) > LONGEST_TITLE
-                  ? (changeMessages.INVALID_TITLE ?? '')
-                  : { title: text }
+                codePoints(text) > LONGEST_TITLE ? problems.INVALID_TITLE : { title: text }
               }
               onDone={onDone}
             />
@@ -101,18 +100,18 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
           {title !== '' && <bdi>{title}</bdi>}
         </Part>
         <Part
-          name="Tags"
-          action={tags.length === 0 ? 'Give it tags' : 'Change'}
-          of={tags.length === 0 ? '' : 'the tags'}
+          name={details.tags}
+          action={tags.length === 0 ? details.addTags : details.change}
+          of={tags.length === 0 ? '' : details.changes.tags}
           fixed={isRemoved}
           editor={(onDone) => (
             <TextEditor
               {...edits}
-              label="Tags, with commas between them"
+              label={details.tagsField}
               initial={tags.join(', ')}
               read={(text) => {
                 const read = readTags(text);
-                return areTags(read) ? { tags: read } : (changeMessages.INVALID_TAGS ?? '');
+                return areTags(read) ? { tags: read } : problems.INVALID_TAGS;
               }}
               onDone={onDone}
             />
@@ -121,28 +120,28 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
           {tags.length > 0 && <bdi>{tags.join(', ')}</bdi>}
         </Part>
         <Part
-          name={link.state === 'expired' ? 'Ended' : 'Ends'}
-          action={expires_at === null ? 'Give it an end' : 'Change'}
-          of={expires_at === null ? '' : 'the end'}
+          name={link.state === 'expired' ? details.expiredSince : details.expiry}
+          action={expires_at === null ? details.setExpiry : details.change}
+          of={expires_at === null ? '' : details.changes.expiry}
           fixed={isRemoved}
           editor={(onDone) => <ExpiryEditor {...edits} onDone={onDone} />}
         >
           {expires_at === null ? (
-            'never'
+            details.never
           ) : (
             <time dateTime={expires_at}>{formatInstant(expires_at)}</time>
           )}
         </Part>
         {(expires_at !== null || ended_url !== null) && (
           <Part
-            name="After its end"
-            action="Change"
-            of="where it leads after its end"
+            name={details.afterExpiry}
+            action={details.change}
+            of={details.changes.afterExpiry}
             fixed={isRemoved}
             editor={(onDone) => (
               <TextEditor
                 {...edits}
-                label="Where it leads after its end; empty for nowhere"
+                label={details.afterExpiryField}
                 initial={ended_url ?? ''}
                 isUrl
                 read={(url) => ({ ended_url: url === '' ? null : url })}
@@ -150,23 +149,22 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
               />
             )}
           >
-            {ended_url === null ? 'says that it has ended' : <Address url={ended_url} />}
+            {ended_url === null ? details.noDestination : <Address url={ended_url} />}
           </Part>
         )}
         {scanCode !== undefined && <ScanCode scanCode={scanCode} />}
         <div className={styles.fact}>
-          <dt>Made</dt>
+          <dt>{details.created}</dt>
           <dd>
             <time dateTime={link.created_at}>{formatMoment(link.created_at)}</time>
           </dd>
         </div>
         <div className={styles.fact}>
-          <dt>Views</dt>
+          <dt>{details.views}</dt>
           <dd>
             {link.views === null || link.bots === null
-              ? viewsUnknown
-              : `${formatNumber(link.views)} by ${plural(link.views, 'a person', 'people')}, ` +
-                `${formatNumber(link.bots)} by bots`}
+              ? messages.viewsUnknown
+              : details.viewsBy(link.views, link.bots)}
           </dd>
         </div>
       </dl>
@@ -176,7 +174,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
             look="sign"
             onClick={() => (scanCode === undefined ? removeIt() : setAsked(true))}
           >
-            Remove
+            {actions.remove}
           </TextButton>
         </p>
       )}
@@ -193,13 +191,13 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
 function History({ history }: { history: FormerAddress[] }) {
   return (
     <section className={styles.history}>
-      <h2>Where it led before</h2>
+      <h2>{details.history}</h2>
       <ol>
         {history.map(({ long_link, until }) => (
           <li key={`${until} ${long_link}`}>
             <Address url={long_link} />{' '}
             <span className={styles.quiet}>
-              until <time dateTime={until}>{formatInstant(until)}</time>
+              {details.until(<time dateTime={until}>{formatInstant(until)}</time>)}
             </span>
           </li>
         ))}
@@ -218,17 +216,17 @@ function Address({ url }: { url: string }) {
 
 /** What it is, in words, unless it simply leads where it should. */
 function StateLine({ link, children }: { link: Link; children: ReactNode }) {
-  const words = {
+  const text = {
     active: null,
-    expired: 'This link has ended.',
-    removed: 'You removed this link. It can be restored for 30 days.',
-    blocked: `This link was blocked: ${link.reason ?? 'other'}.`,
+    expired: details.expired,
+    removed: details.removed,
+    blocked: details.blocked(link.reason ?? 'other'),
   }[link.state];
-  if (words === null) return null;
+  if (text === null) return null;
   const operator = link.state === 'blocked' ? contact() : '';
   return (
     <p className={styles.state}>
-      {words} {operator !== '' && <a href={`mailto:${operator}`}>{operator}</a>}
+      {text} {operator !== '' && <a href={`mailto:${operator}`}>{operator}</a>}
       {children}
     </p>
   );

@@ -1,11 +1,13 @@
 import { useNavigate } from 'react-router-dom';
 import { Button } from '../../components/Button';
+import { actions } from '../../components/messages';
 import { ShortAddress } from '../../components/ShortAddress';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortUrl } from '../../lib/config';
 import { paths } from '../../lib/paths';
 import { canShare, share } from '../../lib/share';
 import styles from './LinkHeader.module.css';
+import { messages } from './messages';
 
 /** The short address, and what one does with it. */
 export function LinkHeader({ code }: { code: string }) {
@@ -21,8 +23,8 @@ export function LinkHeader({ code }: { code: string }) {
         <Button look="sign" onClick={() => copy(url)}>
           {copyWords[copied]}
         </Button>
-        <Button onClick={() => void navigate(paths.qr, { state: { url } })}>QR code</Button>
-        {canShare() && <Button onClick={() => void share(url)}>Share</Button>}
+        <Button onClick={() => void navigate(paths.qr, { state: { url } })}>{messages.qr}</Button>
+        {canShare() && <Button onClick={() => void share(url)}>{actions.share}</Button>}
       </div>
     </div>
   );

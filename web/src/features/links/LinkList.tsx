@@ -5,11 +5,11 @@ import { knownScanCode } from '../../api/scanCodes';
 import { Button } from '../../components/Button';
 import { Choice } from '../../components/Choice';
 import { Field } from '../../components/Field';
+import { actions } from '../../components/messages';
 import { Offline } from '../../components/Offline';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
-import { formatNumber, plural } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import { ChosenBar } from './ChosenBar';
@@ -18,7 +18,7 @@ import type { RowActions, SmallChart } from './LinkRow';
 import { LinkTable } from './LinkTable';
 import { remove, restore } from './changes';
 import { belongs } from './moves';
-import { emptyWords, loadError, viewsUnknown } from './messages';
+import { list as texts, messages } from './messages';
 import { RemoveLinkDialog } from './RemoveLinkDialog';
 import { useLinkList } from './useLinkList';
 import { LONGEST_SEARCH, orders, states, useListQuery } from './useListQuery';
@@ -42,13 +42,13 @@ export function LinkList({ owner, Chart }: LinkListProps) {
   const isAll = query.text === '' && query.state === null;
   const isEmpty = list.state === 'loaded' && list.links.length === 0 && !list.isOld;
   return (
-    <section className={styles.stack} aria-label="Links">
+    <section className={styles.stack} aria-label={texts.label}>
       <div className={styles.bar}>
         <div role="search" className={styles.search}>
           <Field
-            label="Search"
+            label={texts.search}
             type="search"
-            placeholder="Part of a link, title or tag"
+            placeholder={texts.searchHint}
             autoComplete="off"
             autoCapitalize="none"
             spellCheck={false}
@@ -59,9 +59,9 @@ export function LinkList({ owner, Chart }: LinkListProps) {
             onChange={(event) => setTyped(event.target.value)}
           />
         </div>
-        <Choice label="Order" options={orders} value={query.order} onChange={setOrder} />
+        <Choice label={texts.order} options={orders} value={query.order} onChange={setOrder} />
         <Choice
-          label="State"
+          label={texts.state}
           options={states}
           value={query.state ?? 'all'}
           onChange={(state) => setState(state === 'all' ? null : state)}
@@ -72,11 +72,11 @@ export function LinkList({ owner, Chart }: LinkListProps) {
       {list.state === 'failed' && (
         <Failed>
           <Button busy={list.again} onClick={reload}>
-            Try again
+            {actions.tryAgain}
           </Button>
         </Failed>
       )}
-      {isEmpty && <p>{isAll ? emptyWords.all : emptyWords.some}</p>}
+      {isEmpty && <p>{isAll ? texts.empty : texts.noMatch}</p>}
       {list.state === 'loaded' && list.links.length > 0 && (
         <div className={styles.rows} aria-busy={list.isOld || undefined}>
           <Links
@@ -97,7 +97,7 @@ export function LinkList({ owner, Chart }: LinkListProps) {
 function Loading() {
   return (
     <div className={styles.loading}>
-      <Spinner label="Loading your links" />
+      <Spinner label={texts.loading} />
       {Array.from({ length: 4 }, (_, index) => (
         <div key={index} className={styles.ghost} aria-hidden="true">
           <span />
@@ -111,7 +111,7 @@ function Loading() {
 function Failed({ children }: { children: ReactNode }) {
   return (
     <div className={styles.stack}>
-      <p>{loadError}</p>
+      <p>{messages.loadFailed}</p>
       <div>{children}</div>
     </div>
   );
@@ -138,9 +138,9 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
 
   const unknown = links.some(({ views }) => views === null);
   useEffect(() => {
-    if (unknown) announce(viewsUnknown);
+    if (unknown) announce(messages.viewsUnknown);
   }, [unknown]);
-  const count = `${formatNumber(total)} ${plural(total, 'link', 'links')}`;
+  const count = texts.count(total);
   useEffect(() => {
     // Not at each letter of a search.
     const timer = setTimeout(() => announce(count), REST);
@@ -157,13 +157,13 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
     (link: Link) => {
       setAsked(null);
       touchedRef.current = link.code;
-      announce(`${shortAddress(link.code)} was removed`);
+      announce(messages.removed(shortAddress(link.code)));
       void remove(owner, [link]);
     },
     [owner],
   );
   // The same for as long as the list stands, so that a row is only rendered when it changes.
-  const actions = useMemo<RowActions>(
+  const rowActions = useMemo<RowActions>(
     () => ({
       choose: (code, isChosen, through) => {
         const all = latest.current.map((link) => link.code);
@@ -186,7 +186,7 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
       },
       restore: (link) => {
         touchedRef.current = link.code;
-        announce(`${shortAddress(link.code)} was restored`);
+        announce(messages.restored(shortAddress(link.code)));
         void restore(owner, [link]);
       },
     }),
@@ -203,14 +203,14 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
         chosen={picked}
         choose={(all) => setChosen(new Set(all.map(({ code }) => code)))}
       />
-      {unknown && <p>{viewsUnknown}</p>}
+      {unknown && <p>{messages.viewsUnknown}</p>}
       <LinkTable
         Chart={Chart}
         links={links}
         total={total}
         state={query.state}
         chosen={chosen}
-        actions={actions}
+        actions={rowActions}
         touchedRef={touchedRef}
         rest={rest}
         loadMore={loadMore}

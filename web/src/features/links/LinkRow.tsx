@@ -3,18 +3,19 @@ import { Link as RouterLink, useNavigate } from 'react-router-dom';
 import type { Link } from '../../api';
 import { Checkbox } from '../../components/Checkbox';
 import { Menu } from '../../components/Menu';
+import { actions as names } from '../../components/messages';
 import { ShortAddress } from '../../components/ShortAddress';
 import { TextButton } from '../../components/TextButton';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress, shortUrl } from '../../lib/config';
 import { linkPath } from '../../lib/edge';
-import { formatMoment, formatNumber, plural } from '../../lib/format';
+import { formatMoment, formatNumber } from '../../lib/format';
 import { paths } from '../../lib/paths';
 import { canShare, share } from '../../lib/share';
 import styles from './LinkRow.module.css';
 import { LongLink } from './LongLink';
-import { blockWords } from './messages';
+import { messages, row } from './messages';
 import { current } from './moves';
 
 /** What can be done with a row; the same functions for as long as the list stands. */
@@ -52,21 +53,21 @@ export const LinkRow = memo(function LinkRow({
   const address = shortAddress(code);
   const makeQr = { to: paths.qr, state: { url: shortUrl(code) } };
   const items = [
-    { text: 'Copy', onChoose: () => copy(shortUrl(code)) },
-    { text: 'QR code', onChoose: () => void navigate(makeQr.to, { state: makeQr.state }) },
-    ...(canShare() ? [{ text: 'Share', onChoose: () => void share(shortUrl(code)) }] : []),
-    { text: 'Statistics', onChoose: () => void navigate(linkPath(code)) },
-    { text: 'Change', onChoose: () => void navigate(linkPath(code)) },
+    { text: names.copy, onChoose: () => copy(shortUrl(code)) },
+    { text: messages.qr, onChoose: () => void navigate(makeQr.to, { state: makeQr.state }) },
+    ...(canShare() ? [{ text: names.share, onChoose: () => void share(shortUrl(code)) }] : []),
+    { text: row.statistics, onChoose: () => void navigate(linkPath(code)) },
+    { text: row.edit, onChoose: () => void navigate(linkPath(code)) },
     link.state === 'removed'
-      ? { text: 'Restore', onChoose: () => actions.restore(link) }
-      : { text: 'Remove', onChoose: () => actions.remove(link) },
+      ? { text: messages.restore, onChoose: () => actions.restore(link) }
+      : { text: names.remove, onChoose: () => actions.remove(link) },
   ];
 
   return (
     <>
       <div role="cell" className={styles.choose}>
         <Checkbox
-          label={`Choose ${address}`}
+          label={row.select(address)}
           labelHidden
           checked={isChosen}
           onChange={({ target, nativeEvent }) =>
@@ -76,7 +77,7 @@ export const LinkRow = memo(function LinkRow({
       </div>
       <div role="cell" className={styles.words}>
         <div ref={place} className={styles.address}>
-          <TextButton look="text" title="Click to copy" onClick={() => copy(shortUrl(code))}>
+          <TextButton look="text" title={row.clickToCopy} onClick={() => copy(shortUrl(code))}>
             <ShortAddress code={code} />
           </TextButton>
           {copied !== 'idle' && (
@@ -98,7 +99,7 @@ export const LinkRow = memo(function LinkRow({
           <LongLink url={long_link} />
         </div>
         {tags.length > 0 && (
-          <ul className={styles.tags} aria-label="Tags">
+          <ul className={styles.tags} aria-label={row.tags}>
             {tags.map((tag) => (
               <li key={tag} dir="auto">
                 {tag}
@@ -111,20 +112,20 @@ export const LinkRow = memo(function LinkRow({
         <RouterLink to={linkPath(code)}>
           <span className={styles.chart}>{recent && <Chart values={recent} />}</span>
           <span>
-            <Views views={views} /> <VisuallyHidden>of {address}</VisuallyHidden>
+            <Views views={views} /> <VisuallyHidden>{row.of(address)}</VisuallyHidden>
           </span>
         </RouterLink>
       </div>
       <div role="cell" className={styles.actions}>
         <span className={styles.wide}>
           <TextButton look="sign" onClick={() => copy(shortUrl(code))}>
-            Copy <VisuallyHidden>{address}</VisuallyHidden>
+            {names.copy} <VisuallyHidden>{address}</VisuallyHidden>
           </TextButton>
           <RouterLink className={styles.qr} {...makeQr}>
-            QR <VisuallyHidden>code of {address}</VisuallyHidden>
+            {row.qr} <VisuallyHidden>{row.qrOf(address)}</VisuallyHidden>
           </RouterLink>
         </span>
-        <Menu label={`More for ${address}`} items={items} />
+        <Menu label={row.more(address)} items={items} />
       </div>
     </>
   );
@@ -142,13 +143,14 @@ export function UndoLine({
   return (
     <div role="cell" className={styles.undo} ref={place}>
       <span>
-        <ShortAddress code={link.code} /> was {isRemoved ? 'removed' : 'restored'}.
+        {(isRemoved ? row.wasRemoved : row.wasRestored)(<ShortAddress code={link.code} />)}
       </span>
       <TextButton
         look="sign"
         onClick={() => (isRemoved ? actions.restore(link) : actions.remove(link))}
       >
-        {isRemoved ? 'Undo' : 'Remove'} <VisuallyHidden>{shortAddress(link.code)}</VisuallyHidden>
+        {isRemoved ? names.undo : names.remove}{' '}
+        <VisuallyHidden>{shortAddress(link.code)}</VisuallyHidden>
       </TextButton>
     </div>
   );
@@ -170,10 +172,10 @@ function useTouched(
 function StateWords({ link }: { link: Link }) {
   const { state, reason, expires_at } = current(link);
   const end = expires_at === null ? null : formatMoment(expires_at);
-  if (state === 'blocked') return <span className={styles.state}>{blockWords(reason)}</span>;
-  if (state === 'removed') return <span className={styles.state}>removed</span>;
-  if (state === 'expired') return <span className={styles.state}>ended {end}</span>;
-  return end === null ? null : <span className={styles.state}>ends {end}</span>;
+  if (state === 'blocked') return <span className={styles.state}>{row.blocked(reason)}</span>;
+  if (state === 'removed') return <span className={styles.state}>{row.removed}</span>;
+  if (state === 'expired') return <span className={styles.state}>{row.expired(end)}</span>;
+  return end === null ? null : <span className={styles.state}>{row.expires(end)}</span>;
 }
 
 function Views({ views }: { views: number | null }) {
@@ -181,7 +183,7 @@ function Views({ views }: { views: number | null }) {
   return (
     <>
       {known ? formatNumber(views) : <span aria-hidden="true">–</span>}{' '}
-      <VisuallyHidden>{known ? plural(views, 'view', 'views') : 'views not known'}</VisuallyHidden>
+      <VisuallyHidden>{known ? row.views(views) : row.viewsUnknown}</VisuallyHidden>
     </>
   );
 }

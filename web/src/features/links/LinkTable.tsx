@@ -10,8 +10,10 @@ import {
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { Link, LinkState } from '../../api';
 import { Button } from '../../components/Button';
+import { actions as names } from '../../components/messages';
 import { LinkRow, UndoLine, type SmallChart, type RowActions } from './LinkRow';
 import styles from './LinkTable.module.css';
+import { list } from './messages';
 import { belongs } from './moves';
 
 /** An estimate; each row is measured when it is shown. */
@@ -73,13 +75,18 @@ export function LinkTable(props: LinkTableProps) {
 
   return (
     <div>
-      <div role="table" aria-label="Your links" aria-rowcount={total + 1} className={styles.table}>
+      <div
+        role="table"
+        aria-label={list.heading}
+        aria-rowcount={total + 1}
+        className={styles.table}
+      >
         <div role="rowgroup" className={styles.head}>
           <div role="row" aria-rowindex={1}>
-            <span role="columnheader">Chosen</span>
-            <span role="columnheader">Link</span>
-            <span role="columnheader">Views</span>
-            <span role="columnheader">Actions</span>
+            <span role="columnheader">{list.columns.selected}</span>
+            <span role="columnheader">{list.columns.link}</span>
+            <span role="columnheader">{list.columns.views}</span>
+            <span role="columnheader">{list.columns.actions}</span>
           </div>
         </div>
         <div
@@ -120,9 +127,9 @@ export function LinkTable(props: LinkTableProps) {
       </div>
       {rest !== 'none' && (
         <div className={styles.more}>
-          {rest === 'failed' && <p role="alert">The next links did not load.</p>}
+          {rest === 'failed' && <p role="alert">{list.restFailed}</p>}
           <Button busy={rest === 'loading'} onClick={loadMore}>
-            {rest === 'failed' ? 'Try again' : 'Show more'}
+            {rest === 'failed' ? names.tryAgain : names.showMore}
           </Button>
         </div>
       )}

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../components/Button';
+import { actions } from '../../components/messages';
 import { Spinner } from '../../components/Spinner';
 import type { Owner } from '../../lib/owner';
 import { LinkDetails } from './LinkDetails';
 import { LinkHeader } from './LinkHeader';
 import styles from './LinkView.module.css';
-import { loadError } from './messages';
+import { details, messages } from './messages';
 import { useLink } from './useLink';
 
 interface LinkViewProps {
@@ -28,14 +29,14 @@ export function LinkView({ owner, code, statistics, page, otherwise }: LinkViewP
       <LinkHeader code={code} />
       {link.state === 'loading' && (
         <div className={styles.loading}>
-          <Spinner label="Loading the link" />
+          <Spinner label={details.loading} />
         </div>
       )}
       {link.state === 'failed' && (
         <div className={styles.failed}>
-          <p>{loadError}</p>
+          <p>{messages.loadFailed}</p>
           <Button busy={link.again} onClick={link.reload}>
-            Try again
+            {actions.tryAgain}
           </Button>
         </div>
       )}

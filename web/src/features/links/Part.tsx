@@ -4,7 +4,7 @@ import { VisuallyHidden } from '../../components/VisuallyHidden';
 import styles from './Part.module.css';
 
 interface PartProps {
-  /** What it is: 'Leads to'. */
+  /** What it is: 'Destination'. */
   name: string;
   /** What it says now. */
   children: ReactNode;

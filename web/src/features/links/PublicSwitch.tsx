@@ -11,7 +11,7 @@ import { publicUrl } from '../../lib/config';
 import { linkPath } from '../../lib/edge';
 import type { Owner } from '../../lib/owner';
 import { changeOf } from './changes';
-import { notChanged } from './messages';
+import { details, messages } from './messages';
 import styles from './PublicSwitch.module.css';
 
 interface PublicSwitchProps {
@@ -29,7 +29,7 @@ export function PublicSwitch({
     {
       ...changeOf(owner, code),
       onSuccess: (_data, { public_statistics: shown }) =>
-        announce(shown ? 'Everybody can see the statistics' : 'Only you can see the statistics'),
+        announce(shown ? details.isPublic : details.isPrivate),
     },
     cache,
   );
@@ -38,7 +38,7 @@ export function PublicSwitch({
   return (
     <div className={styles.switch}>
       <Checkbox
-        label="Everybody can see the statistics"
+        label={details.makePublic}
         checked={isPending ? variables.public_statistics === true : isPublic}
         aria-busy={isPending || undefined}
         aria-describedby={isError ? `public-${code}` : undefined}
@@ -48,20 +48,21 @@ export function PublicSwitch({
       />
       {isPublic && (
         <p className={styles.address}>
-          At{' '}
-          <span translate="no">
-            {publicUrl()}
-            <wbr />
-            {linkPath(code)}
-          </span>{' '}
+          {details.publicAt(
+            <span translate="no">
+              {publicUrl()}
+              <wbr />
+              {linkPath(code)}
+            </span>,
+          )}{' '}
           <TextButton look="sign" onClick={() => copy(address)}>
-            {copyWords[copied]} <VisuallyHidden>the address of the statistics</VisuallyHidden>
+            {copyWords[copied]} <VisuallyHidden>{details.publicUrl}</VisuallyHidden>
           </TextButton>
         </p>
       )}
       <FieldError
         id={`public-${code}`}
-        text={isError ? notChanged : undefined}
+        text={isError ? messages.notSaved : undefined}
         attempt={submittedAt}
       />
     </div>

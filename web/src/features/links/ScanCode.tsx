@@ -3,6 +3,7 @@ import { TextButton } from '../../components/TextButton';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress } from '../../lib/config';
+import { details } from './messages';
 import part from './Part.module.css';
 import styles from './ScanCode.module.css';
 
@@ -11,14 +12,14 @@ export function ScanCode({ scanCode }: { scanCode: string }) {
   const [copied, copy] = useCopy();
   return (
     <div className={part.part}>
-      <dt>Scan code</dt>
+      <dt>{details.scanCode}</dt>
       <dd>
         <span className={`${part.value} ${styles.address}`} translate="no">
           {shortAddress(scanCode).toUpperCase()}
         </span>{' '}
         <span className={part.action}>
           <TextButton look="sign" onClick={() => copy(scanUrl(scanCode))}>
-            {copyWords[copied]} <VisuallyHidden>the scan code</VisuallyHidden>
+            {copyWords[copied]} <VisuallyHidden>{details.theScanCode}</VisuallyHidden>
           </TextButton>
         </span>
       </dd>

@@ -5,11 +5,11 @@ import { cache } from '../../api/cache';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
 import { Field } from '../../components/Field';
+import { actions } from '../../components/messages';
 import { announce } from '../../lib/announce';
-import { formatNumber, plural } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
 import { taggingOf } from './changes';
-import { changeMessages, changeProblem } from './messages';
+import { changeProblem, list, problems } from './messages';
 import styles from './TagDialog.module.css';
 import { areTags, readTags, withTags } from './tags';
 
@@ -39,13 +39,13 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
     if (busy) return;
     const tags = readTags(text);
     if (tags.length === 0) {
-      fail('Enter a tag.');
+      fail(list.noTag);
       return;
     }
     const open = links.filter((link) => withTags(link.tags, tags).length > link.tags.length);
     const full = open.find((link) => !areTags(withTags(link.tags, tags)));
     if (full) {
-      fail(changeMessages.INVALID_TAGS ?? '');
+      fail(problems.INVALID_TAGS);
       return;
     }
     setError(undefined);
@@ -54,7 +54,7 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
       { links: open, tags },
       {
         onSuccess: () => {
-          announce(`${formatNumber(links.length)} ${plural(links.length, 'link', 'links')} tagged`);
+          announce(list.tagged(links.length));
           onTagged();
         },
         onError: (problem) => fail(changeProblem(problem)),
@@ -68,13 +68,10 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
   };
 
   return (
-    <Dialog
-      title={`Tag ${formatNumber(links.length)} ${plural(links.length, 'link', 'links')}`}
-      onClose={close}
-    >
+    <Dialog title={list.tagTitle(links.length)} onClose={close}>
       <form className={styles.form} onSubmit={onSubmit} noValidate>
         <Field
-          label="Tags to add, with commas between them"
+          label={list.tagField}
           autoComplete="off"
           autoCapitalize="none"
           dir="auto"
@@ -85,10 +82,10 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
         />
         <DialogActions>
           <Button type="submit" look="sign" busy={busy}>
-            Tag
+            {list.tag}
           </Button>
-          <Button onClick={close}>Cancel</Button>
-          {busy && <span role="status">{`${formatNumber(done)} done`}</span>}
+          <Button onClick={close}>{actions.cancel}</Button>
+          {busy && <span role="status">{list.taggedSoFar(done)}</span>}
         </DialogActions>
       </form>
     </Dialog>

@@ -18,7 +18,7 @@ import { cache } from '../../api/cache';
 import { dependsOnLinks, keys, type Key } from '../../api/keys';
 import { showToast } from '../../components/toast';
 import type { Owner } from '../../lib/owner';
-import { notRemoved, notRestored } from './messages';
+import { messages } from './messages';
 import { moved, type Move } from './moves';
 import { addLink, knownLink, linkOf, updateLink, updateLinks } from './queries';
 import { withTags } from './tags';
@@ -29,7 +29,7 @@ const MAX_CODES = 100;
 const MAX_CALLS = 4;
 
 const calls = { remove: removeLinks, restore: restoreLinks };
-const failures = { remove: notRemoved, restore: notRestored };
+const failures = { remove: messages.notRemoved, restore: messages.notRestored };
 
 /** Removes links; returns the codes of those that were removed. Tells of failures. */
 export function remove(owner: Owner, links: readonly Link[]): Promise<string[]> {

@@ -18,7 +18,7 @@ import { cache, FRESH_FOR, KEPT_FOR } from '../../api/cache';
 import { keys, queryOf, type Key } from '../../api/keys';
 import { showToast } from '../../components/toast';
 import type { Owner } from '../../lib/owner';
-import { loadError } from './messages';
+import { messages } from './messages';
 import { belongs, isMoving, moved, pendingMoves } from './moves';
 
 type Cursor = string | null;
@@ -46,7 +46,7 @@ export function listOf(owner: Owner, query: LinkQuery) {
     staleTime: ({ state }) => FRESH_FOR * (state.data?.pages.length ?? 1),
     // There is one for each pause in typing.
     gcTime: query.text === '' ? Infinity : KEPT_FOR,
-    meta: { onFailure: () => showToast(loadError) },
+    meta: { onFailure: () => showToast(messages.loadFailed) },
   });
 }
 
@@ -55,7 +55,7 @@ export function linkOf(owner: Owner, code: string) {
     queryKey: keys.link(owner, code),
     queryFn: ({ signal }): Promise<LinkWithHistory> => showLink(owner, code, { signal }),
     gcTime: KEPT_FOR,
-    meta: { onFailure: () => showToast(loadError) },
+    meta: { onFailure: () => showToast(messages.loadFailed) },
   });
 }
 

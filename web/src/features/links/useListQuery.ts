@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useSearchParams } from 'react-router-dom';
 import type { LinkQuery, LinkState } from '../../api';
+import { list } from './messages';
 
 /** Milliseconds without another letter after which links are looked for. */
 const REST = 250;
@@ -9,17 +10,17 @@ const REST = 250;
 export const LONGEST_SEARCH = 999;
 
 export const orders = [
-  { value: 'newest', text: 'Newest' },
-  { value: 'oldest', text: 'Oldest' },
-  { value: 'most viewed', text: 'Most viewed' },
+  { value: 'newest', text: list.orders.newest },
+  { value: 'oldest', text: list.orders.oldest },
+  { value: 'most viewed', text: list.orders['most viewed'] },
 ] as const;
 
 export const states = [
-  { value: 'all', text: 'All' },
-  { value: 'active', text: 'Active' },
-  { value: 'expired', text: 'Ended' },
-  { value: 'blocked', text: 'Blocked' },
-  { value: 'removed', text: 'Removed' },
+  { value: 'all', text: list.states.all },
+  { value: 'active', text: list.states.active },
+  { value: 'expired', text: list.states.expired },
+  { value: 'blocked', text: list.states.blocked },
+  { value: 'removed', text: list.states.removed },
 ] as const satisfies readonly { value: LinkState | 'all'; text: string }[];
 
 interface ListQuery {

@@ -4,13 +4,14 @@ import { previewLink, type Preview } from '../../api';
 import { cache, KEPT_FOR } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { Button, ButtonLink } from '../../components/Button';
+import { actions } from '../../components/messages';
 import { Offline } from '../../components/Offline';
 import { ShortAddress } from '../../components/ShortAddress';
 import { Spinner } from '../../components/Spinner';
 import { formatMoment } from '../../lib/format';
 import { nobody } from '../../lib/owner';
 import { readable } from '../../lib/hosts';
-import { headings, notLookedUp, reportMessages } from './messages';
+import { messages } from './messages';
 import styles from './PreviewView.module.css';
 import { ReportDialog } from './ReportDialog';
 import { Warnings } from './Warnings';
@@ -38,7 +39,7 @@ export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
   if (data === null) return otherwise;
   return page(
     <>
-      <h1>{headings[data?.state ?? 'active']}</h1>
+      <h1>{messages.headings[data?.state ?? 'active']}</h1>
       {data && (
         <>
           <Offline />
@@ -47,15 +48,15 @@ export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
       )}
       {!data && isError && (
         <div className={styles.failed} role="alert">
-          <p>{notLookedUp}</p>
+          <p>{messages.loadFailed}</p>
           <Button busy={isFetching} onClick={() => void refetch()}>
-            Try again
+            {actions.tryAgain}
           </Button>
         </div>
       )}
       {!data && !isError && (
         <div className={styles.loading}>
-          <Spinner label="Looking the link up" />
+          <Spinner label={messages.loading} />
         </div>
       )}
     </>,
@@ -78,9 +79,7 @@ function Known({ preview, over }: { preview: Preview; over: (preview: Preview) =
           ))}
         </p>
         {shown && (
-          <p className={styles.shown}>
-            Read as <bdi translate="no">{shown}</bdi>
-          </p>
+          <p className={styles.shown}>{messages.displayedAs(<bdi translate="no">{shown}</bdi>)}</p>
         )}
         {address && (
           <p className={styles.address} translate="no" dir="ltr">
@@ -91,25 +90,20 @@ function Known({ preview, over }: { preview: Preview; over: (preview: Preview) =
       <Warnings preview={preview} />
       {state !== 'active' && <div className={styles.over}>{over(preview)}</div>}
       <p className={styles.quiet}>
-        <ShortAddress code={code} /> was made on {made}
-        {changed ? ` and changed on ${changed}` : state === 'active' && ' and has led there since'}.
-        {title && (
-          <>
-            {' '}
-            Who made it calls it “<bdi>{title}</bdi>”.
-          </>
-        )}
+        {messages.created(<ShortAddress code={code} />, made)}{' '}
+        {changed ? messages.changed(changed) : state === 'active' && messages.unchanged}{' '}
+        {title && messages.ownerTitle(<bdi>{title}</bdi>)}
       </p>
       <div className={styles.actions}>
         {state === 'active' && (
           <ButtonLink look="sign" to={`/${code}`} reloadDocument rel="noreferrer">
-            Go there
+            {messages.goThere}
           </ButtonLink>
         )}
-        <Button onClick={() => setReporting(true)}>REPORT</Button>
+        <Button onClick={() => setReporting(true)}>{messages.report}</Button>
       </div>
       <p className={styles.sent} role="status">
-        {sent && reportMessages.sent}
+        {sent && messages.sent}
       </p>
       {reporting && (
         <ReportDialog

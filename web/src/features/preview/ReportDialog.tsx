@@ -7,10 +7,19 @@ import { Dialog, DialogActions } from '../../components/Dialog';
 import { Field } from '../../components/Field';
 import { FieldError } from '../../components/FieldError';
 import { Label } from '../../components/Label';
+import { actions } from '../../components/messages';
 import { fromNow } from '../../lib/format';
 import { useHere } from '../../lib/useHere';
-import { MOST_DETAILS, reportMessages, reportReasons } from './messages';
+import { messages } from './messages';
 import styles from './ReportDialog.module.css';
+
+/** Unicode code points. */
+const MAX_DETAILS = 1000;
+
+const reasons = Object.entries(messages.reasons).map(([value, text]) => ({
+  value: value as BlockReason,
+  text,
+}));
 
 interface ReportDialogProps {
   code: string;
@@ -50,8 +59,8 @@ export function ReportDialog({ code, onClose, onSent }: ReportDialogProps) {
       if (failureCode(error) === 'failed') console.error(error);
       if (!isHere()) return;
       setBusy(false);
-      if (known === 'INVALID_CONTACT') fail('contact', reportMessages.badContact);
-      else if (known === 'INVALID_DETAILS') fail('details', reportMessages.longDetails);
+      if (known === 'INVALID_CONTACT') fail('contact', messages.badContact);
+      else if (known === 'INVALID_DETAILS') fail('details', messages.longDetails);
       else fail('form', whyNotSent(error));
     }
   };
@@ -59,24 +68,18 @@ export function ReportDialog({ code, onClose, onSent }: ReportDialogProps) {
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     if (busy) return;
-    if (reason === '') fail('reason', reportMessages.noReason);
-    else if (Array.from(details).length > MOST_DETAILS) fail('details', reportMessages.longDetails);
-    else if (contact.trim() !== '' && !contact.includes('@'))
-      fail('contact', reportMessages.badContact);
+    if (reason === '') fail('reason', messages.noReason);
+    else if (Array.from(details).length > MAX_DETAILS) fail('details', messages.longDetails);
+    else if (contact.trim() !== '' && !contact.includes('@')) fail('contact', messages.badContact);
     else void send(reason);
   };
 
   return (
-    <Dialog title="Report this link" onClose={onClose}>
+    <Dialog title={messages.reportTitle} onClose={onClose}>
       <form className={styles.form} onSubmit={onSubmit} noValidate>
         <div>
-          <Label id={id}>What is wrong with it?</Label>
-          <Choice
-            label="What is wrong with it?"
-            options={reportReasons}
-            value={reason}
-            onChange={setReason}
-          />
+          <Label id={id}>{messages.reason}</Label>
+          <Choice label={messages.reason} options={reasons} value={reason} onChange={setReason} />
           <FieldError
             id={`${id}-error`}
             text={problemAt('reason')?.text}
@@ -84,13 +87,13 @@ export function ReportDialog({ code, onClose, onSent }: ReportDialogProps) {
           />
         </div>
         <AreaField
-          label="What did you see? (optional)"
+          label={messages.details}
           value={details}
           onChange={(event) => setDetails(event.target.value)}
           error={problemAt('details')?.text}
         />
         <Field
-          label="Your email, if you may be asked (optional)"
+          label={messages.contact}
           type="email"
           name="email"
           autoComplete="email"
@@ -106,9 +109,9 @@ export function ReportDialog({ code, onClose, onSent }: ReportDialogProps) {
         />
         <DialogActions>
           <Button type="submit" look="sign" busy={busy}>
-            Send report
+            {messages.send}
           </Button>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{actions.cancel}</Button>
         </DialogActions>
       </form>
     </Dialog>
@@ -117,9 +120,9 @@ export function ReportDialog({ code, onClose, onSent }: ReportDialogProps) {
 
 function whyNotSent(error: unknown): string {
   const failure = error instanceof Failure ? error : null;
-  if (failure?.code === 'no-exist') return reportMessages.gone;
-  if (failure?.code === 'outdated') return reportMessages.outdated;
+  if (failure?.code === 'no-exist') return messages.gone;
+  if (failure?.code === 'outdated') return messages.outdated;
   if (failure?.code === 'resource-exhausted' && failure.retryAfter !== undefined)
-    return reportMessages.tooMany(fromNow(failure.retryAfter));
-  return reportMessages.failed;
+    return messages.tooMany(fromNow(failure.retryAfter));
+  return messages.failed;
 }

@@ -4,7 +4,7 @@ import styles from './Board.module.css';
 
 import { type Design, type Drawing, sideOf } from './drawing';
 import { DrawnCanvas } from './DrawnCanvas';
-import { qrMessages } from './messages';
+import { messages } from './messages';
 import { reachWords } from './print';
 import { QrCanvas } from './QrCanvas';
 import { isPlainDrawing } from './style';
@@ -47,15 +47,13 @@ export function Board(props: BoardProps) {
         ) : (
           <QrCanvas ref={canvas} design={design} />
         )}
-        {blank && !tooLong && (
-          <p className={styles.blank}>{form?.empty ?? 'Enter a link and its code appears here.'}</p>
-        )}
+        {blank && !tooLong && <p className={styles.blank}>{form?.empty ?? messages.empty}</p>}
       </div>
       <VerdictLine
         verdict={verdict}
         mend={mend}
         reach={scans && millimetres !== null ? reachWords(millimetres, side) : ''}
-        hint={tooLong && design.logo ? 'Without the image there is room for more.' : ''}
+        hint={tooLong && design.logo ? messages.tooLongHint : ''}
       />
     </div>
   );
@@ -63,6 +61,6 @@ export function Board(props: BoardProps) {
 
 /** Stands in place of the code. */
 function TooLong() {
-  useEffect(() => announce(qrMessages.tooLong), []);
-  return <p className={styles.tooLong}>{qrMessages.tooLong}</p>;
+  useEffect(() => announce(messages.tooLong), []);
+  return <p className={styles.tooLong}>{messages.tooLong}</p>;
 }

@@ -1,6 +1,7 @@
 import { useCallback, useState } from 'react';
 import { ColorPicker } from './ColorPicker';
 import styles from './ColorFields.module.css';
+import { messages } from './messages';
 import type { Style } from './style';
 
 type Picker = 'foreground' | 'background';
@@ -21,14 +22,14 @@ export function ColorFields({ style, change }: ColorFieldsProps) {
   return (
     <div className={styles.pair}>
       <ColorPicker
-        label="Color"
+        label={messages.color}
         color={style.foreground}
         onColor={(foreground) => change({ foreground })}
         open={picker === 'foreground'}
         setOpen={setForegroundOpen}
       />
       <ColorPicker
-        label="Background color"
+        label={messages.backgroundColor}
         color={style.background}
         onColor={(background) => change({ background })}
         open={picker === 'background'}

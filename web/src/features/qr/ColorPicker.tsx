@@ -6,6 +6,7 @@ import { Field } from '../../components/Field';
 import { Label } from '../../components/Label';
 import styles from './ColorPicker.module.css';
 import { parseColor } from './colors';
+import { messages } from './messages';
 
 interface ColorPickerProps {
   label: string;
@@ -55,7 +56,7 @@ export function ColorPicker({ label, color, onColor, open, setOpen }: ColorPicke
         onClick={() => setOpen(!open)}
       >
         {open ? (
-          'CLOSE'
+          messages.close
         ) : (
           <>
             <span className={styles.swatch} style={{ backgroundColor: color }} aria-hidden="true" />
@@ -79,13 +80,13 @@ function ColorText({ color, onColor }: { color: string; onColor: (color: string)
   const text = typed.color === color ? typed.text : color;
   return (
     <Field
-      label="Hex, rgb() or hsl()"
+      label={messages.colorText}
       type="text"
       autoComplete="off"
       autoCapitalize="none"
       spellCheck={false}
       value={text}
-      error={parseColor(text) === null ? 'Not a color yet' : undefined}
+      error={parseColor(text) === null ? messages.badColor : undefined}
       onChange={(event) => {
         const next = event.target.value;
         const parsed = parseColor(next);

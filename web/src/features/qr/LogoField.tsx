@@ -3,7 +3,7 @@ import { Label } from '../../components/Label';
 import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
 import styles from './LogoField.module.css';
-import { qrMessages } from './messages';
+import { messages } from './messages';
 import type { LogoState } from './useLogo';
 
 interface LogoFieldProps {
@@ -54,7 +54,7 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
 
   return (
     <div>
-      <Label id={`${id}-label`}>Center image</Label>
+      <Label id={`${id}-label`}>{messages.centerImage}</Label>
       <div className={styles.row}>
         <label className={styles.file} data-over={over}>
           <input
@@ -67,15 +67,13 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
               event.target.value = '';
             }}
           />
-          {state.step === 1 && <Spinner label="Loading the image" />}
+          {state.step === 1 && <Spinner label={messages.loadingImage} />}
           {state.step === 2 && (
-            <img className={styles.preview} src={state.logo.src} alt={qrMessages.logoAlt} />
+            <img className={styles.preview} src={state.logo.src} alt={messages.logoAlt} />
           )}
-          <span>
-            {state.step === 2 ? 'Choose another image' : 'Choose, drop or paste an image'}
-          </span>
+          <span>{state.step === 2 ? messages.chooseOtherImage : messages.chooseImage}</span>
         </label>
-        {state.step === 2 && <TextButton onClick={remove}>Remove image</TextButton>}
+        {state.step === 2 && <TextButton onClick={remove}>{messages.removeImage}</TextButton>}
       </div>
     </div>
   );

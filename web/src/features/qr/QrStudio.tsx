@@ -4,9 +4,10 @@ import { Field } from '../../components/Field';
 import { Spinner } from '../../components/Spinner';
 import { Board } from './Board';
 import { ColorFields } from './ColorFields';
-import { canCopyImages } from './download';
+import { canCopyImages, DEFAULT_NAME } from './download';
 import { drawDesign, SIZE } from './drawing';
 import { LogoField } from './LogoField';
+import { messages } from './messages';
 import { FIRST_WIDTH, millimetresOf } from './print';
 import { ScanNote } from './scan/ScanNote';
 import styles from './QrStudio.module.css';
@@ -34,16 +35,21 @@ export function QrStudio({ initialText }: { initialText: string }) {
     <div className={styles.studio}>
       <div className={styles.controls}>
         <Field
-          label="Name"
+          label={messages.name}
           type="text"
-          placeholder="my-qr-code"
+          placeholder={DEFAULT_NAME}
           autoComplete="off"
           dir="auto"
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
         <div>
-          <TextField label="URL" value={text} onValue={(next) => write(next)} symbol={typed} />
+          <TextField
+            label={messages.url}
+            value={text}
+            onValue={(next) => write(next)}
+            symbol={typed}
+          />
           <ScanNote
             scan={scan}
             text={text}
@@ -60,18 +66,18 @@ export function QrStudio({ initialText }: { initialText: string }) {
             checked={style.quietZone}
             onChange={({ target }) => change({ quietZone: target.checked })}
           />
-          Quiet zone, for dark surroundings
+          {messages.quietZone}
         </label>
         <div className={styles.actions}>
           <Button look="sign" onClick={() => download({ ending: '.png', pixels })}>
-            DOWNLOAD QR
+            {messages.download}
           </Button>
-          <Button onClick={() => download({ ending: '.svg' })}>SVG</Button>
+          <Button onClick={() => download({ ending: '.svg' })}>{messages.svg}</Button>
           {canCopyImages() && <Button onClick={copy}>{copyWords[copied]}</Button>}
         </div>
         <div className={styles.more}>
           <Button aria-expanded={open} aria-controls={moreId} onClick={toggle}>
-            More options
+            {messages.moreOptions}
           </Button>
           <div id={moreId} hidden={!open}>
             {more ? (
@@ -91,7 +97,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
                 savePdf={(millimetres) => download({ ending: '.pdf', millimetres })}
               />
             ) : (
-              open && <Spinner label="Loading the options" />
+              open && <Spinner label={messages.loadingOptions} />
             )}
           </div>
         </div>

@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/format';
+import { messages } from './messages';
 import styles from './Room.module.css';
 import type { QrSymbol } from './symbol';
 
@@ -10,7 +10,7 @@ export function Room({ id, symbol }: { id?: string; symbol: QrSymbol }) {
   const { used, capacity, unit } = symbol;
   return (
     <p id={id} className={styles.room}>
-      {used > capacity * NEAR && `${formatNumber(used)} of ${formatNumber(capacity)} ${unit} used`}
+      {used > capacity * NEAR && messages.used(used, capacity, unit)}
     </p>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { Mark } from '../../components/Mark';
 import { TextButton } from '../../components/TextButton';
 import { announce } from '../../lib/announce';
-import { verdictWords } from './messages';
+import { verdicts } from './messages';
 import type { Verdict } from './verdict';
 import styles from './VerdictLine.module.css';
 
@@ -25,7 +25,7 @@ interface VerdictLineProps {
 
 /** Whether the code scans, and what would mend it. The eye sees it at once; it is said after a rest. */
 export function VerdictLine({ verdict, mend, hint, reach }: VerdictLineProps) {
-  const words = verdict ? verdictWords[verdict] : '';
+  const words = verdict ? verdicts[verdict] : '';
   useEffect(() => {
     if (words === '') return undefined;
     const timer = setTimeout(() => announce(words), REST);

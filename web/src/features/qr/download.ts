@@ -1,4 +1,4 @@
-const DEFAULT_NAME = 'my-qr-code';
+export const DEFAULT_NAME = 'my-qr-code';
 
 /** Bytes a file name may have on every system, less the ending. */
 const LONGEST = 200;

@@ -1,5 +1,6 @@
 import { contrasted } from './colors';
 import { type Design, type Logo, symbolOf } from './drawing';
+import { fixes } from './messages';
 import { marginOf, PLAIN, type Style } from './style';
 import { levels } from './symbol';
 
@@ -23,21 +24,21 @@ export function betterDesigns(design: Design): Better[] {
   const better: Better[] = [];
   const { level } = symbolOf(design);
   for (const higher of levels.slice(levels.indexOf(level) + 1)) {
-    better.push(styled('More error correction', { level: higher }));
+    better.push(styled(fixes.errorCorrection, { level: higher }));
   }
-  if (marginOf(style) === 0) better.push(styled('Larger quiet zone', { quietZone: true }));
-  better.push(styled('More contrast', contrasted(style)));
-  if (logo) better.push({ words: 'Smaller image', design: { ...design, logo: shrunk(logo) } });
+  if (marginOf(style) === 0) better.push(styled(fixes.quietZone, { quietZone: true }));
+  better.push(styled(fixes.contrast, contrasted(style)));
+  if (logo) better.push({ words: fixes.smallerImage, design: { ...design, logo: shrunk(logo) } });
   better.push(
-    styled('Plainer shapes', {
+    styled(fixes.shapes, {
       modules: PLAIN.modules,
       eyeFrame: { ...style.eyeFrame, shape: PLAIN.eyeFrame.shape },
       eyeBall: { ...style.eyeBall, shape: PLAIN.eyeBall.shape },
     }),
-    styled('Use automatic error correction', { level: null }),
-    styled('Use the plain style', { ...PLAIN, level: style.level }),
+    styled(fixes.automaticErrorCorrection, { level: null }),
+    styled(fixes.plainStyle, { ...PLAIN, level: style.level }),
   );
-  if (logo) better.push({ words: 'Remove the image', design: { ...design, logo: undefined } });
+  if (logo) better.push({ words: fixes.removeImage, design: { ...design, logo: undefined } });
   return better.filter(
     (one) => symbolOf(one.design).modules !== null && !isSame(one.design, design),
   );

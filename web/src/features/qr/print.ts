@@ -1,4 +1,4 @@
-import { formatNumber } from '../../lib/format';
+import { messages } from './messages';
 
 /** Millimetres along a side of a print: from what a phone can just read to a poster. */
 const LEAST_WIDTH = 10;
@@ -8,7 +8,7 @@ const MOST_WIDTH = 1_000;
 const GROUPED = /^\d{1,3}(?:,\d{3})+(?=$|\.)/;
 
 /** What is said of a width that is none, or out of bounds. */
-export const WIDTH_FAULT = `Enter ${LEAST_WIDTH} to ${formatNumber(MOST_WIDTH)} millimetres`;
+export const WIDTH_FAULT = messages.badWidth(LEAST_WIDTH, MOST_WIDTH);
 
 /** What a person finds in the field of the width. */
 export const FIRST_WIDTH = '50';
@@ -46,7 +46,7 @@ export function reachWords(millimetres: number, side: number): string {
   const centimetres = Math.floor(reachOf(millimetres, side) / 10);
   const reach =
     centimetres < 100
-      ? `${centimetres} cm`
-      : `${formatNumber(Math.floor(centimetres / 10) / 10)} m`;
-  return `Printed ${formatNumber(millimetres)} mm wide, it reads from up to ${reach}.`;
+      ? messages.centimetres(centimetres)
+      : messages.metres(Math.floor(centimetres / 10) / 10);
+  return messages.scanDistance(millimetres, reach);
 }

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { showToast } from '../../components/toast';
 import type { Logo } from './drawing';
-import { qrMessages } from './messages';
+import { messages } from './messages';
 
 /** Drawn in the center, fitted into a square of this many pixels. */
 const LOGO_SIZE = 100;
@@ -42,7 +42,7 @@ export function useLogo(): UseLogo {
   const choose = (file: File | null | undefined) => {
     if (!file) return;
     if (!file.type.startsWith('image/')) {
-      showToast(qrMessages.badFile);
+      showToast(messages.badFile);
       return;
     }
     const mine = (latest.current += 1);
@@ -54,7 +54,7 @@ export function useLogo(): UseLogo {
       (error: unknown) => {
         if (latest.current !== mine) return;
         console.warn('The image was not read', error);
-        showToast(error instanceof LogoError ? error.message : qrMessages.badFile);
+        showToast(error instanceof LogoError ? error.message : messages.badFile);
         setState(before.current);
       },
     );
@@ -77,8 +77,8 @@ async function readLogo(file: File): Promise<Logo> {
   image.src = await readDataUrl(file);
   await image.decode();
   const isSvg = file.type.startsWith('image/svg');
-  if (isSvg && !(await hasSize(file))) throw new LogoError(qrMessages.unsizedImage);
-  if (!isSvg && !(await isWhole(file))) throw new LogoError(qrMessages.damagedImage);
+  if (isSvg && !(await hasSize(file))) throw new LogoError(messages.unsizedImage);
+  if (!isSvg && !(await isWhole(file))) throw new LogoError(messages.damagedImage);
   // A drawing without a size of its own fills the square, and any drawing is as sharp as one likes.
   const width = image.naturalWidth || KEPT;
   const height = image.naturalHeight || KEPT;
@@ -91,7 +91,7 @@ async function readLogo(file: File): Promise<Logo> {
   if (!pen) throw new Error('Nothing can be drawn');
   pen.imageSmoothingQuality = 'high';
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
-  if (isEmpty(pen)) throw new LogoError(qrMessages.emptyImage);
+  if (isEmpty(pen)) throw new LogoError(messages.emptyImage);
   return {
     src: canvas.toDataURL('image/png'),
     width: (LOGO_SIZE * width) / longer,

@@ -5,16 +5,16 @@ import { save } from '../../lib/save';
 import { copyImage, fileName, pngOf, type Wanted } from './download';
 import type { Design } from './drawing';
 import { checkFile, makeFile } from './files';
-import { qrMessages, savedWords } from './messages';
+import { messages, saved } from './messages';
 import { isBlank } from './symbol';
 import type { Choices } from './useDesign';
 import type { More } from './useOptions';
 
 type Copied = 'idle' | 'copied' | 'refused';
 export const copyWords: Record<Copied, string> = {
-  idle: 'Copy image',
-  copied: 'Copied',
-  refused: 'Not copied',
+  idle: messages.copyImage,
+  copied: messages.copied,
+  refused: messages.notCopied,
 };
 
 /** Downloads a code and copies its image. `refusals` counts the tries without a code to save. */
@@ -28,8 +28,8 @@ export function useSaving(
   const [refusals, setRefusals] = useState(0);
 
   const refused = (): boolean => {
-    if (isBlank(choices.text)) showToast(choices.form?.refused ?? qrMessages.noLink);
-    else if (choices.tooLong) showToast(qrMessages.tooLong);
+    if (isBlank(choices.text)) showToast(choices.form?.refused ?? messages.noLink);
+    else if (choices.tooLong) showToast(messages.tooLong);
     else return false;
     setRefusals(refusals + 1);
     return true;
@@ -41,7 +41,7 @@ export function useSaving(
     const made = await makeFile(wanted, design, canvas.current, more);
     const fault = await checkFile(made, design);
     save(made.file, fileName(name, wanted.ending));
-    if (fault) showToast(savedWords[fault]);
+    if (fault) showToast(saved[fault]);
   };
 
   const download = (wanted: Wanted) => {
@@ -49,7 +49,7 @@ export function useSaving(
     choices.settle();
     hand(wanted, choices.latest()).catch((error: unknown) => {
       console.error('The code was not saved', error);
-      showToast(qrMessages.notSaved);
+      showToast(messages.notSaved);
     });
   };
 

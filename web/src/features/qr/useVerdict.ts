@@ -1,7 +1,9 @@
 import type { RefObject } from 'react';
+import { actions } from '../../components/messages';
 import { contrasted, mendStyle } from './colors';
 import type { Wanted } from './download';
 import { type Design, type Drawing, SIZE } from './drawing';
+import { fixes } from './messages';
 import { BLACK, isPlainDrawing, PLAIN, WHITE } from './style';
 import type { Choices } from './useDesign';
 import { useMend } from './useMend';
@@ -23,19 +25,19 @@ export function useVerdict(
   const better = useMend(design, verdict === 'care', draw);
 
   const repaint = () => setStyle(contrasted(mendStyle(style)));
-  const removeImage: Mend = { words: 'Remove the image', act: () => choices.logo.set(undefined) };
+  const removeImage: Mend = { words: fixes.removeImage, act: () => choices.logo.set(undefined) };
   const automatic: Mend = {
-    words: 'Use automatic error correction',
+    words: fixes.automaticErrorCorrection,
     act: () => change({ level: null }),
   };
   const plain: Mend = isPlainDrawing(style)
     ? {
-        words: 'Use black on white',
+        words: fixes.blackOnWhite,
         act: () => change({ foreground: BLACK, background: WHITE }),
       }
-    : { words: 'Use the plain style', act: () => setStyle(PLAIN) };
+    : { words: fixes.plainStyle, act: () => setStyle(PLAIN) };
   const saveLarge: Mend = {
-    words: 'Save a large one as SVG',
+    words: fixes.svg,
     act: () => download({ ending: '.svg' }),
   };
   const useBetter: Mend | null | undefined = better && {
@@ -47,11 +49,11 @@ export function useVerdict(
   };
   const mends: Partial<Record<Verdict, Mend>> = {
     ...(useBetter !== undefined && { care: useBetter ?? saveLarge }),
-    inverted: { words: 'Swap the colors', act: repaint },
-    close: { words: 'Mend the colors', act: repaint },
+    inverted: { words: fixes.swapColors, act: repaint },
+    close: { words: fixes.colors, act: repaint },
     dense: logo ? removeImage : saveLarge,
     unread: !logo ? plain : style.level === null ? removeImage : automatic,
-    unchecked: { words: 'Try again', act: readAgain },
+    unchecked: { words: actions.tryAgain, act: readAgain },
   };
   const isLevelRaised = style.level !== null && style.level !== 'L';
   const lighter = logo ? removeImage : isLevelRaised ? automatic : null;

@@ -3,6 +3,7 @@ import { Link, useNavigate } from 'react-router-dom';
 import { accessLink } from '../../api';
 import { paths } from '../../lib/paths';
 import { isWebAddress, leaveFor } from './leave';
+import { messages } from './messages';
 import { overOf, type Over } from './over';
 import styles from './Redirecting.module.css';
 
@@ -50,7 +51,7 @@ export function Redirecting({ code, onOver }: RedirectingProps) {
 
   return (
     <p className={styles.late} role="status">
-      {late && <Link to={paths.home}>Go to the home page</Link>}
+      {late && <Link to={paths.home}>{messages.slow}</Link>}
     </p>
   );
 }

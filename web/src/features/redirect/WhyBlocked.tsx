@@ -1,17 +1,13 @@
 import { contact } from '../../lib/config';
+import { messages } from './messages';
 
-/** Who blocked a link, and whom to ask, where there is somebody. */
+/** Says who blocked a link, and whom to contact where there is an address. */
 export function WhyBlocked() {
   const address = contact();
   return (
     <>
-      The operator of this site did so, and it leads nowhere now.
-      {address && (
-        <>
-          {' '}
-          If you think that is wrong, write to <a href={`mailto:${address}`}>{address}</a>.
-        </>
-      )}
+      {messages.blockedBy}
+      {address && <> {messages.appeal(<a href={`mailto:${address}`}>{address}</a>)}</>}
     </>
   );
 }

@@ -1,17 +1,14 @@
 import type { Access } from '../../api';
+import { messages } from './messages';
 
-/** A link that leads nowhere any more. */
+/** A link that no longer redirects. */
 export interface Over {
   message: string;
-  /** The operator did it. */
+  /** Whether the operator blocked it. */
   blocked: boolean;
 }
 
-/** What is said of it, to the letter. */
 export function overOf({ state, reason }: Access): Over {
-  if (state === 'blocked')
-    return { message: `This link was blocked: ${reason ?? 'other'}.`, blocked: true };
-  const message =
-    state === 'removed' ? 'This link was removed by its owner.' : 'This link has ended.';
-  return { message, blocked: false };
+  if (state === 'blocked') return { message: messages.blocked(reason ?? 'other'), blocked: true };
+  return { message: state === 'removed' ? messages.removed : messages.expired, blocked: false };
 }

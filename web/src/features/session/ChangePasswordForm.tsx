@@ -7,7 +7,7 @@ import { startSession, username } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { hashPassword } from './hash';
-import { accountMessages, loginMessages, tryAgain } from './messages';
+import { account as texts, failureText, login, messages } from './messages';
 import { PasswordRules } from './PasswordRules';
 import { isGoodPassword } from './rules';
 
@@ -40,7 +40,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
       setOld('');
       setFresh('');
       setProblem(undefined);
-      setSaid({ done: true, text: accountMessages.changed });
+      setSaid({ done: true, text: texts.passwordChanged });
     } catch (error) {
       const code = failureCode(error);
       if (code === 'invalid-token' || code === 'no-logged') {
@@ -50,9 +50,9 @@ export function ChangePasswordForm({ account }: { account: Account }) {
       if (code !== 'incorrect') console.error(error);
       if (!isHere()) return;
       if (code === 'incorrect') {
-        setProblem({ old: loginMessages.incorrect, fresh: false });
+        setProblem({ old: login.incorrect, fresh: false });
         focus('password');
-      } else setSaid({ done: false, text: tryAgain(error) });
+      } else setSaid({ done: false, text: failureText(error) });
     } finally {
       if (isHere()) setBusy(false);
     }
@@ -62,7 +62,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
     event.preventDefault();
     if (busy) return;
     const found = {
-      old: old === '' ? accountMessages.noPassword : undefined,
+      old: old === '' ? messages.noPassword : undefined,
       fresh: !isGoodPassword(fresh),
     };
     setSaid(undefined);
@@ -76,7 +76,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
   return (
     <form ref={form} className={styles.form} onSubmit={onSubmit} noValidate>
       <PasswordField
-        label="Current password"
+        label={messages.currentPassword}
         name="password"
         autoComplete="current-password"
         value={old}
@@ -86,7 +86,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
         aria-required
       />
       <PasswordField
-        label="New password"
+        label={messages.newPassword}
         name="new-password"
         autoComplete="new-password"
         value={fresh}
@@ -101,7 +101,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
       </p>
       <div>
         <Button type="submit" look="sign" busy={busy}>
-          Change password
+          {texts.changePassword}
         </Button>
       </div>
     </form>

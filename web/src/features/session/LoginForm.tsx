@@ -6,7 +6,7 @@ import { showToast } from '../../components/toast';
 import { currentSession, deviceMark, rememberDevice, startSession } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
-import { loginMessages, tryAgain } from './messages';
+import { failureText, login, messages } from './messages';
 
 interface LoginFormProps {
   initialEmail: string;
@@ -17,7 +17,7 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
   const [email, setEmail] = useState(initialEmail);
   const [password, setPassword] = useState('');
   const [busy, setBusy] = useState(false);
-  const [wrong, setWrong] = useState<keyof typeof loginMessages>();
+  const [wrong, setWrong] = useState<'incorrect' | 'no-exist'>();
   const [failed, setFailed] = useState('');
   const isHere = useHere();
 
@@ -26,11 +26,11 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
     setFailed('');
     setWrong(undefined);
     try {
-      const login = await verifyUser({ email: email.trim(), password, device: deviceMark() });
+      const session = await verifyUser({ email: email.trim(), password, device: deviceMark() });
       // Who went on to another page is logged in there; one who is so by another way stays that.
       if (!isHere() && currentSession()) return;
-      rememberDevice(login.device);
-      startSession(login, login.username);
+      rememberDevice(session.device);
+      startSession(session, session.username);
       if (isHere()) onLogin();
     } catch (error) {
       const code = failureCode(error);
@@ -39,11 +39,11 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
       if (!isHere()) return;
       setBusy(false);
       if (named) {
-        showToast(loginMessages[code]);
+        showToast(login[code]);
         setWrong(code);
         return;
       }
-      setFailed(tryAgain(error));
+      setFailed(failureText(error));
     }
   };
 
@@ -56,22 +56,22 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
   return (
     <form className={styles.form} onSubmit={onSubmit} noValidate>
       <Field
-        label="Email"
+        label={messages.email}
         type="email"
         name="email"
         autoComplete="username"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        error={wrong === 'no-exist' ? loginMessages[wrong] : undefined}
+        error={wrong === 'no-exist' ? login[wrong] : undefined}
         toasted
       />
       <PasswordField
-        label="Password"
+        label={messages.password}
         name="password"
         autoComplete="current-password"
         value={password}
         onChange={(event) => setPassword(event.target.value)}
-        error={wrong === 'incorrect' ? loginMessages[wrong] : undefined}
+        error={wrong === 'incorrect' ? login[wrong] : undefined}
         toasted
       />
       <p className={styles.failed} role="alert">
@@ -79,7 +79,7 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
       </p>
       <div>
         <Button type="submit" look="sign" busy={busy}>
-          LOGIN
+          {login.submit}
         </Button>
       </div>
     </form>

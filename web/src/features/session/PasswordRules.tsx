@@ -1,5 +1,6 @@
 import { Mark } from '../../components/Mark';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { messages, register } from './messages';
 import styles from './PasswordRules.module.css';
 import { passwordRules } from './rules';
 
@@ -14,14 +15,17 @@ interface PasswordRulesProps {
 export function PasswordRules({ id, password, insist }: PasswordRulesProps) {
   return (
     <ul id={id} className={styles.rules} aria-live="polite" aria-relevant="text">
-      {passwordRules.map(({ text, isMet }) => {
+      {passwordRules.map(({ name, isMet }) => {
         const met = isMet(password);
         const look = met ? styles.met : insist ? styles.missing : undefined;
         return (
-          <li key={text} lang="es" aria-atomic="true" className={look}>
+          <li key={name} lang="es" aria-atomic="true" className={look}>
             <Mark kind="level" size="small" faint={!met} />
-            <span>{text}</span>
-            <VisuallyHidden lang="en">{met ? ' (met)' : ' (not met)'}</VisuallyHidden>
+            <span>{register.rules[name]}</span>
+            <VisuallyHidden lang="en">
+              {' '}
+              {met ? messages.ruleMet : messages.ruleNotMet}
+            </VisuallyHidden>
           </li>
         );
       })}

@@ -7,7 +7,7 @@ import { currentSession, rememberUsername } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { hashPassword, type HashedPassword } from './hash';
-import { registerMessages, tryAgain } from './messages';
+import { failureText, messages, register as texts } from './messages';
 import { PasswordRules } from './PasswordRules';
 import { emailProblem, isGoodPassword, usernameProblem } from './rules';
 
@@ -54,11 +54,11 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
       if (!isHere()) return;
       setBusy(false);
       if (exists) {
-        showToast(registerMessages.exist);
+        showToast(texts.exist);
         setTaken(true);
         return;
       }
-      setFailed(tryAgain(error));
+      setFailed(failureText(error));
     }
   };
 
@@ -82,19 +82,19 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
   return (
     <form ref={form} className={styles.form} onSubmit={onSubmit} noValidate>
       <Field
-        label="Email"
+        label={messages.email}
         type="email"
         name="email"
         autoComplete="username"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        error={taken ? registerMessages.exist : problems.email}
+        error={taken ? texts.exist : problems.email}
         attempt={problems.attempt}
         toasted={taken}
         aria-required
       />
       <PasswordField
-        label="Password"
+        label={messages.password}
         name="password"
         autoComplete="new-password"
         value={password}
@@ -105,7 +105,7 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
       />
       <PasswordRules id={rulesId} password={password} insist={problems.password ?? false} />
       <Field
-        label="Username"
+        label={messages.username}
         type="text"
         name="username"
         autoComplete="nickname"
@@ -123,7 +123,7 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
       </p>
       <div>
         <Button type="submit" look="sign" busy={busy}>
-          REGISTER
+          {texts.submit}
         </Button>
       </div>
     </form>

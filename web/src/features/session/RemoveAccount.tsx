@@ -3,29 +3,30 @@ import { failureCode, removeAccount } from '../../api';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
 import { PasswordField } from '../../components/Field';
+import { actions } from '../../components/messages';
 import { tellDone } from '../../components/toast';
 import { endSessionOf, type Account } from '../../lib/owner';
 import { endSession, forgetUsername } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
-import { accountMessages, loginMessages, tryAgain } from './messages';
+import { account as texts, failureText, login, messages } from './messages';
 
 interface RemoveAccountProps {
   account: Account;
   onRemoved: () => void;
 }
 
-/** The account goes for good: that is said, and asks for its password. */
+/** Deletes the account, after a dialog that says what is deleted and asks for the password. */
 export function RemoveAccount({ account, onRemoved }: RemoveAccountProps) {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <p>{accountMessages.goes}</p>
+      <p>{texts.deletion}</p>
       <div>
-        <Button onClick={() => setOpen(true)}>Remove account</Button>
+        <Button onClick={() => setOpen(true)}>{texts.deleteAccount}</Button>
       </div>
       {open && (
-        <Dialog title="Remove your account?" onClose={() => setOpen(false)}>
+        <Dialog title={texts.deleteQuestion} onClose={() => setOpen(false)}>
           <RemoveForm account={account} onRemoved={onRemoved} onClose={() => setOpen(false)} />
         </Dialog>
       )}
@@ -52,7 +53,7 @@ function RemoveForm({ account, onRemoved, onClose }: RemoveAccountProps & { onCl
       // First to another page: on this one the end of a session leads elsewhere.
       if (isHere()) onRemoved();
       endSession();
-      tellDone(accountMessages.removed);
+      tellDone(texts.deleted);
     } catch (error) {
       const code = failureCode(error);
       if (code === 'invalid-token' || code === 'no-logged') {
@@ -62,23 +63,23 @@ function RemoveForm({ account, onRemoved, onClose }: RemoveAccountProps & { onCl
       if (code !== 'incorrect') console.error(error);
       if (!isHere()) return;
       setBusy(false);
-      if (code === 'incorrect') point(loginMessages.incorrect);
-      else setFailed(tryAgain(error));
+      if (code === 'incorrect') point(login.incorrect);
+      else setFailed(failureText(error));
     }
   };
 
   const onSubmit = (event: SubmitEvent) => {
     event.preventDefault();
     if (busy) return;
-    if (password === '') point(accountMessages.noPassword);
+    if (password === '') point(messages.noPassword);
     else void remove();
   };
 
   return (
     <form className={styles.form} onSubmit={onSubmit} noValidate>
-      <p>{accountMessages.goes}</p>
+      <p>{texts.deletion}</p>
       <PasswordField
-        label="Password"
+        label={messages.password}
         name="password"
         autoComplete="current-password"
         value={password}
@@ -92,9 +93,9 @@ function RemoveForm({ account, onRemoved, onClose }: RemoveAccountProps & { onCl
       </p>
       <DialogActions>
         <Button type="submit" look="sign" busy={busy}>
-          Remove for good
+          {texts.deletePermanently}
         </Button>
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{actions.cancel}</Button>
       </DialogActions>
     </form>
   );

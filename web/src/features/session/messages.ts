@@ -1,39 +1,68 @@
+/** Texts of logging in, registering and the account itself. */
 import { Failure } from '../../api';
 import { fromNow } from '../../lib/format';
 
-/** Texts of the specification that logging in and registering own, to the letter. */
-export const loginMessages = {
+export const messages = {
+  email: 'Email',
+  password: 'Password',
+  username: 'Username',
+  currentPassword: 'Current password',
+  newPassword: 'New password',
+  ruleMet: '(met)',
+  ruleNotMet: '(not met)',
+  noPassword: 'Please enter your password',
+  sessionEnded: 'Your session has ended. Please log in again.',
+  failed: 'Something went wrong. Please try again.',
+  tooMany: (when: string) => `Too many attempts. Please try again ${when}.`,
+  outdated: 'A new version of this page is available. Please reload it.',
+};
+
+export const login = {
+  title: 'Log in',
+  description: 'Log in to Atajo to see your links and their views.',
+  submit: 'LOGIN',
+  noAccount: 'No account yet?',
+  register: 'Register',
   incorrect: 'Incorrect password',
   'no-exist': 'No accound found with this email',
-} as const;
+};
 
-export const registerMessages = {
+export const register = {
+  title: 'Register',
+  description: 'Create a free Atajo account to keep your links together and see their views.',
+  submit: 'REGISTER',
+  hasAccount: 'Already registered?',
+  logIn: 'Log in',
   exist: 'This email is already registered',
   noEmail: 'Please enter an email address',
   noUsername: 'Please enter a username',
   longUsername: 'Username need to have less than 30 characters',
   badEmail: 'Please enter a valid email',
-} as const;
+  /** In Spanish, as the specification has them. */
+  rules: {
+    length: 'Al menos 8 caracteres',
+    uppercase: 'Al menos una letra mayúscula',
+    digit: 'Al menos un dígito',
+    symbol: 'Al menos un símbolo',
+    bytes: 'Como máximo 72 bytes',
+  },
+};
 
-/** Shown above the log-in to whoever was on a page of an account when the session ended. */
-export const sessionEnded = 'Your session has ended. Please log in again.';
+export const account = {
+  changePassword: 'Change password',
+  passwordChanged: 'Your password was changed. All other sessions were logged out.',
+  deleteAccount: 'Delete account',
+  deleteQuestion: 'Delete your account?',
+  deletePermanently: 'Delete permanently',
+  deletion:
+    'Your account, its links and their statistics are deleted permanently. The short links stop working, and their codes are never reused.',
+  deleted: 'Your account was deleted.',
+};
 
-/** Shown in the form when what sends it is gone from the server. */
-const outdated = 'There is a newer version of this page. Please load it again.';
-
-/** Shown in the form when something failed that the specification has no name for. */
-export function tryAgain(error: unknown): string {
+/** The text for a failure that has no text of its own. */
+export function failureText(error: unknown): string {
   const { code, retryAfter } =
     error instanceof Failure ? error : { code: 'failed', retryAfter: undefined };
-  if (code === 'outdated') return outdated;
-  if (retryAfter === undefined) return 'That did not work. Please try again.';
-  return `That did not work: too many tries. Please try again ${fromNow(retryAfter)}.`;
+  if (code === 'outdated') return messages.outdated;
+  return retryAfter === undefined ? messages.failed : messages.tooMany(fromNow(retryAfter));
 }
-
-/** Of one's own account. */
-export const accountMessages = {
-  noPassword: 'Please enter your password',
-  changed: 'Your password was changed. You are logged out everywhere else.',
-  goes: 'Your account, all its links and their views go for good; their short addresses stop working and are never given out again.',
-  removed: 'Your account was removed.',
-} as const;

@@ -1,5 +1,5 @@
 import { codePoints } from '../../lib/text';
-import { registerMessages } from './messages';
+import { register } from './messages';
 
 const LONGEST_EMAIL = 254;
 const LONGEST_USERNAME = 30;
@@ -7,18 +7,17 @@ const LONGEST_USERNAME = 30;
 const LONGEST_PASSWORD_BYTES = 72;
 
 export interface PasswordRule {
-  text: string;
+  name: keyof typeof register.rules;
   isMet: (password: string) => boolean;
 }
 
-/** Shown in Spanish, as the specification has it. */
 export const passwordRules: PasswordRule[] = [
-  { text: 'Al menos 8 caracteres', isMet: (password) => codePoints(password) >= 8 },
-  { text: 'Al menos una letra mayúscula', isMet: (password) => /\p{Lu}/u.test(password) },
-  { text: 'Al menos un dígito', isMet: (password) => /\p{Nd}/u.test(password) },
-  { text: 'Al menos un símbolo', isMet: (password) => /[\p{P}\p{S}]/u.test(password) },
+  { name: 'length', isMet: (password) => codePoints(password) >= 8 },
+  { name: 'uppercase', isMet: (password) => /\p{Lu}/u.test(password) },
+  { name: 'digit', isMet: (password) => /\p{Nd}/u.test(password) },
+  { name: 'symbol', isMet: (password) => /[\p{P}\p{S}]/u.test(password) },
   {
-    text: 'Como máximo 72 bytes',
+    name: 'bytes',
     isMet: (password) =>
       password !== '' && new TextEncoder().encode(password).length <= LONGEST_PASSWORD_BYTES,
   },
@@ -29,13 +28,13 @@ export function isGoodPassword(password: string): boolean {
 }
 
 export function emailProblem(email: string): string | undefined {
-  if (email === '') return registerMessages.noEmail;
-  if (!email.includes('@') || email.length > LONGEST_EMAIL) return registerMessages.badEmail;
+  if (email === '') return register.noEmail;
+  if (!email.includes('@') || email.length > LONGEST_EMAIL) return register.badEmail;
   return undefined;
 }
 
 export function usernameProblem(username: string): string | undefined {
-  if (username === '') return registerMessages.noUsername;
-  if (codePoints(username) > LONGEST_USERNAME) return registerMessages.longUsername;
+  if (username === '') return register.noUsername;
+  if (codePoints(username) > LONGEST_USERNAME) return register.longUsername;
   return undefined;
 }

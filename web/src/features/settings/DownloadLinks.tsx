@@ -1,13 +1,14 @@
 import { useEffect, useRef, useState } from 'react';
 import { failureCode } from '../../api';
 import { Button } from '../../components/Button';
+import { actions } from '../../components/messages';
 import { announce } from '../../lib/announce';
-import { formatNumber, plural } from '../../lib/format';
 import { confirmSessionOf, endSessionOf, type Account } from '../../lib/owner';
 import { save } from '../../lib/save';
 import { collect, type Progress } from './collect';
 import styles from './DownloadLinks.module.css';
 import type { Format } from './file';
+import { messages } from './messages';
 
 const FORMATS: readonly Format[] = ['csv', 'json'];
 
@@ -33,9 +34,9 @@ export function DownloadLinks({ account }: { account: Account }) {
       if (mine.signal.aborted) return;
       confirmSessionOf(account);
       save(file, `atajo-links.${format}`);
-      const words = `${formatNumber(read)} ${plural(read, 'link', 'links')} downloaded.`;
-      setSaid(words);
-      announce(words);
+      const text = messages.downloaded(read);
+      setSaid(text);
+      announce(text);
     } catch (error) {
       if (mine.signal.aborted) return;
       const code = failureCode(error);
@@ -44,8 +45,8 @@ export function DownloadLinks({ account }: { account: Account }) {
         return;
       }
       console.error(error);
-      setSaid('That did not work. Please try again.');
-      announce('That did not work. Please try again.');
+      setSaid(messages.failed);
+      announce(messages.failed);
     } finally {
       if (!mine.signal.aborted) setRunning(null);
     }
@@ -58,17 +59,13 @@ export function DownloadLinks({ account }: { account: Account }) {
 
   return (
     <div className={styles.download}>
-      <p>
-        Every link of your account with all that is kept of it, those that you removed in the last
-        30 days too. In the CSV an apostrophe stands before what a spreadsheet would take for a
-        formula.
-      </p>
+      <p>{messages.downloadHint}</p>
       <div className={styles.row}>
         {FORMATS.map((format) => (
           <Button
             key={format}
             busy={running?.format === format}
-            aria-label={`Download my links as ${format.toUpperCase()}`}
+            aria-label={messages.downloadAs(format.toUpperCase())}
             onClick={() => {
               if (!running) void download(format);
             }}
@@ -76,18 +73,16 @@ export function DownloadLinks({ account }: { account: Account }) {
             {format.toUpperCase()}
           </Button>
         ))}
-        {running && <Button onClick={cancel}>Cancel</Button>}
+        {running && <Button onClick={cancel}>{actions.cancel}</Button>}
       </div>
       {running?.progress && (
         <p className={styles.progress}>
           <progress
-            aria-label="Links read"
+            aria-label={messages.progress}
             value={running.progress.read}
             max={Math.max(running.progress.total, 1)}
           />
-          <span>
-            {formatNumber(running.progress.read)} of {formatNumber(running.progress.total)} links
-          </span>
+          <span>{messages.progressOf(running.progress.read, running.progress.total)}</span>
         </p>
       )}
       <p>{said}</p>

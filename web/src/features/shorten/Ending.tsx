@@ -3,7 +3,8 @@ import { accessLink } from '../../api';
 import { Field } from '../../components/Field';
 import { ShortAddress } from '../../components/ShortAddress';
 import styles from './Ending.module.css';
-import { endingMessages, endingProblem } from './endings';
+import { messages } from './endingMessages';
+import { endingProblem } from './endings';
 
 /** What the shortener asks of the field. */
 export interface EndingHandle {
@@ -33,9 +34,7 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
   const problem = endingProblem(ending);
   const answer = found?.ending === ending ? found.answer : 'asked';
   const isTaken = !problem && answer === 'taken';
-  const error = isTaken
-    ? endingMessages.taken
-    : ((problem && endingMessages[problem]) ?? undefined);
+  const error = isTaken ? messages.taken : problem ? messages[problem] : undefined;
 
   useEffect(() => {
     if (ending === '' || endingProblem(ending)) return undefined;
@@ -78,10 +77,10 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
 
   return (
     <details ref={details} className={styles.ending}>
-      <summary>Choose its ending</summary>
+      <summary>{messages.customize}</summary>
       <div className={styles.field}>
         <Field
-          label="Your own ending"
+          label={messages.ending}
           type="text"
           autoComplete="off"
           autoCapitalize="none"
@@ -103,13 +102,7 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
 }
 
 function Words({ ending, answer }: { ending: string; answer: Answer }) {
-  if (ending === '') return endingMessages.rule;
-  if (answer === 'unknown') return endingMessages.unknown;
-  if (answer === 'free')
-    return (
-      <>
-        <ShortAddress code={ending} /> is free.
-      </>
-    );
-  return null;
+  if (ending === '') return messages.rule;
+  if (answer === 'unknown') return messages.unknown;
+  return answer === 'free' ? messages.available(<ShortAddress code={ending} />) : null;
 }

@@ -5,6 +5,7 @@ import { Link as RouteLink } from 'react-router-dom';
 import type { Link } from '../../api';
 import { cache } from '../../api/cache';
 import { Button } from '../../components/Button';
+import { actions } from '../../components/messages';
 import { ShortAddress } from '../../components/ShortAddress';
 import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
@@ -16,7 +17,7 @@ import { paths } from '../../lib/paths';
 import styles from './GuestLinks.module.css';
 import { linksOf } from './guestCache';
 import { LinkActions, Of, UndoLine, Views } from './LinkActions';
-import { loadFailed, stateWords } from './guestMessages';
+import { messages } from './guestMessages';
 import { useResults, type Result } from './ResultsProvider';
 
 /** How many more are shown at a time. */
@@ -94,15 +95,15 @@ export function GuestLinks({ owner, most }: GuestLinksProps) {
   if (query.isPending)
     return (
       <div className={styles.loading}>
-        <Spinner label="Loading your earlier links" />
+        <Spinner label={messages.loading} />
       </div>
     );
   if (!query.data)
     return (
       <div className={styles.failed}>
-        <p>{loadFailed}</p>
+        <p>{messages.loadFailed}</p>
         <Button busy={query.isFetching} onClick={() => void query.refetch()}>
-          Try again
+          {actions.tryAgain}
         </Button>
       </div>
     );
@@ -110,7 +111,7 @@ export function GuestLinks({ owner, most }: GuestLinksProps) {
   return (
     <section aria-labelledby={id}>
       <h2 id={id} className={styles.head}>
-        Made in this browser
+        {messages.heading}
       </h2>
       <ul className={styles.list}>
         {visible.map((link) => {
@@ -133,7 +134,7 @@ export function GuestLinks({ owner, most }: GuestLinksProps) {
       {(links.length > shown || query.hasNextPage) && (
         <p className={styles.more}>
           <Button busy={query.isFetchingNextPage} onClick={showMore}>
-            Show more
+            {actions.showMore}
           </Button>
         </p>
       )}
@@ -158,12 +159,12 @@ function Row({ link, guest, onRemoved }: RowProps) {
   return (
     <>
       <div className={styles.address}>
-        <TextButton look="text" title="Click to copy" onClick={onCopy}>
+        <TextButton look="text" title={messages.clickToCopy} onClick={onCopy}>
           <ShortAddress code={code} />
         </TextButton>
       </div>
       <p className={styles.to} dir="auto">
-        {state !== 'active' && <strong>{stateWords[state]} </strong>}
+        {state !== 'active' && <strong>{messages.states[state]} </strong>}
         {long_link}
       </p>
       <div className={styles.views}>
@@ -174,7 +175,7 @@ function Row({ link, guest, onRemoved }: RowProps) {
           {copyWords[copied]} <Of code={code} />
         </TextButton>
         <RouteLink className={styles.qr} to={paths.qr} state={{ url: shortUrl(code) }}>
-          QR <Of code={code} />
+          {messages.qr} <Of code={code} />
         </RouteLink>
         <LinkActions link={link} guest={guest} onRemoved={onRemoved} />
       </div>

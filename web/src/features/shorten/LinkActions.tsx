@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { Link } from 'react-router-dom';
 import type { Link as KnownLink } from '../../api';
 import { knownScanCode } from '../../api/scanCodes';
+import { actions } from '../../components/messages';
 import { RemoveDialog } from '../../components/RemoveDialog';
 import { ShortAddress } from '../../components/ShortAddress';
 import { TextButton } from '../../components/TextButton';
@@ -10,11 +11,12 @@ import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { announce } from '../../lib/announce';
 import { shortAddress, shortUrl } from '../../lib/config';
 import { linkPath } from '../../lib/edge';
-import { formatNumber, plural } from '../../lib/format';
+import { formatNumber } from '../../lib/format';
 import type { Guest } from '../../lib/owner';
 import { canShare, share } from '../../lib/share';
 import { useHere } from '../../lib/useHere';
 import { changeLife } from './guestCache';
+import { messages } from './guestMessages';
 import styles from './LinkActions.module.css';
 
 interface LinkActionsProps {
@@ -31,18 +33,18 @@ export function LinkActions({ link, guest, onRemoved }: LinkActionsProps) {
   const remove = async () => {
     setAsked(false);
     if (!(await change('remove'))) return;
-    announce(`${shortAddress(code)} was removed`);
+    announce(messages.removed(shortAddress(code)));
     onRemoved();
   };
   return (
     <>
       {canShare() && (
         <TextButton onClick={() => void share(shortUrl(code))}>
-          Share <Of code={code} />
+          {actions.share} <Of code={code} />
         </TextButton>
       )}
       <Link className={styles.statistics} to={linkPath(code)}>
-        Statistics <Of code={code} />
+        {messages.statistics} <Of code={code} />
       </Link>
       <TextButton
         aria-disabled={busy || undefined}
@@ -51,7 +53,7 @@ export function LinkActions({ link, guest, onRemoved }: LinkActionsProps) {
           else setAsked(true);
         }}
       >
-        Remove <Of code={code} />
+        {actions.remove} <Of code={code} />
       </TextButton>
       {asked && (
         <RemoveDialog
@@ -82,16 +84,14 @@ export function UndoLine({ code, guest, onRestored }: UndoLineProps) {
   const [busy, change] = useChange(guest, code);
   const undo = async () => {
     if (!(await change('restore'))) return;
-    announce(`${shortAddress(code)} is back`);
+    announce(messages.restored(shortAddress(code)));
     onRestored();
   };
   return (
     <p className={styles.undo}>
-      <span>
-        <ShortAddress code={code} /> was removed.
-      </span>
+      <span>{messages.wasRemoved(<ShortAddress code={code} />)}</span>
       <TextButton look="sign" aria-disabled={busy || undefined} onClick={() => void undo()}>
-        Undo <Of code={code} />
+        {actions.undo} <Of code={code} />
       </TextButton>
     </p>
   );
@@ -102,9 +102,9 @@ export function Views({ code, views }: { code: string; views: number | null }) {
   return (
     <Link className={styles.views} to={linkPath(code)}>
       {views === null ? '–' : formatNumber(views)}{' '}
-      <span className={styles.unit}>{plural(views ?? 0, 'view', 'views')}</span>{' '}
+      <span className={styles.unit}>{messages.views(views ?? 0)}</span>{' '}
       <VisuallyHidden>
-        {views === null && 'not known '}of {shortAddress(code)}
+        {messages[views === null ? 'viewsUnknownOf' : 'viewsOf'](shortAddress(code))}
       </VisuallyHidden>
     </Link>
   );

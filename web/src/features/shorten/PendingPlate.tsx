@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'react';
+import { actions } from '../../components/messages';
 import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
 import { useOnline } from '../../lib/online';
+import { messages } from './messages';
 import styles from './SignPlate.module.css';
-import { tryingAgain, type Wait } from './wait';
+import type { Wait } from './wait';
 
 interface PendingPlateProps {
   url: string;
@@ -14,7 +16,7 @@ interface PendingPlateProps {
 
 /** The place of the plate while its address is being made. */
 export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
-  const working = useOnline() ? 'Shortening' : 'Waiting for the connection';
+  const working = useOnline() ? messages.working : messages.waiting;
   const until = wait?.until ?? null;
 
   return (
@@ -36,7 +38,7 @@ export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
       {wait && (
         <span className={styles.giveUp}>
           <TextButton look="sign" onClick={onGiveUp}>
-            Give up
+            {actions.cancel}
           </TextButton>
         </span>
       )}
@@ -47,7 +49,7 @@ export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
 function Countdown({ until, words }: { until: number; words: string }) {
   const [now, setNow] = useState(words);
   useEffect(() => {
-    const timer = setInterval(() => setNow(tryingAgain(until - Date.now())), 1_000);
+    const timer = setInterval(() => setNow(messages.retrying(until - Date.now())), 1_000);
     return () => clearInterval(timer);
   }, [until]);
   return now;

@@ -16,6 +16,7 @@ import { guestLinks } from '../../lib/guest';
 import { useOwner } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
 import type { EndingHandle } from './Ending';
+import { messages } from './messages';
 import { PendingPlate } from './PendingPlate';
 import { useResults } from './ResultsProvider';
 import styles from './Shortener.module.css';
@@ -98,7 +99,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     <div className={styles.shortener}>
       <form className={styles.form} onSubmit={onSubmit} noValidate autoComplete="off">
         <VisuallyHidden>
-          <label htmlFor={id}>Link to shorten</label>
+          <label htmlFor={id}>{messages.field}</label>
         </VisuallyHidden>
         <input
           ref={field}
@@ -112,7 +113,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
           spellCheck={false}
           enterKeyHint="go"
           dir="auto"
-          placeholder="Paste a long link"
+          placeholder={messages.placeholder}
           defaultValue={typeof state?.link === 'string' ? state.link : ''}
           aria-invalid={error !== undefined || undefined}
           aria-describedby={error ? `${id}-error` : undefined}
@@ -126,7 +127,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
           />
         </div>
         <Button type="submit" look="sign" large onClick={onClick}>
-          Shorten
+          {messages.shorten}
         </Button>
         {owner.kind === 'account' && (
           <div className={styles.ending}>{endingPart && <endingPart.Ending ref={ending} />}</div>
@@ -134,7 +135,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
       </form>
       {working !== null && <PendingPlate url={working} wait={wait} onGiveUp={onGiveUp} />}
       {results.length > 0 && (
-        <ul className={styles.results} aria-label="Short links of this visit">
+        <ul className={styles.results} aria-label={messages.results}>
           {results.map((result, index) => (
             <li key={result.code}>
               <SignPlate

@@ -5,6 +5,7 @@ import { ShortAddress } from '../../components/ShortAddress';
 import { copyWords, useCopy } from '../../components/useCopy';
 import { shortAddress, shortUrl } from '../../lib/config';
 import { paths } from '../../lib/paths';
+import { messages } from './messages';
 import type { Result } from './ResultsProvider';
 import styles from './SignPlate.module.css';
 
@@ -46,7 +47,7 @@ export function SignPlate({ result, small = false, actions: Actions }: SignPlate
       </button>
       <div className={styles.beside}>
         <Link to={paths.qr} state={{ url: shortUrl(result.code) }}>
-          Make a QR code
+          {messages.makeQr}
         </Link>
         {Actions && <Actions result={result} />}
       </div>

@@ -5,7 +5,7 @@ import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { showToast } from '../../components/toast';
 import type { Guest } from '../../lib/owner';
-import { changeFailed } from './guestMessages';
+import { messages } from './guestMessages';
 
 /** Links that are asked for at a time. */
 const PAGE = 20;
@@ -41,7 +41,7 @@ export async function changeLife(
     await (change === 'remove' ? removeLinks : restoreLinks)(guest, [code]);
   } catch (error) {
     console.error(error);
-    showToast(changeFailed[failureCode(error) === 'no-exist' ? 'gone' : change]);
+    showToast(messages.failed[failureCode(error) === 'no-exist' ? 'gone' : change]);
     return false;
   }
   askAnew(guest);

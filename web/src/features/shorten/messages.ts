@@ -1,12 +1,20 @@
+/** Texts of the shortener. Those of a guest's links and of a custom ending load with these. */
+import { fromNow } from '../../lib/format';
 import type { UrlProblem } from './url';
 
-/** Texts of the specification that the shortener owns, to the letter. */
-export const urlMessages: Record<UrlProblem | 'blocked', string> = {
+export const messages = {
+  field: 'Link to shorten',
+  placeholder: 'Paste a long link',
+  shorten: 'Shorten',
+  results: 'New short links',
+  makeQr: 'Make a QR code',
+  working: 'Shortening',
+  waiting: 'Waiting for a connection',
+  retrying: (duration: number) => `Trying again ${fromNow(duration)}`,
+  ready: (url: string) => `Short URL ready: ${url}`,
+  invalidToken: 'Invalid user token',
   invalid: 'Enter a valid URL',
   'too-long': 'URL is too long',
   'no-scheme': 'Incluse https:// or http:// to url',
-  /** What leads there is on a list of the server's. */
   blocked: 'This link cannot be shortened.',
-};
-
-export const invalidToken = 'Invalid user token';
+} satisfies Record<UrlProblem | 'blocked', string> & Record<string, unknown>;

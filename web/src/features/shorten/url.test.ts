@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { urlMessages } from './messages';
+import { messages } from './messages';
 import { checkUrl } from './url';
 
 interface Case {
@@ -24,8 +24,8 @@ describe('the rules of a link', () => {
     const onHome = checkUrl(input, { publicUrl, wantsScheme: true });
     const onOther = checkUrl(input, { publicUrl, wantsScheme: false });
 
-    expect(onHome.ok ? null : urlMessages[onHome.problem]).toBe(home);
-    expect(onOther.ok ? null : urlMessages[onOther.problem]).toBe(elsewhere);
+    expect(onHome.ok ? null : messages[onHome.problem]).toBe(home);
+    expect(onOther.ok ? null : messages[onOther.problem]).toBe(elsewhere);
     expect(onOther.ok ? onOther.stored : null).toBe(stored);
   });
 });

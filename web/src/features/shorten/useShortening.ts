@@ -12,11 +12,11 @@ import {
   type Owner,
 } from '../../lib/owner';
 import { newCode } from './code';
-import { invalidToken, urlMessages } from './messages';
+import { messages } from './messages';
 import { useResults } from './ResultsProvider';
 import { loadRules } from './rules';
 import { createShortening, type Outcome, type Request, type Shortening } from './shortening';
-import { LONG_WAIT, tryingAgain, type Wait } from './wait';
+import { LONG_WAIT, type Wait } from './wait';
 
 interface ShownError {
   text: string;
@@ -72,14 +72,14 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       add(result);
       confirmSessionOf(result.owner);
       chosen.onMade();
-      announce(`Short address ready: ${shortAddress(result.code)}`);
+      announce(messages.ready(shortAddress(result.code)));
     } else if (outcome.kind === 'taken') {
       chosen.onTaken(outcome.url);
     } else if (outcome.kind === 'refused') {
-      fail(urlMessages[outcome.problem]);
+      fail(messages[outcome.problem]);
     } else {
-      showToast(invalidToken);
-      fail(invalidToken, true);
+      showToast(messages.invalidToken);
+      fail(messages.invalidToken, true);
       endSessionOf(owner.current);
     }
   });
@@ -95,7 +95,7 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
     const waits = (duration: number | null) => {
       if (duration === null) setWait((known) => known && { ...known, until: null });
       else if (duration >= LONG_WAIT)
-        setWait({ until: Date.now() + duration, words: tryingAgain(duration) });
+        setWait({ until: Date.now() + duration, words: messages.retrying(duration) });
     };
     const ports = {
       create: ({ code, url, owner }: Request, options: { signal: AbortSignal }) =>
@@ -120,7 +120,7 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       ({ checkUrl, cleanUrl }) => {
         const verdict = checkUrl(text, { publicUrl: publicUrl(), wantsScheme });
         if (verdict.ok) start(cleanUrl(text), ending);
-        else fail(urlMessages[verdict.problem]);
+        else fail(messages[verdict.problem]);
       },
       (error: unknown) => {
         log(error);

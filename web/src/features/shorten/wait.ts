@@ -1,5 +1,3 @@
-import { fromNow } from '../../lib/format';
-
 /** A wait that the server asked for, and that is long enough to be told of. */
 export interface Wait {
   /** Epoch milliseconds at which it is tried again; null once it is being tried. */
@@ -10,8 +8,3 @@ export interface Wait {
 
 /** Milliseconds from which on a person wants to know. */
 export const LONG_WAIT = 3_000;
-
-/** 'Trying again in 42 seconds'. */
-export function tryingAgain(duration: number): string {
-  return `Trying again ${fromNow(duration)}`;
-}

@@ -2,8 +2,9 @@ import { useId, useState, type ReactNode } from 'react';
 import { TextButton } from '../../components/TextButton';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { formatShare } from '../../lib/calendar';
-import { formatNumber, plural } from '../../lib/format';
+import { formatNumber } from '../../lib/format';
 import styles from './Breakdown.module.css';
+import { messages } from './messages';
 
 /** How many are shown before one asks for all. */
 const FIRST = 6;
@@ -36,8 +37,7 @@ export function Breakdown({ title, rows, whole }: BreakdownProps) {
               {name}
             </span>{' '}
             <b>
-              {formatNumber(people)}{' '}
-              <VisuallyHidden>{plural(people, 'person', 'people')}</VisuallyHidden>
+              {formatNumber(people)} <VisuallyHidden>{messages.countPerson(people)}</VisuallyHidden>
             </b>{' '}
             <span className={styles.share}>{formatShare(people, whole)}</span>
           </li>
@@ -45,8 +45,8 @@ export function Breakdown({ title, rows, whole }: BreakdownProps) {
       </ol>
       {rows.length > FIRST && (
         <TextButton aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'Show fewer' : `Show all ${formatNumber(rows.length)}`}{' '}
-          <VisuallyHidden>of {title}</VisuallyHidden>
+          {all ? messages.showFewer : messages.showAll(rows.length)}{' '}
+          <VisuallyHidden>{messages.of(title)}</VisuallyHidden>
         </TextButton>
       )}
     </section>

@@ -3,6 +3,7 @@ import type { Dates } from '../../api';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
 import styles from './DatesForm.module.css';
+import { messages } from './messages';
 import { problemOf } from './spans';
 
 interface DatesFormProps {
@@ -34,10 +35,14 @@ export function DatesForm({ initial, onChoose }: DatesFormProps) {
 
   return (
     <form className={styles.form} noValidate onSubmit={onSubmit}>
-      <Field {...field('from', 'First day')} error={problem?.text} attempt={problem?.attempt} />
-      <Field {...field('to', 'Last day')} aria-invalid={problem && true} />
+      <Field
+        {...field('from', messages.firstDay)}
+        error={problem?.text}
+        attempt={problem?.attempt}
+      />
+      <Field {...field('to', messages.lastDay)} aria-invalid={problem && true} />
       <div className={styles.action}>
-        <Button type="submit">Show</Button>
+        <Button type="submit">{messages.showDates}</Button>
       </div>
     </form>
   );

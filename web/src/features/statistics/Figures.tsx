@@ -1,30 +1,35 @@
 import type { Statistics } from '../../api';
 import { formatNumber } from '../../lib/format';
 import styles from './Figures.module.css';
-import { compare } from './words';
+import { messages } from './messages';
+import { compare } from './names';
 
 interface FiguresProps {
   statistics: Statistics;
-  /** 'the 30 days before'. */
-  spanBefore: string;
+  /** 'previous 30 days'. */
+  previousName: string;
 }
 
 /** The three figures of a span, each beside that of the span before. */
-export function Figures({ statistics, spanBefore }: FiguresProps) {
+export function Figures({ statistics, previousName }: FiguresProps) {
   const { totals, previous } = statistics;
   const beside = (now: number, then: number | undefined) =>
-    then === undefined ? '' : compare(now, then, spanBefore);
+    then === undefined ? '' : compare(now, then, previousName);
   return (
     <dl className={styles.figures}>
-      <Figure name="People" value={totals.people} than={beside(totals.people, previous?.people)} />
       <Figure
-        name="Daily visitors"
+        name={messages.people}
+        value={totals.people}
+        than={beside(totals.people, previous?.people)}
+      />
+      <Figure
+        name={messages.dailyVisitors}
         value={totals.visitors}
         than={beside(totals.visitors, previous?.visitors)}
       />
       <Figure
         apart
-        name="Bots, kept apart"
+        name={messages.botsApart}
         value={totals.bots}
         than={beside(totals.bots, previous?.bots)}
       />

@@ -3,16 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { failureReason, type Statistics } from '../../api';
 import { cache } from '../../api/cache';
 import { TextButton } from '../../components/TextButton';
-import { formatNumber, plural } from '../../lib/format';
 import { useLooked } from '../../lib/looked';
 import type { Owner } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
+import { messages } from './messages';
 import styles from './Overview.module.css';
 import { statisticsOf } from './queries';
 import { SmallBars } from './SmallBars';
 import { USUAL } from './spans';
-import { dailyVisitors, people } from './steps';
-import { loadFailed, tooManyLinks } from './words';
 
 /** Milliseconds from one question to the next while somebody looks. */
 const AGAIN = 30_000;
@@ -32,7 +30,7 @@ export function Overview({ owner }: { owner: Owner }) {
   );
   const tooMany = failureReason(error) === 'TOO_MANY_LINKS';
   return (
-    <section className={styles.overview} aria-label="All links">
+    <section className={styles.overview} aria-label={messages.allLinks}>
       <div className={styles.row}>
         {data ? (
           <>
@@ -42,7 +40,9 @@ export function Overview({ owner }: { owner: Owner }) {
             <Figures {...data.statistics} />
           </>
         ) : (
-          isError && <p className={styles.quiet}>{tooMany ? tooManyLinks : loadFailed}</p>
+          isError && (
+            <p className={styles.quiet}>{tooMany ? messages.tooManyLinks : messages.loadFailed}</p>
+          )
         )}
         {!tooMany && (
           <TextButton
@@ -51,13 +51,13 @@ export function Overview({ owner }: { owner: Owner }) {
             aria-controls={id}
             onClick={() => setOpen(!open)}
           >
-            {open ? 'Hide statistics' : 'Statistics of all links'}
+            {open ? messages.hideStatistics : messages.allStatistics}
           </TextButton>
         )}
       </div>
       <div id={id}>
         {open && part && (
-          <part.Statistics owner={owner} code={null} title="Statistics of all links" />
+          <part.Statistics owner={owner} code={null} title={messages.allStatistics} />
         )}
       </div>
     </section>
@@ -67,11 +67,13 @@ export function Overview({ owner }: { owner: Owner }) {
 function Figures({ totals }: Statistics) {
   return (
     <p>
-      <strong>{people(totals.people)}</strong> in {USUAL},{' '}
-      <span className={styles.quiet}>
-        {dailyVisitors(totals.visitors)}, {formatNumber(totals.bots)}{' '}
-        {plural(totals.bots, 'bot', 'bots')}
-      </span>
+      {messages.summary(
+        <strong>{messages.countPeople(totals.people)}</strong>,
+        messages.periods[USUAL],
+        <span className={styles.quiet}>
+          {messages.countDailyVisitors(totals.visitors)}, {messages.countBots(totals.bots)}
+        </span>,
+      )}
     </p>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { ShortAddress } from '../../components/ShortAddress';
 import { Spinner } from '../../components/Spinner';
 import { nobody } from '../../lib/owner';
+import { messages } from './messages';
 import styles from './PublicStatistics.module.css';
 import { useSpan } from './spans';
 import { Statistics } from './Statistics';
@@ -23,7 +24,7 @@ export function PublicStatistics({ code, page, otherwise }: PublicStatisticsProp
   if (state === 'loading') {
     return (
       <div className={styles.loading}>
-        <Spinner label="Loading the statistics" />
+        <Spinner label={messages.loading} />
       </div>
     );
   }

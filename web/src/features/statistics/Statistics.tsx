@@ -2,6 +2,7 @@ import { useId, useState, type ReactNode } from 'react';
 import { Link } from 'react-router-dom';
 import type { Span } from '../../api';
 import { Button } from '../../components/Button';
+import { actions } from '../../components/messages';
 import { Choice } from '../../components/Choice';
 import { Offline } from '../../components/Offline';
 import { ShortAddress } from '../../components/ShortAddress';
@@ -16,23 +17,14 @@ import { Breakdown } from './Breakdown';
 import { Chart } from './Chart';
 import { DatesForm } from './DatesForm';
 import { Figures } from './Figures';
-import { isRecent, recentSpans, useSpan } from './spans';
+import { messages } from './messages';
+import { dimensions, nameOf } from './names';
+import { isRecent, namePrevious, recentSpans, useSpan } from './spans';
 import styles from './Statistics.module.css';
 import { stepsOf } from './steps';
 import { StepTable } from './StepTable';
 import { tableOf } from './table';
 import { useStatistics, type StatisticsState } from './useStatistics';
-import {
-  dimensions,
-  loadFailed,
-  nameOf,
-  nobodyCame,
-  notKept,
-  notNew,
-  partHours,
-  theSpanBefore,
-  tooManyLinks,
-} from './words';
 
 interface StatisticsProps {
   owner: Owner;
@@ -42,7 +34,7 @@ interface StatisticsProps {
 }
 
 /** Who followed a link, or all of them: figures, a chart and lists, of a span that one chooses. */
-export function Statistics({ owner, code, title = 'Statistics' }: StatisticsProps) {
+export function Statistics({ owner, code, title = messages.title }: StatisticsProps) {
   const id = useId();
   const [span, choose] = useSpan();
   const found = useStatistics(owner, code, span);
@@ -56,15 +48,15 @@ export function Statistics({ owner, code, title = 'Statistics' }: StatisticsProp
       <Offline />
       {found.state === 'loading' && (
         <div className={styles.loading}>
-          <Spinner label="Loading the statistics" />
+          <Spinner label={messages.loading} />
         </div>
       )}
       {found.state === 'failed' && (
         <div className={styles.failed}>
-          <p>{found.tooMany ? tooManyLinks : loadFailed}</p>
+          <p>{found.tooMany ? messages.tooManyLinks : messages.loadFailed}</p>
           {!found.tooMany && (
             <Button busy={found.again} onClick={found.reload}>
-              Try again
+              {actions.tryAgain}
             </Button>
           )}
         </div>
@@ -84,7 +76,7 @@ interface SpanChoiceProps {
   found: StatisticsState;
 }
 
-const choices = [...recentSpans, { value: 'dates', text: 'Dates' }] as const;
+const choices = [...recentSpans, { value: 'dates', text: messages.dates }] as const;
 
 function SpanChoice({ span, choose, found }: SpanChoiceProps) {
   const [choosing, setChoosing] = useState(!isRecent(span));
@@ -92,7 +84,7 @@ function SpanChoice({ span, choose, found }: SpanChoiceProps) {
   return (
     <div className={styles.span}>
       <Choice
-        label="Span"
+        label={messages.period}
         options={choices}
         value={choosing || !isRecent(span) ? 'dates' : span}
         onChange={(value) => {
@@ -116,23 +108,19 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
   const { range, totals, breakdowns, top = [] } = statistics;
   const { kept_from: keptFrom } = statistics;
   const shown = stepsOf(statistics, before, span);
-  const spanBefore = theSpanBefore(span);
-  const label = `People by ${range.step}`;
+  const previousName = namePrevious(span);
+  const label = messages.peopleBy[range.step];
   return (
     <>
-      {isLate && <p role="status">{notNew}</p>}
-      <Figures statistics={statistics} spanBefore={spanBefore} />
+      {isLate && <p role="status">{messages.stale}</p>}
+      <Figures statistics={statistics} previousName={previousName} />
       {totals.people + totals.bots === 0 ? (
-        <p>{nobodyCame}</p>
+        <p>{messages.noVisits}</p>
       ) : (
         <>
-          <Chart
-            shown={shown}
-            label={label}
-            dotted={before && `The dotted line is ${spanBefore}.`}
-          />
+          <Chart shown={shown} label={label} dotted={before && messages.dotted(previousName)} />
           <Behind
-            table={<StepTable shown={shown} label={label} spanBefore={spanBefore} />}
+            table={<StepTable shown={shown} label={label} previousName={previousName} />}
             onDownload={() =>
               save(tableOf(statistics, shown), `${code ?? 'links'} ${range.from} ${range.to}.csv`)
             }
@@ -143,7 +131,7 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
         <div className={styles.breakdowns}>
           {top.length > 0 && (
             <Breakdown
-              title="Most visited"
+              title={messages.mostVisited}
               rows={top.map((link) => ({
                 key: link.code,
                 name: (
@@ -156,10 +144,10 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
               whole={totals.people}
             />
           )}
-          {dimensions.map(({ key, text }) => (
+          {dimensions.map((key) => (
             <Breakdown
               key={key}
-              title={text}
+              title={messages.dimensions[key]}
               rows={breakdowns[key].map(({ name, people }) => ({
                 key: name,
                 name: nameOf(key, name),
@@ -171,10 +159,9 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
         </div>
       )}
       <p className={styles.note}>
-        Days are those of {range.timezone}
-        {range.timezone !== 'UTC' && '; the lists are of whole days in UTC'}.{' '}
-        {statistics.series.some(({ start }) => hasPartHours(start)) && `${partHours} `}
-        {keptFrom !== undefined && notKept(keptFrom)}
+        {messages.timeZone(range.timezone)}{' '}
+        {statistics.series.some(({ start }) => hasPartHours(start)) && `${messages.partHours} `}
+        {keptFrom !== undefined && messages.keptFrom(keptFrom)}
       </p>
     </>
   );
@@ -193,9 +180,9 @@ function Behind({ table, onDownload }: { table: ReactNode; onDownload: () => voi
     <div className={styles.behind}>
       <div className={styles.actions}>
         <TextButton aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
-          {open ? 'Hide the table' : 'Show as a table'}
+          {open ? messages.hideTable : messages.showTable}
         </TextButton>
-        <TextButton onClick={onDownload}>CSV</TextButton>
+        <TextButton onClick={onDownload}>{messages.csv}</TextButton>
       </div>
       <div id={id}>{open && table}</div>
     </div>

@@ -1,16 +1,17 @@
 import { formatNumber } from '../../lib/format';
+import { messages } from './messages';
 import styles from './StepTable.module.css';
 import type { Steps } from './steps';
 
 interface StepTableProps {
   shown: Steps;
   label: string;
-  /** 'the 30 days before'. */
-  spanBefore: string;
+  /** 'previous 30 days'. */
+  previousName: string;
 }
 
 /** What the chart shows, in figures. */
-export function StepTable({ shown, label, spanBefore }: StepTableProps) {
+export function StepTable({ shown, label, previousName }: StepTableProps) {
   const { steps, length, distance } = shown;
   const hasVisitors = length !== 'hour';
   return (
@@ -18,11 +19,11 @@ export function StepTable({ shown, label, spanBefore }: StepTableProps) {
       <caption>{label}</caption>
       <thead>
         <tr>
-          <th scope="col">{words[length]}</th>
-          <th scope="col">People</th>
-          {hasVisitors && <th scope="col">Daily visitors</th>}
-          <th scope="col">Bots</th>
-          {distance !== null && <th scope="col">People in {spanBefore}</th>}
+          <th scope="col">{messages.steps[length]}</th>
+          <th scope="col">{messages.people}</th>
+          {hasVisitors && <th scope="col">{messages.dailyVisitors}</th>}
+          <th scope="col">{messages.bots}</th>
+          {distance !== null && <th scope="col">{messages.peopleIn(previousName)}</th>}
         </tr>
       </thead>
       <tbody>
@@ -39,8 +40,6 @@ export function StepTable({ shown, label, spanBefore }: StepTableProps) {
     </table>
   );
 }
-
-const words = { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' };
 
 function Figure({ value }: { value: number | null }) {
   return <td>{value === null ? '–' : formatNumber(value)}</td>;

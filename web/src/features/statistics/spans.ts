@@ -3,19 +3,15 @@ import { useCallback } from 'react';
 import { useSearchParams } from 'react-router-dom';
 import type { Dates, RecentSpan, Span } from '../../api';
 import { countDays, isDay } from '../../lib/calendar';
-import { formatNumber } from '../../lib/format';
+import { messages } from './messages';
 
 /** The most days that can be looked at together. */
 export const MOST_DAYS = 3_653;
 
-export const recentSpans = [
-  { value: '24 hours', text: '24 hours' },
-  { value: '7 days', text: '7 days' },
-  { value: '30 days', text: '30 days' },
-  { value: '90 days', text: '90 days' },
-  { value: '12 months', text: '12 months' },
-  { value: 'all', text: 'All' },
-] as const satisfies readonly { value: RecentSpan; text: string }[];
+export const recentSpans = Object.entries(messages.periods).map(([value, text]) => ({
+  value: value as RecentSpan,
+  text,
+}));
 
 /** Where nothing else is chosen. */
 export const USUAL: RecentSpan = '30 days';
@@ -29,18 +25,22 @@ export function spanKey(span: Span): string {
   return isRecent(span) ? span : `${span.from}/${span.to}`;
 }
 
-/** How long a span is, in words: '30 days'. */
+/** The length of a span in words: '30 days', '1 day'. */
 export function nameSpan(span: Span): string {
-  if (isRecent(span)) return span;
-  const days = countDays(span.from, span.to);
-  return days === 1 ? 'day' : `${formatNumber(days)} days`;
+  return isRecent(span) ? messages.periods[span] : messages.days(countDays(span.from, span.to));
+}
+
+/** The name of the period before a span: 'previous 30 days'. */
+export function namePrevious(span: Span): string {
+  const isDay = !isRecent(span) && span.from === span.to;
+  return isDay ? messages.previousDay : messages.previous(nameSpan(span));
 }
 
 /** What is wrong with dates, in words; undefined where nothing is. */
 export function problemOf({ from, to }: Dates): string | undefined {
-  if (!isDay(from) || !isDay(to)) return 'Enter two dates.';
-  if (from > to) return 'The first day is after the last one.';
-  if (countDays(from, to) > MOST_DAYS) return `At most ${formatNumber(MOST_DAYS)} days.`;
+  if (!isDay(from) || !isDay(to)) return messages.noDates;
+  if (from > to) return messages.datesReversed;
+  if (countDays(from, to) > MOST_DAYS) return messages.tooManyDays(MOST_DAYS);
   return undefined;
 }
 

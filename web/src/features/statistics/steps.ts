@@ -8,7 +8,7 @@ import {
   nameMonthShort,
   nameWeekday,
 } from '../../lib/calendar';
-import { formatNumber, plural } from '../../lib/format';
+import { messages } from './messages';
 import { nameSpan } from './spans';
 
 type StepLength = Statistics['range']['step'];
@@ -68,10 +68,11 @@ export function stepsOf(statistics: Statistics, before: Statistics | undefined, 
     [index - 1, index + 1].some((next) => placeAt(next) === placeAt(index));
   return {
     length: range.step,
-    distance: before === undefined ? null : nameSpan(span).replace(/^day$/, '1 day'),
+    distance: before === undefined ? null : nameSpan(span),
     steps: series.map(({ start, people, bots, visitors }, index) => ({
       start,
-      name: nameStep(range.step, start) + (isTwice(index) ? ` (UTC${start.slice(-6)})` : ''),
+      name:
+        nameStep(range.step, start) + (isTwice(index) ? messages.utcOffset(start.slice(-6)) : ''),
       people,
       bots,
       visitors,
@@ -83,13 +84,13 @@ export function stepsOf(statistics: Statistics, before: Statistics | undefined, 
 /** The figures of a step in one sentence. */
 export function sayStep(step: Step, { distance }: Steps): string {
   const figures = [
-    people(step.people),
-    step.visitors === null ? '' : dailyVisitors(step.visitors),
-    `${formatNumber(step.bots)} ${plural(step.bots, 'bot', 'bots')}`,
-  ].filter((words) => words !== '');
+    messages.countPeople(step.people),
+    ...(step.visitors === null ? [] : [messages.countDailyVisitors(step.visitors)]),
+    messages.countBots(step.bots),
+  ];
   const before =
-    step.before === null || distance === null ? '' : `; ${distance} earlier ${people(step.before)}`;
-  return `${step.name}: ${figures.join(', ')}${before}`;
+    step.before === null || distance === null ? '' : messages.earlier(distance, step.before);
+  return messages.step(step.name, figures, before);
 }
 
 /** A short name for below the chart. */
@@ -99,20 +100,12 @@ export function tickOf(length: StepLength, start: string, withDay: boolean): str
   return nameDayShort(dayOf(start));
 }
 
-export function people(count: number): string {
-  return `${formatNumber(count)} ${plural(count, 'person', 'people')}`;
-}
-
-export function dailyVisitors(count: number): string {
-  return `${formatNumber(count)} daily ${plural(count, 'visitor', 'visitors')}`;
-}
-
 function nameStep(length: StepLength, start: string): string {
   const day = dayOf(start);
   if (length === 'month') return nameMonth(day);
-  if (length === 'week') return `Week of ${nameWeekday(day)}`;
+  if (length === 'week') return messages.weekOf(nameWeekday(day));
   if (length === 'day') return nameWeekday(day);
-  return `${nameWeekday(day)}, ${start.slice(11, 16)}`;
+  return messages.hourOf(nameWeekday(day), start.slice(11, 16));
 }
 
 function shiftOf({ from, to }: Statistics['range'], span: Span): number {

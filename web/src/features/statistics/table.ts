@@ -2,10 +2,12 @@
 import type { Dimension, Statistics } from '../../api';
 import { BOM, CSV_TYPE, csvLine, type Cell } from '../../lib/csv';
 import { shortUrl } from '../../lib/config';
+import { messages } from './messages';
+import { dimensions, nameOf } from './names';
 import type { Steps } from './steps';
-import { dimensions, nameOf } from './words';
 
-const FIELDS = ['kind', 'name', 'people', 'daily visitors', 'bots', 'people before'] as const;
+const texts = messages.table;
+const FIELDS = texts.fields;
 
 /**
  * A file of lines that say in `kind` what they are of: the total, the span before, a step, or a name
@@ -16,11 +18,11 @@ export function tableOf(statistics: Statistics, shown: Steps): Blob {
   const { kept_from: keptFrom } = statistics;
   const lines: Cell[][] = [
     [...FIELDS],
-    ['time zone', range.timezone],
-    ...(keptFrom === undefined ? [] : [['not kept before', keptFrom]]),
+    [texts.timeZone, range.timezone],
+    ...(keptFrom === undefined ? [] : [[texts.keptFrom, keptFrom]]),
     [
-      'total',
-      `${range.from} to ${range.to}`,
+      texts.total,
+      texts.range(range.from, range.to),
       totals.people,
       totals.visitors,
       totals.bots,
@@ -28,7 +30,7 @@ export function tableOf(statistics: Statistics, shown: Steps): Blob {
     ],
     ...(previous === null
       ? []
-      : [['span before', null, previous.people, previous.visitors, previous.bots]]),
+      : [[texts.previous, null, previous.people, previous.visitors, previous.bots]]),
     ...shown.steps.map((step) => [
       shown.length,
       step.start,
@@ -37,10 +39,10 @@ export function tableOf(statistics: Statistics, shown: Steps): Blob {
       step.bots,
       step.before,
     ]),
-    ...dimensions.flatMap(({ key, text }) =>
-      namesOf(statistics, key).map(({ name, people }) => [text, name, people]),
+    ...dimensions.flatMap((key) =>
+      namesOf(statistics, key).map(({ name, people }) => [messages.dimensions[key], name, people]),
     ),
-    ...top.map(({ code, people }) => ['Most visited', shortUrl(code), people]),
+    ...top.map(({ code, people }) => [messages.mostVisited, shortUrl(code), people]),
   ];
   const whole = lines.map((line) => [...line, ...FIELDS.map(() => null)].slice(0, FIELDS.length));
   return new Blob([BOM, ...whole.map(csvLine)], { type: CSV_TYPE });

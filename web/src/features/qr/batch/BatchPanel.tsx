@@ -2,8 +2,8 @@ import { useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'r
 import type { Logo } from '../drawing';
 import { AreaField } from '../../../components/AreaField';
 import { Button } from '../../../components/Button';
+import { actions } from '../../../components/messages';
 import { announce } from '../../../lib/announce';
-import { formatNumber, plural } from '../../../lib/format';
 import { save } from '../../../lib/save';
 import { fileName, type Wanted } from '../download';
 import { NamedChoice } from '../more/NamedChoice';
@@ -11,6 +11,7 @@ import { outlineOf } from '../outline';
 import { WIDTH_FAULT } from '../print';
 import type { Style } from '../style';
 import styles from './BatchPanel.module.css';
+import { messages } from './messages';
 import { decodeList, type Failure, MOST_BYTES, MOST_ROWS, readRows, type Rows } from './rows';
 import { makeZip } from './worker';
 
@@ -31,9 +32,9 @@ type Run =
   | { step: 'ended'; words: string; failures: Failure[] };
 
 const endings = [
-  { value: '.png', text: 'PNG' },
-  { value: '.svg', text: 'SVG' },
-  { value: '.pdf', text: 'PDF' },
+  { value: '.png', text: messages.formats.png },
+  { value: '.svg', text: messages.formats.svg },
+  { value: '.pdf', text: messages.formats.pdf },
 ] as const;
 
 /** Seconds from which on a list is said to take a while. */
@@ -41,7 +42,7 @@ const LONG = 30;
 /** Of PNGs, made and checked, on a busy computer: 500 of 800 pixels a side took 27 s. */
 const PIXELS_A_SECOND = 12_000_000;
 
-const TOO_LARGE = `A list has at most ${formatNumber(MOST_BYTES / 1_000_000)} MB.`;
+const TOO_LARGE = messages.tooLarge(MOST_BYTES / 1_000_000);
 
 /** Codes of a whole list in the style that is chosen, as a ZIP. It is made and checked in the browser. */
 export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPanelProps) {
@@ -77,7 +78,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       change(text, note);
     } catch (error) {
       console.warn('The list was not read', error);
-      setProblem('This file could not be read.');
+      setProblem(messages.unreadable);
     }
   };
 
@@ -88,12 +89,14 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
 
   const make = async () => {
     if (rows.length === 0 || tooMany) {
-      setProblem(tooMany ? tooManyWords(rows.length + failures.length) : 'Enter at least one row.');
+      setProblem(
+        tooMany ? messages.tooManyRows(rows.length + failures.length, MOST_ROWS) : messages.noRows,
+      );
       return;
     }
     const wanted = wantedOf(ending, pixels, millimetres);
     if (wanted === null) {
-      setProblem(`${WIDTH_FAULT} for the width of the PDF.`);
+      setProblem(messages.badWidth(WIDTH_FAULT));
       return;
     }
     setProblem('');
@@ -101,7 +104,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
     stop.current = control;
     const all = [...failures];
     setRun({ step: 'running', done: 0, of: rows.length });
-    announce(`Making ${codes(rows.length)}`);
+    announce(messages.starting(rows.length));
     try {
       const job = {
         rows,
@@ -118,32 +121,30 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       const zip = await makeZip(job, onRow, control.signal);
       const files = rows.length + failures.length - all.length;
       if (files > 0) save(zip, fileName(name, '.zip'));
-      end(madeWords(files, all.length), all);
+      end(messages.done(files, all.length), all);
     } catch (error) {
       if (control.signal.aborted) {
         setRun({ step: 'idle' });
         return;
       }
       console.error('The codes were not made', error);
-      end('The codes could not be made. Please try again.', []);
+      end(messages.failed, []);
     }
   };
 
   const cancel = () => {
     stop.current?.abort();
-    announce('Cancelled');
+    announce(messages.canceled);
   };
 
   const running = run.step === 'running';
-  const slow = ending === '.png' ? slowWords(rows.length, pixels) : '';
+  const slow = ending === '.png' ? slowText(rows.length, pixels) : '';
   const shown = run.step === 'ended' ? run.failures : failures;
   return (
     <div className={styles.panel}>
       <AreaField
-        label="Rows: a name, a comma, and what the code says"
-        placeholder={
-          'Front door,https://example.org/door\nTable 7,https://example.org/menu?table=7'
-        }
+        label={messages.field}
+        placeholder={messages.example}
         autoComplete="off"
         autoCapitalize="none"
         spellCheck={false}
@@ -156,8 +157,8 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       />
       <p id={`${id}-count`} className={styles.quiet}>
         {list === ''
-          ? `Up to ${formatNumber(MOST_ROWS)} rows, typed, pasted from a spreadsheet or from a CSV file. Each becomes ${fileWords(ending, pixels, millimetres)} in this style; nothing leaves your browser.`
-          : [countWords(rows.length, failures.length), ...notes].join(' ')}
+          ? messages.hint(MOST_ROWS, fileText(ending, pixels, millimetres))
+          : [messages.count(rows.length, failures.length), ...notes].join(' ')}
       </p>
       {fileNote !== '' && (
         <p className={styles.quiet} role="status">
@@ -165,7 +166,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
         </p>
       )}
       <NamedChoice
-        label="Each file is"
+        label={messages.format}
         options={endings}
         value={ending}
         onChange={(next) => {
@@ -186,18 +187,18 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
               event.target.value = '';
             }}
           />
-          Open a CSV file
+          {messages.open}
         </label>
         {running ? (
-          <Button onClick={cancel}>Cancel</Button>
+          <Button onClick={cancel}>{actions.cancel}</Button>
         ) : (
-          <Button onClick={() => void make()}>Make a ZIP</Button>
+          <Button onClick={() => void make()}>{messages.start}</Button>
         )}
       </div>
       {running && (
         <div>
           <label className={styles.quiet} htmlFor={`${id}-progress`}>
-            {`${formatNumber(run.done)} of ${formatNumber(run.of)} made and checked`}
+            {messages.progress(run.done, run.of)}
           </label>
           <progress
             id={`${id}-progress`}
@@ -211,10 +212,10 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       {shown.length > 0 && (
         // It scrolls, and so takes the focus of a keyboard.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-        <ul className={styles.failures} aria-label="Rows that fail" tabIndex={0}>
+        <ul className={styles.failures} aria-label={messages.failures} tabIndex={0}>
           {shown.map(({ number, name: given, cause }) => (
             <li key={number}>
-              <b>{`Row ${formatNumber(number)}${given && ` (${given})`}: `}</b>
+              <b>{messages.row(number, given)}</b>
               {cause}
             </li>
           ))}
@@ -238,37 +239,17 @@ function wantedOf(
   return millimetres === null ? null : { ending, millimetres };
 }
 
-function fileWords(ending: Wanted['ending'], pixels: number, millimetres: number | null): string {
-  if (ending === '.png') return `a PNG of ${formatNumber(pixels)} pixels a side`;
-  if (ending === '.svg') return 'an SVG';
-  return millimetres === null ? 'a PDF' : `a PDF of ${formatNumber(millimetres)} mm a side`;
+function fileText(ending: Wanted['ending'], pixels: number, millimetres: number | null): string {
+  if (ending === '.png') return messages.png(pixels);
+  if (ending === '.svg') return messages.svg;
+  return millimetres === null ? messages.pdf : messages.pdfOf(millimetres);
 }
 
-/** What is to be known of a list that takes longer than people wait without a word. */
-function slowWords(rows: number, pixels: number): string {
+/** A warning for a list that takes more than `LONG` seconds, '' for any other. */
+function slowText(rows: number, pixels: number): string {
   const seconds = (rows * pixels * pixels) / PIXELS_A_SECOND;
   if (seconds <= LONG) return '';
-  const minutes = Math.ceil(seconds / 60);
-  return `${formatNumber(rows)} files of ${formatNumber(pixels)} pixels may take ${formatNumber(minutes)} ${plural(minutes, 'minute', 'minutes')}. Smaller ones, SVG and PDF are made faster.`;
-}
-
-function codes(count: number): string {
-  return `${formatNumber(count)} ${plural(count, 'code', 'codes')}`;
-}
-
-function countWords(rows: number, failures: number): string {
-  const fail = failures === 0 ? '' : `, ${formatNumber(failures)} that cannot be made`;
-  return `${codes(rows)} to make${fail}.`;
-}
-
-function tooManyWords(rows: number): string {
-  return `At most ${formatNumber(MOST_ROWS)} rows at a time: here are ${formatNumber(rows)}.`;
-}
-
-function madeWords(files: number, failures: number): string {
-  const made = `${codes(files)} made and checked.`;
-  if (failures === 0) return made;
-  return `${made} ${formatNumber(failures)} ${plural(failures, 'row fails', 'rows fail')}.`;
+  return messages.slow(rows, pixels, Math.ceil(seconds / 60));
 }
 
 async function pictureOf({ src }: Logo): Promise<ImageBitmap> {

@@ -11,6 +11,7 @@ import { readPixels } from '../pixels';
 import type { Style } from '../style';
 import { svgOf } from '../svg';
 import { wellFormed } from '../symbol';
+import { messages } from './messages';
 import { uniqueNames } from './names';
 import type { Failure, Row } from './rows';
 
@@ -78,7 +79,7 @@ async function fileOf(job: BatchJob, row: Row, board: Pen, sheet: Pen): Promise<
   const design = { text, style, logo };
   const { modules, used, capacity, unit } = symbolOf(design);
   if (modules === null) {
-    return `This text is too long for a QR code: it has ${used} of ${capacity} ${unit}.`;
+    return messages.tooLong(used, capacity, unit);
   }
   const drawing = drawDesign(design, caption);
   paint(board, board.canvas.width, drawing, image);
@@ -87,7 +88,7 @@ async function fileOf(job: BatchJob, row: Row, board: Pen, sheet: Pen): Promise<
   const picture = file.type === 'image/png' ? await createImageBitmap(file) : null;
   const read = readSheet(sheet, picture ?? board.canvas);
   picture?.close();
-  return read === text ? file : 'The check could not read this code.';
+  return read === text ? file : messages.unread;
 }
 
 /** A drawing that was painted on the board, as a file. */

@@ -1,4 +1,5 @@
 import Papa from 'papaparse';
+import { messages } from './messages';
 
 /** Rows that are made in one go. */
 export const MOST_ROWS = 500;
@@ -67,7 +68,7 @@ export function readRows(list: string): Rows {
   let number = 0;
   if (directive !== '') {
     number += 1;
-    notes.push('Row 1 sets the delimiter. No code is made of it.');
+    notes.push(messages.delimiterRow);
   }
   const hasHeader = isHeaded(parsed);
   parsed.forEach((cells, at) => {
@@ -77,26 +78,21 @@ export function readRows(list: string): Rows {
     const fail = (cause: string) => failures.push({ number, name, cause });
     if (cells.every((cell) => cell === '')) return;
     if (broken.has(at)) {
-      fail('A quotation mark is not closed.');
+      fail(messages.openQuote);
       const opening = number;
       for (let lines = lineBreaks(data[at] ?? []); lines > 0; lines -= 1) {
         number += 1;
-        const cause = `It is inside the quotation mark that row ${opening} opens.`;
+        const cause = messages.insideQuote(opening);
         failures.push({ number, name: '', cause });
       }
     } else if (at === 0 && hasHeader) {
-      notes.push(`Row ${number} is read as the header. No code is made of it.`);
-    } else if (more.length > 0) fail(tooMany(cells.length));
-    else if (content === '') fail('It has no content.');
-    else if (CONTENT.test(name) && !CONTENT.test(content))
-      fail('The name comes first, then the link.');
+      notes.push(messages.headerRow(number));
+    } else if (more.length > 0) fail(messages.tooManyColumns(cells.length));
+    else if (content === '') fail(messages.noContent);
+    else if (CONTENT.test(name) && !CONTENT.test(content)) fail(messages.swapped);
     else rows.push({ number, name, content });
   });
   return { rows, failures, notes };
-}
-
-function tooMany(columns: number): string {
-  return `It has ${columns} columns, not two: content with a comma, a semicolon or a tab in it stands in quotation marks.`;
 }
 
 /** The line breaks within the cells of a row. */
@@ -175,7 +171,7 @@ export function decodeList(bytes: Uint8Array): DecodedList {
   } catch {
     return {
       text: new TextDecoder('windows-1252').decode(bytes),
-      note: 'This file is not UTF-8 and is read as Windows-1252. Check the accents, or save it as UTF-8.',
+      note: messages.notUtf8,
     };
   }
 }

@@ -1,12 +1,13 @@
 import { useState } from 'react';
 import { Choice } from '../../../components/Choice';
-import { qrMessages } from '../messages';
+import { messages as shared } from '../messages';
 import { Room } from '../Room';
 import type { QrSymbol } from '../symbol';
 import { ContentForm } from './ContentForm';
 import styles from './ContentPanel.module.css';
 import type { EventOrigin } from './event';
 import { choices, type FormWords, type KindName, kinds } from './kinds';
+import { messages } from './messages';
 import type { Filled, Written } from './written';
 
 interface ContentPanelProps {
@@ -74,9 +75,9 @@ export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelPro
 
   return (
     <div className={styles.panel}>
-      <Choice label="What the code says" options={choices} value={chosen} onChange={choose} />
+      <Choice label={messages.contentType} options={choices} value={chosen} onChange={choose} />
       {chosen === 'link' ? (
-        <p className={styles.hint}>The code says what stands in the field URL.</p>
+        <p className={styles.hint}>{messages.linkHint}</p>
       ) : (
         <>
           <ContentForm
@@ -87,10 +88,8 @@ export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelPro
             onFilled={(filled) => fill(chosen, filled)}
             onLeave={(field) => leave(chosen, field)}
           />
-          {text === '' && (
-            <p className={styles.hint}>The code appears when all that it needs is filled in.</p>
-          )}
-          {symbol.modules === null && <p className={styles.tooLong}>{qrMessages.tooLong}</p>}
+          {text === '' && <p className={styles.hint}>{messages.incomplete}</p>}
+          {symbol.modules === null && <p className={styles.tooLong}>{shared.tooLong}</p>}
           <Room symbol={symbol} />
         </>
       )}
@@ -99,11 +98,8 @@ export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelPro
 }
 
 function wordsOf(name: KindName): FormWords {
-  const { what } = kinds[name];
-  return {
-    refused: `Please enter ${what} to start downloading...`,
-    empty: `Enter ${what} and its code appears here.`,
-  };
+  const what = messages.whats[name];
+  return { refused: messages.refused(what), empty: messages.empty(what) };
 }
 
 /**

@@ -6,8 +6,6 @@ import { plainNumber } from './pasted';
 const LONGEST_ADDRESS = 254;
 const ADDRESS = /^[^\s@<>()[\]\\,;:"]+@([^\s@/?#:%\\[\]]+)$/;
 
-export const ADDRESS_FAULT = 'Enter an e-mail address such as ana@example.org';
-
 /** Whether mail can be sent to it, as far as its form tells. */
 export function isAddress(given: string): boolean {
   const host = ADDRESS.exec(given)?.[1];
@@ -27,9 +25,6 @@ export interface PhoneNumber {
   /** Digits to dial once the call is answered; '' for none. */
   extension: string;
 }
-
-export const NUMBER_FAULT =
-  'Enter a number with its country code, such as +34 600 123 456, or a short code of 3 to 6 digits';
 
 /** E.164: digits of a number with its country code, which never begins with 0. */
 const NUMBER = /^\+[1-9]\d{4,14}$/;

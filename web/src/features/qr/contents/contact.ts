@@ -1,6 +1,7 @@
 import { webUrl } from '../../../lib/urls';
-import { ADDRESS_FAULT, isAddress, splitNumber } from './checks';
+import { isAddress, splitNumber } from './checks';
 import { escapeText, joinLines } from './lines';
+import { problems } from './messages';
 import { visible } from './pasted';
 import { type Filled, unlessFaulty, type Written } from './written';
 
@@ -34,10 +35,10 @@ export function writeContact(filled: Filled<ContactField>): Written<ContactField
   const { given, family, organization, phone, email, website } = filled;
   const named = [given, family, organization].some((name) => name.trim() !== '');
   const faults = {
-    given: named ? undefined : 'Enter a name or an organization',
+    given: named ? undefined : problems.contactName,
     phone: phone === '' ? undefined : phoneFault(phone),
-    email: email === '' || isAddress(visible(email)) ? undefined : ADDRESS_FAULT,
-    website: website === '' || addressOf(website) ? undefined : 'Enter a web address',
+    email: email === '' || isAddress(visible(email)) ? undefined : problems.email,
+    website: website === '' || addressOf(website) ? undefined : problems.website,
   };
   return unlessFaulty(faults, () => joinLines(linesOf(filled)));
 }
@@ -73,9 +74,9 @@ function structured(parts: readonly string[]): string {
 /** As people write numbers; what it is dialled from is up to whoever reads it. */
 function phoneFault(given: string): string | undefined {
   const { number } = splitNumber(given);
-  if (number.split(/[/;,|]/).filter(hasManyDigits).length > 1) return 'Enter one phone number';
+  if (number.split(/[/;,|]/).filter(hasManyDigits).length > 1) return problems.onePhone;
   const isPhone = /^\+?[\d\s().\-/#*]+$/.test(number) && /\d{3}/.test(number.replace(/\D/g, ''));
-  return isPhone ? undefined : 'Enter a phone number';
+  return isPhone ? undefined : problems.phone;
 }
 
 /** Whether it has as many digits as a whole number, and not as an area code. */

@@ -1,5 +1,6 @@
 import { wellFormed } from '../symbol';
-import { ADDRESS_FAULT, hostOf, isAddress } from './checks';
+import { hostOf, isAddress } from './checks';
+import { problems } from './messages';
 import { visible } from './pasted';
 import { type Filled, unlessFaulty, type Written } from './written';
 
@@ -11,7 +12,7 @@ export type EmailField = 'address' | 'subject' | 'body';
  */
 export function writeEmail({ address, subject, body }: Filled<EmailField>): Written<EmailField> {
   const given = visible(address);
-  return unlessFaulty({ address: isAddress(given) ? undefined : ADDRESS_FAULT }, () => {
+  return unlessFaulty({ address: isAddress(given) ? undefined : problems.email }, () => {
     const [local = '', host = ''] = given.split('@');
     const to = `${encodePart(local)}@${hostOf(host) ?? ''}`;
     const headers = Object.entries({ subject, body })

@@ -1,5 +1,6 @@
 import { addDays, isDay } from '../../../lib/calendar';
 import { escapeText, joinLines } from './lines';
+import { problems } from './messages';
 import { type Filled, TICKED, unlessFaulty, type Written } from './written';
 
 export type EventField =
@@ -29,7 +30,7 @@ export function writeEvent(
 ): Written<EventField> {
   const { title, allDay, place, description } = filled;
   const { start, end, faults } = allDay === TICKED ? wholeDays(filled) : moments(filled);
-  const titleFault = title.trim() === '' ? 'Enter what it is' : undefined;
+  const titleFault = title.trim() === '' ? problems.title : undefined;
   return unlessFaulty({ ...faults, title: titleFault }, () => {
     const said = [
       `DTSTART${start}`,
@@ -66,20 +67,13 @@ interface Span {
   faults: { [field in EventField]?: string | undefined };
 }
 
-const NO_START = 'Enter the day on which it starts';
-const NO_TIME = 'Enter the time at which it starts';
-const NO_END = 'Enter the day on which it ends';
-const ENDS_EARLY = 'It cannot end before it starts';
-const ENDS_EARLY_THAT_DAY = 'It cannot end before it starts. Enter a later time or the day it ends';
-const SKIPPED = 'This time does not exist on that day: the clocks go forward. Enter a later time';
-
 function wholeDays({ startDay, endDay }: Filled<EventField>): Span {
   const value = (day: string) => `;VALUE=DATE:${day.replaceAll('-', '')}`;
   return {
     start: value(startDay),
     end: isWritable(endDay) ? value(addDays(endDay, 1)) : '',
     faults: {
-      startDay: isWritable(startDay) ? undefined : NO_START,
+      startDay: isWritable(startDay) ? undefined : problems.startDate,
       endDay: endDayFault(endDay, endDay !== '' && endDay < startDay),
     },
   };
@@ -100,14 +94,14 @@ function moments(filled: Filled<EventField>): Span {
     // To the standard an end is later than its start, and what is over at once has none.
     end: lasts ? `:${utc(end)}` : '',
     faults: {
-      startDay: isWritable(startDay) ? undefined : NO_START,
-      startTime: startTime === '' ? NO_TIME : skippedFault(start, startDay, startTime),
+      startDay: isWritable(startDay) ? undefined : problems.startDate,
+      startTime: startTime === '' ? problems.startTime : skippedFault(start, startDay, startTime),
       endDay: endDayFault(endDay, early && !endsThatDay),
       endTime:
         ends && endTime === ''
-          ? 'Enter the time at which it ends'
+          ? problems.endTime
           : (skippedFault(end, endDay || startDay, endTime) ??
-            (early && endsThatDay ? ENDS_EARLY_THAT_DAY : undefined)),
+            (early && endsThatDay ? problems.endsEarlyThatDay : undefined)),
     },
   };
 }
@@ -121,13 +115,13 @@ function skippedFault(found: Date | null, day: string, time: string): string | u
     found.getDate() === Number(day.slice(-2)) &&
     found.getHours() === hours &&
     found.getMinutes() === minutes;
-  return isShown ? undefined : SKIPPED;
+  return isShown ? undefined : problems.skippedTime;
 }
 
 /** A day on which it ends may be missing. */
 function endDayFault(endDay: string, early: boolean): string | undefined {
-  if (endDay !== '' && !isWritable(endDay)) return NO_END;
-  return early ? ENDS_EARLY : undefined;
+  if (endDay !== '' && !isWritable(endDay)) return problems.endDate;
+  return early ? problems.endsEarly : undefined;
 }
 
 function moment(day: string, time: string): Date | null {

@@ -4,6 +4,7 @@ import { VCARD_3, VCARD_4, writeContact } from './contact';
 import { writeEmail } from './email';
 import { type EventField, type EventOrigin, LAST_DAY, startOf, writeEvent } from './event';
 import { splitPair, writeLocation } from './location';
+import { fields, messages, problems } from './messages';
 import { withoutTrailingBreaks } from './pasted';
 import { writePhone, writeSms } from './phone';
 import { OPEN, WEP, WPA, writeWifi } from './wifi';
@@ -39,8 +40,6 @@ export type Entry<Field extends string> = Shared<Field> &
 
 /** A form and what it writes. */
 export interface Kind<Field extends string> {
-  /** What it is, in a sentence: 'a network'. */
-  what: string;
   entries: readonly Entry<Field>[];
   blank: Filled<Field>;
   /** Takes what was filled in, and of an event what the standard asks beside it. */
@@ -63,17 +62,12 @@ export type KindName =
   'text' | 'wifi' | 'contact' | 'email' | 'phone' | 'sms' | 'event' | 'location';
 
 /** What can be chosen; a link is what stands in the page's own field. */
-export const choices: readonly { value: KindName | 'link'; text: string }[] = [
-  { value: 'link', text: 'Link' },
-  { value: 'text', text: 'Text' },
-  { value: 'wifi', text: 'Wi-Fi' },
-  { value: 'contact', text: 'Contact' },
-  { value: 'email', text: 'E-mail' },
-  { value: 'phone', text: 'Phone' },
-  { value: 'sms', text: 'SMS' },
-  { value: 'event', text: 'Event' },
-  { value: 'location', text: 'Location' },
-];
+const types: Record<KindName | 'link', string> = messages.types;
+
+export const choices = Object.entries(types).map(([value, text]) => ({
+  value: value as KindName | 'link',
+  text,
+}));
 
 /** A form whose fields are all empty, but for what is chosen at first. */
 function kind<const Field extends string>(
@@ -89,7 +83,7 @@ function kind<const Field extends string>(
 const phone = {
   as: 'line',
   type: 'tel',
-  label: 'Number',
+  label: fields.number,
   placeholder: '+34 600 123 456',
   autoComplete: 'off',
 } as const;
@@ -97,49 +91,65 @@ const phone = {
 const day = { as: 'line', half: true, type: 'date', max: LAST_DAY } as const;
 
 export const kinds: Readonly<Record<KindName, Kind<string>>> = {
-  text: kind([{ field: 'text', label: 'Text', as: 'lines' }], {
-    what: 'a text',
+  text: kind([{ field: 'text', label: fields.text, as: 'lines' }], {
     write: ({ text }) =>
-      unlessFaulty({ text: text.trim() === '' ? 'Enter a text' : undefined }, () =>
+      unlessFaulty({ text: text.trim() === '' ? problems.text : undefined }, () =>
         withoutTrailingBreaks(text),
       ),
   }),
 
   wifi: kind(
     [
-      { field: 'network', label: 'Network name', as: 'line', literal: true },
+      { field: 'network', label: fields.network, as: 'line', literal: true },
       {
         field: 'security',
-        label: 'Security',
+        label: fields.security,
         as: 'choice',
         options: [
-          { value: WPA, text: 'WPA, WPA2 or WPA3' },
-          { value: WEP, text: 'WEP' },
-          { value: OPEN, text: 'No password' },
+          { value: WPA, text: fields.wpa },
+          { value: WEP, text: fields.wep },
+          { value: OPEN, text: fields.open },
         ],
       },
       {
         field: 'password',
-        label: 'Password',
+        label: fields.password,
         as: 'line',
         literal: true,
         when: ({ security }) => security !== OPEN,
       },
-      { field: 'hidden', label: 'Its name is hidden', as: 'tick' },
+      { field: 'hidden', label: fields.hidden, as: 'tick' },
     ],
-    { what: 'a network', write: writeWifi },
+    { write: writeWifi },
   ),
 
   contact: kind(
     [
-      { field: 'given', label: 'First name', as: 'line', half: true, autoComplete: 'given-name' },
-      { field: 'family', label: 'Last name', as: 'line', half: true, autoComplete: 'family-name' },
-      { field: 'organization', label: 'Organization', as: 'line', autoComplete: 'organization' },
-      { field: 'title', label: 'Job title', as: 'line', autoComplete: 'organization-title' },
-      { field: 'phone', label: 'Phone', as: 'line', type: 'tel', autoComplete: 'tel' },
+      {
+        field: 'given',
+        label: fields.firstName,
+        as: 'line',
+        half: true,
+        autoComplete: 'given-name',
+      },
+      {
+        field: 'family',
+        label: fields.lastName,
+        as: 'line',
+        half: true,
+        autoComplete: 'family-name',
+      },
+      {
+        field: 'organization',
+        label: fields.organization,
+        as: 'line',
+        autoComplete: 'organization',
+      },
+      { field: 'title', label: fields.jobTitle, as: 'line', autoComplete: 'organization-title' },
+      { field: 'phone', label: fields.phone, as: 'line', type: 'tel', autoComplete: 'tel' },
       {
         field: 'email',
-        label: 'E-mail',
+        label: fields.email,
         as: 'line',
         type: 'email',
         autoComplete: 'email',
@@ -147,70 +157,94 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
       },
       {
         field: 'website',
-        label: 'Website',
+        label: fields.website,
         as: 'line',
         inputMode: 'url',
         autoComplete: 'url',
         literal: true,
       },
-      { field: 'street', label: 'Street and number', as: 'line', autoComplete: 'street-address' },
-      { field: 'postcode', label: 'Postcode', as: 'line', half: true, autoComplete: 'postal-code' },
-      { field: 'city', label: 'City', as: 'line', half: true, autoComplete: 'address-level2' },
-      { field: 'region', label: 'Region', as: 'line', half: true, autoComplete: 'address-level1' },
-      { field: 'country', label: 'Country', as: 'line', half: true, autoComplete: 'country-name' },
-      { field: 'note', label: 'Note', as: 'lines' },
+      { field: 'street', label: fields.street, as: 'line', autoComplete: 'street-address' },
+      {
+        field: 'postcode',
+        label: fields.postcode,
+        as: 'line',
+        half: true,
+        autoComplete: 'postal-code',
+      },
+      { field: 'city', label: fields.city, as: 'line', half: true, autoComplete: 'address-level2' },
+      {
+        field: 'region',
+        label: fields.region,
+        as: 'line',
+        half: true,
+        autoComplete: 'address-level1',
+      },
+      {
+        field: 'country',
+        label: fields.country,
+        as: 'line',
+        half: true,
+        autoComplete: 'country-name',
+      },
+      { field: 'note', label: fields.note, as: 'lines' },
       {
         field: 'version',
-        label: 'Format',
+        label: fields.format,
         as: 'choice',
         options: [
-          { value: VCARD_4, text: 'vCard 4.0' },
-          { value: VCARD_3, text: 'vCard 3.0, for older phones' },
+          { value: VCARD_4, text: fields.vCard4 },
+          { value: VCARD_3, text: fields.vCard3 },
         ],
       },
     ],
-    { what: 'a contact', write: writeContact },
+    { write: writeContact },
   ),
 
   email: kind(
     [
-      { field: 'address', label: 'To', as: 'line', type: 'email', literal: true },
-      { field: 'subject', label: 'Subject', as: 'line' },
-      { field: 'body', label: 'Message', as: 'lines' },
+      { field: 'address', label: fields.to, as: 'line', type: 'email', literal: true },
+      { field: 'subject', label: fields.subject, as: 'line' },
+      { field: 'body', label: fields.message, as: 'lines' },
     ],
-    { what: 'an e-mail address', write: writeEmail },
+    { write: writeEmail },
   ),
 
-  phone: kind([{ field: 'number', ...phone }], { what: 'a phone number', write: writePhone }),
+  phone: kind([{ field: 'number', ...phone }], { write: writePhone }),
 
   sms: kind(
     [
       { field: 'number', ...phone },
-      { field: 'message', label: 'Message', as: 'lines' },
+      { field: 'message', label: fields.message, as: 'lines' },
     ],
-    { what: 'a phone number', write: writeSms },
+    { write: writeSms },
   ),
 
   event: kind(
     [
-      { field: 'title', label: 'Title', as: 'line' },
-      { field: 'allDay', label: 'All day', as: 'tick' },
-      { field: 'startDay', label: 'Starts on', ...day },
+      { field: 'title', label: fields.title, as: 'line' },
+      { field: 'allDay', label: fields.allDay, as: 'tick' },
+      { field: 'startDay', label: fields.startDate, ...day },
       {
         field: 'startTime',
-        label: 'Starts at',
+        label: fields.startTime,
         as: 'line',
         half: true,
         type: 'time',
         when: hasTimes,
       },
-      { field: 'endDay', label: 'Ends on', ...day },
-      { field: 'endTime', label: 'Ends at', as: 'line', half: true, type: 'time', when: hasTimes },
-      { field: 'place', label: 'Place', as: 'line' },
-      { field: 'description', label: 'Description', as: 'lines' },
+      { field: 'endDay', label: fields.endDate, ...day },
+      {
+        field: 'endTime',
+        label: fields.endTime,
+        as: 'line',
+        half: true,
+        type: 'time',
+        when: hasTimes,
+      },
+      { field: 'place', label: fields.place, as: 'line' },
+      { field: 'description', label: fields.description, as: 'lines' },
     ],
     {
-      what: 'an event',
       write: writeEvent,
       note: noteOfEvent,
     },
@@ -220,7 +254,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
     [
       {
         field: 'latitude',
-        label: 'Latitude',
+        label: fields.latitude,
         as: 'line',
         half: true,
         placeholder: '40.4168',
@@ -228,22 +262,22 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
       },
       {
         field: 'longitude',
-        label: 'Longitude',
+        label: fields.longitude,
         as: 'line',
         half: true,
         placeholder: '-3.7038',
         literal: true,
       },
     ],
-    { what: 'a location', write: writeLocation, tidy: splitPair },
+    { write: writeLocation, tidy: splitPair },
   ),
 };
 
 /** Its zone is the one of its start: summer time comes and goes. */
 function noteOfEvent(filled: Filled<EventField>): string {
-  if (!hasTimes(filled)) return 'Whole days are the same days everywhere.';
+  if (!hasTimes(filled)) return fields.allDayNote;
   const zone = formatZone(startOf(filled) ?? new Date());
-  return `By the clock of this device (${zone}). Phones elsewhere show their own time.`;
+  return fields.timeNote(zone);
 }
 
 function hasTimes({ allDay }: Filled<'allDay'>): boolean {

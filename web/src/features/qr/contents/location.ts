@@ -1,3 +1,4 @@
+import { problems } from './messages';
 import { plainNumber } from './pasted';
 import { type Filled, unlessFaulty, type Written } from './written';
 
@@ -38,8 +39,8 @@ export function writeLocation(filled: Filled<LocationField>): Written<LocationFi
   const latitude = parseDegrees(split.latitude, 'NS', POLE);
   const longitude = parseDegrees(split.longitude, 'EW', DATE_LINE);
   const faults = {
-    latitude: latitude === null ? `Enter degrees from -${POLE} to ${POLE}` : undefined,
-    longitude: longitude === null ? `Enter degrees from -${DATE_LINE} to ${DATE_LINE}` : undefined,
+    latitude: latitude === null ? problems.degrees(POLE) : undefined,
+    longitude: longitude === null ? problems.degrees(DATE_LINE) : undefined,
   };
   return unlessFaulty(faults, () => {
     const atPole = Math.abs(Number(latitude)) === POLE;

@@ -1,5 +1,6 @@
-import { NUMBER_FAULT, parseNumber, type PhoneNumber } from './checks';
+import { parseNumber, type PhoneNumber } from './checks';
 import { encodePart } from './email';
+import { problems } from './messages';
 import { type Filled, unlessFaulty, type Written } from './written';
 
 /**
@@ -8,7 +9,7 @@ import { type Filled, unlessFaulty, type Written } from './written';
  */
 export function writePhone({ number }: Filled<'number'>): Written<'number'> {
   const parsed = parseNumber(number);
-  return unlessFaulty({ number: parsed ? undefined : NUMBER_FAULT }, () => {
+  return unlessFaulty({ number: parsed ? undefined : problems.number }, () => {
     const extension = parsed?.extension ? `;ext=${parsed.extension}` : '';
     return `tel:${parsed?.number ?? ''}${extension}`;
   });
@@ -26,6 +27,6 @@ export function writeSms({ number, message }: Filled<SmsField>): Written<SmsFiel
 }
 
 function smsFault(parsed: PhoneNumber | null): string | undefined {
-  if (parsed === null) return NUMBER_FAULT;
-  return parsed.extension === '' ? undefined : 'Enter a number without an extension';
+  if (parsed === null) return problems.number;
+  return parsed.extension === '' ? undefined : problems.extension;
 }

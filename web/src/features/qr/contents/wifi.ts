@@ -1,4 +1,5 @@
 import { bytes } from './checks';
+import { problems } from './messages';
 import { type Filled, TICKED, unlessFaulty, type Written } from './written';
 
 export type WifiField = 'network' | 'security' | 'password' | 'hidden';
@@ -41,21 +42,21 @@ function escape(text: string): string {
 }
 
 function nameFault(name: string): string | undefined {
-  if (name === '') return 'Enter the name of the network';
+  if (name === '') return problems.network;
   const length = bytes(name);
   if (length <= LONGEST_NAME) return undefined;
-  return `A network's name has at most ${LONGEST_NAME} bytes; this one has ${length}`;
+  return problems.longNetwork(length, LONGEST_NAME);
 }
 
 function passwordFault(security: string, password: string): string | undefined {
   if (security === OPEN) return undefined;
-  if (password === '') return 'Enter the password of the network';
+  if (password === '') return problems.networkPassword;
   if (security === WEP) {
     if (WEP_KEY.test(password)) return undefined;
-    return 'A WEP key has 5 or 13 characters, or 10 or 26 hexadecimal digits';
+    return problems.wepKey;
   }
   const length = bytes(password);
   const fits = length >= SHORTEST_PASSPHRASE && length <= LONGEST_PASSPHRASE;
   if (fits || WPA_KEY.test(password)) return undefined;
-  return `A password has ${SHORTEST_PASSPHRASE} to ${LONGEST_PASSPHRASE} characters, or is a key of 64 hexadecimal digits`;
+  return problems.wpaPassword(SHORTEST_PASSPHRASE, LONGEST_PASSPHRASE);
 }

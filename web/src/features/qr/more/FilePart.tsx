@@ -4,6 +4,7 @@ import { Field } from '../../../components/Field';
 import { formatNumber } from '../../../lib/format';
 import { millimetresOf, WIDTH_FAULT } from '../print';
 import { pixelSizes } from './files';
+import { messages } from './messages';
 import styles from './MoreOptions.module.css';
 import { NamedChoice } from './NamedChoice';
 
@@ -30,9 +31,9 @@ export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePart
 
   return (
     <section className={styles.part} aria-labelledby={id}>
-      <h2 id={id}>File</h2>
+      <h2 id={id}>{messages.file}</h2>
       <NamedChoice
-        label="Pixels a side of the PNG"
+        label={messages.pngSize}
         options={sizeOptions}
         value={`${pixels}`}
         onChange={(size) => onPixels(Number(size))}
@@ -46,7 +47,7 @@ export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePart
         }}
       >
         <Field
-          label="Printed width in mm"
+          label={messages.printWidth}
           type="text"
           inputMode="decimal"
           autoComplete="off"
@@ -57,7 +58,7 @@ export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePart
             onWidth(target.value);
           }}
         />
-        <Button type="submit">PDF</Button>
+        <Button type="submit">{messages.pdf}</Button>
       </form>
     </section>
   );

@@ -6,11 +6,12 @@ import { announce } from '../../../lib/announce';
 import type { Style } from '../style';
 import { deleteStyle, keepStyle, keptStyles, LONGEST_NAME, MOST_KEPT, type NotKept } from './kept';
 import kept from './KeptStyles.module.css';
+import { messages } from './messages';
 import styles from './MoreOptions.module.css';
 
 const notKept: Record<NotKept, string> = {
-  full: `Delete a style first: this browser keeps ${MOST_KEPT} at most`,
-  refused: 'This browser keeps nothing',
+  full: messages.full(MOST_KEPT),
+  refused: messages.refused,
 };
 
 /** Styles under names; nothing else of the page is kept. */
@@ -23,7 +24,7 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
 
   const keep = () => {
     const given = name.trim();
-    const failure = given === '' ? 'Enter a name for the style' : keepStyle(given, style);
+    const failure = given === '' ? messages.noName : keepStyle(given, style);
     if (failure) {
       setError(failure in notKept ? notKept[failure as NotKept] : failure);
       field.current?.focus();
@@ -32,7 +33,7 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
     setError(undefined);
     setName('');
     setAll(keptStyles());
-    announce(`${given} is kept`);
+    announce(messages.saved(given));
   };
 
   const remove = (which: string) => {
@@ -40,7 +41,7 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
     setAll(keptStyles());
     // Its button is gone.
     field.current?.focus();
-    announce(`${which} is deleted`);
+    announce(messages.deleted(which));
   };
 
   return (
@@ -55,7 +56,7 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
       >
         <Field
           ref={field}
-          label="Name of the style"
+          label={messages.styleName}
           type="text"
           autoComplete="off"
           dir="auto"
@@ -66,11 +67,11 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
             setName(Array.from(target.value).slice(0, LONGEST_NAME).join(''));
           }}
         />
-        <Button type="submit">Keep style</Button>
+        <Button type="submit">{messages.save}</Button>
       </form>
-      <p className={styles.hint}>Kept in this browser alone.</p>
+      <p className={styles.hint}>{messages.savedHere}</p>
       {all.length > 0 && (
-        <ul className={kept.list} aria-label="Kept styles">
+        <ul className={kept.list} aria-label={messages.savedStyles}>
           {all.map((one) => (
             <li key={one.name}>
               <TextButton
@@ -81,8 +82,8 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
               >
                 {one.name}
               </TextButton>
-              <TextButton aria-label={`Delete ${one.name}`} onClick={() => remove(one.name)}>
-                Delete
+              <TextButton aria-label={messages.deleteOf(one.name)} onClick={() => remove(one.name)}>
+                {messages.delete}
               </TextButton>
             </li>
           ))}

@@ -11,6 +11,7 @@ import type { Style } from '../style';
 import { millimetresOf } from '../print';
 import type { QrSymbol } from '../symbol';
 import { FilePart } from './FilePart';
+import { messages } from './messages';
 import styles from './MoreOptions.module.css';
 import { StylePart } from './StylePart';
 
@@ -45,7 +46,7 @@ export function MoreOptions(props: MoreOptionsProps) {
 
   return (
     <div className={styles.parts}>
-      <Part title="Content">
+      <Part title={messages.content}>
         <ContentPanel text={text} onText={onText} refusals={props.refusals} symbol={symbol} />
       </Part>
       <StylePart style={style} onStyle={onStyle} />
@@ -56,7 +57,7 @@ export function MoreOptions(props: MoreOptionsProps) {
         onWidth={props.onWidth}
         savePdf={props.savePdf}
       />
-      <Part title="Batch">
+      <Part title={messages.batch}>
         {batch ? (
           <batch.BatchPanel
             name={name}
@@ -66,7 +67,7 @@ export function MoreOptions(props: MoreOptionsProps) {
             millimetres={millimetresOf(width)}
           />
         ) : (
-          <Spinner label="Loading the batch" />
+          <Spinner label={messages.loadingBatch} />
         )}
       </Part>
     </div>

@@ -5,6 +5,7 @@ import { Field } from '../../../components/Field';
 import { ColorPicker } from '../ColorPicker';
 import { type BallShape, type EyePart, LONGEST_CAPTION, PLAIN, type Style } from '../style';
 import { KeptStyles } from './KeptStyles';
+import { messages } from './messages';
 import styles from './MoreOptions.module.css';
 import { NamedChoice } from './NamedChoice';
 
@@ -14,34 +15,31 @@ interface StylePartProps {
 }
 
 const moduleOptions = [
-  { value: 'square', text: 'Square' },
-  { value: 'rounded', text: 'Rounded' },
-  { value: 'dots', text: 'Dots' },
+  { value: 'square', text: messages.shapes.square },
+  { value: 'rounded', text: messages.shapes.rounded },
+  { value: 'dots', text: messages.shapes.dots },
 ] as const;
 
 const frameOptions = [
-  { value: 'square', text: 'Square' },
-  { value: 'rounded', text: 'Rounded' },
+  { value: 'square', text: messages.shapes.square },
+  { value: 'rounded', text: messages.shapes.rounded },
 ] as const;
 
-const ballOptions = [...frameOptions, { value: 'circle', text: 'Circle' }] as const;
+const ballOptions = [...frameOptions, { value: 'circle', text: messages.shapes.circle }] as const;
 
 const gradientOptions = [
-  { value: 'none', text: 'None' },
-  { value: 'linear', text: 'Linear' },
-  { value: 'radial', text: 'Radial' },
+  { value: 'none', text: messages.gradients.none },
+  { value: 'linear', text: messages.gradients.linear },
+  { value: 'radial', text: messages.gradients.radial },
 ] as const;
 
 const levelOptions = [
-  { value: 'auto', text: 'Automatic' },
-  { value: 'L', text: 'L' },
-  { value: 'M', text: 'M' },
-  { value: 'Q', text: 'Q' },
-  { value: 'H', text: 'H' },
+  { value: 'auto', text: messages.levels.auto },
+  { value: 'L', text: messages.levels.L },
+  { value: 'M', text: messages.levels.M },
+  { value: 'Q', text: messages.levels.Q },
+  { value: 'H', text: messages.levels.H },
 ] as const;
-
-/** The words that a frame begins with. */
-const FIRST_WORDS = 'Scan me';
 
 export function StylePart({ style, onStyle }: StylePartProps) {
   const id = useId();
@@ -50,29 +48,33 @@ export function StylePart({ style, onStyle }: StylePartProps) {
 
   return (
     <section className={styles.part} aria-labelledby={id}>
-      <h2 id={id}>Style</h2>
+      <h2 id={id}>{messages.style}</h2>
       <NamedChoice
-        label="Squares"
+        label={messages.modules}
         options={moduleOptions}
         value={style.modules}
         onChange={(modules) => change({ modules })}
       />
       <EyeChoice
-        label="Eye frames"
+        label={messages.eyeFrames}
+        ownColorLabel={messages.eyeFrameOwnColor}
+        colorLabel={messages.eyeFrameColor}
         options={frameOptions}
         part={eyeFrame}
         first={foreground}
         onPart={(part) => change({ eyeFrame: part })}
       />
       <EyeChoice
-        label="Eye balls"
+        label={messages.eyeBalls}
+        ownColorLabel={messages.eyeBallOwnColor}
+        colorLabel={messages.eyeBallColor}
         options={ballOptions}
         part={eyeBall}
         first={foreground}
         onPart={(part) => change({ eyeBall: part })}
       />
       <NamedChoice
-        label="Second color"
+        label={messages.gradient}
         options={gradientOptions}
         value={second?.kind ?? 'none'}
         onChange={(kind) =>
@@ -83,7 +85,7 @@ export function StylePart({ style, onStyle }: StylePartProps) {
       >
         {second && (
           <OwnPicker
-            label="Second color"
+            label={messages.secondColor}
             color={second.color}
             onColor={(color) => change({ second: { ...second, color } })}
           />
@@ -91,13 +93,15 @@ export function StylePart({ style, onStyle }: StylePartProps) {
       </NamedChoice>
       <div>
         <Checkbox
-          label="Frame with words"
+          label={messages.frame}
           checked={caption !== null}
-          onChange={({ target }) => change({ caption: target.checked ? FIRST_WORDS : null })}
+          onChange={({ target }) =>
+            change({ caption: target.checked ? messages.firstFrameText : null })
+          }
         />
         {caption !== null && (
           <Field
-            label="Words in the frame"
+            label={messages.frameText}
             type="text"
             autoComplete="off"
             dir="auto"
@@ -107,13 +111,13 @@ export function StylePart({ style, onStyle }: StylePartProps) {
         )}
       </div>
       <NamedChoice
-        label="Error correction"
+        label={messages.errorCorrection}
         options={levelOptions}
         value={style.level ?? 'auto'}
         onChange={(level) => change({ level: level === 'auto' ? null : level })}
       />
       <div className={styles.actions}>
-        <Button onClick={() => onStyle(PLAIN)}>Plain style</Button>
+        <Button onClick={() => onStyle(PLAIN)}>{messages.reset}</Button>
       </div>
       <KeptStyles style={style} onStyle={onStyle} />
     </section>
@@ -126,6 +130,8 @@ function firstOf(text: string): string {
 
 interface EyeChoiceProps<Shape extends BallShape> {
   label: string;
+  ownColorLabel: string;
+  colorLabel: string;
   options: readonly { value: Shape; text: string }[];
   part: EyePart<Shape>;
   /** The colour that a colour of its own begins with. */
@@ -136,6 +142,8 @@ interface EyeChoiceProps<Shape extends BallShape> {
 /** Shape and colour of a part of the eyes. */
 function EyeChoice<Shape extends BallShape>({
   label,
+  ownColorLabel,
+  colorLabel,
   options,
   part,
   first,
@@ -150,13 +158,13 @@ function EyeChoice<Shape extends BallShape>({
       onChange={(next) => onPart({ shape: next, color })}
     >
       <Checkbox
-        label={`${label} in a color of their own`}
+        label={ownColorLabel}
         checked={color !== null}
         onChange={({ target }) => onPart({ shape, color: target.checked ? first : null })}
       />
       {color !== null && (
         <OwnPicker
-          label={`Color of the ${label.toLowerCase()}`}
+          label={colorLabel}
           color={color}
           onColor={(next) => onPart({ shape, color: next })}
         />

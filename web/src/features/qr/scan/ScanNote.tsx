@@ -1,6 +1,8 @@
 import { useEffect } from 'react';
 import { TextButton } from '../../../components/TextButton';
+import { actions } from '../../../components/messages';
 import { announce } from '../../../lib/announce';
+import { messages } from '../messages';
 import { type Level, levels, symbolFor } from '../symbol';
 import styles from './ScanNote.module.css';
 import type { Scan } from './useScanCode';
@@ -27,13 +29,13 @@ export function ScanNote({ scan, text, hasLogo, level }: ScanNoteProps) {
   return (
     <p className={styles.note}>
       {scan.state === 'asking' ? (
-        <span className={styles.late}>Asking for a scan code</span>
+        <span className={styles.late}>{messages.scanCodeLoading}</span>
       ) : (
         words
       )}
       {words !== '' && scan.state === 'failed' && (
         <TextButton look="sign" onClick={scan.again}>
-          Try again
+          {actions.tryAgain}
         </TextButton>
       )}
     </p>
@@ -41,8 +43,7 @@ export function ScanNote({ scan, text, hasLogo, level }: ScanNoteProps) {
 }
 
 function wordsOf(scan: Scan, hasLogo: boolean, level: Level | null): string {
-  if (scan.state === 'failed')
-    return 'The scan code was not made: this code says the short address.';
+  if (scan.state === 'failed') return messages.scanCodeFailed;
   if (scan.state !== 'made') return '';
   const [before, now] = [scan.short, scan.url].map((text) => {
     const { modules } = symbolFor(text, hasLogo, level);
@@ -50,11 +51,11 @@ function wordsOf(scan: Scan, hasLogo: boolean, level: Level | null): string {
     const corrects = levels.findLast(
       (one) => symbolFor(text, hasLogo, one).modules === modules && level === null,
     );
-    return { size: `${modules ?? 0} x ${modules ?? 0}`, corrects };
+    return { modules: modules ?? 0, corrects };
   });
   if (!before || !now) return '';
-  if (now.size !== before.size) return `Scan code: ${now.size} modules instead of ${before.size}.`;
+  if (now.modules !== before.modules) return messages.scanCodeSmaller(now.modules, before.modules);
   return now.corrects === before.corrects
-    ? `Scan code: ${now.size} modules, as many as the short address has.`
-    : `Scan code: ${now.size} modules, with error correction ${now.corrects} instead of ${before.corrects}.`;
+    ? messages.scanCodeSame(now.modules)
+    : messages.scanCodeCorrects(now.modules, now.corrects, before.corrects);
 }

@@ -1,0 +1,19 @@
+/** Texts of the components that load with the pages that use them. */
+import type { ReactNode } from 'react';
+import { formatNumber } from '../lib/format';
+
+export const messages = {
+  show: 'Show',
+  hide: 'Hide',
+  showPassword: 'Show password',
+  hidePassword: 'Hide password',
+  offline: 'You are offline. This page may be out of date.',
+  removeQuestion: (what: ReactNode) => <>Remove {what}?</>,
+  printedCodes: (count: number, printed: number) =>
+    `Printed codes of ${printedLinks(count, printed)} will stop working.`,
+};
+
+function printedLinks(count: number, printed: number): string {
+  if (count === 1) return 'this link';
+  return printed === count ? 'these links' : `${formatNumber(printed)} of these links`;
+}

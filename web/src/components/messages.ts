@@ -1,0 +1,17 @@
+/** Texts of the components that load with the document, and the names of common actions. */
+export const actions = {
+  cancel: 'Cancel',
+  copy: 'Copy',
+  remove: 'Remove',
+  share: 'Share',
+  showMore: 'Show more',
+  tryAgain: 'Try again',
+  undo: 'Undo',
+};
+
+export const messages = {
+  product: 'Atajo',
+  wait: 'Please wait',
+  copied: 'Copied',
+  notCopied: 'Not copied',
+};
