@@ -1,13 +1,13 @@
-"""How fast Atajo is beside nginx answering a constant 302, in the same run: `make bench`.
+"""Compares Atajo with nginx answering a constant 302, in the same run: `make bench`.
 
 Gateway and load generator have a core each; the services share the generator's. Every round
-measures nginx and then Atajo; the table tells the median of the rounds. What one load leaves to be
-done, such as visits to be counted, is waited for ahead of the next. Requests carry the headers that
-a browser sends. Redirects through nginx take the way of a cluster's visitors: the web image's
-nginx shares the gateway's core. Cold redirects are of codes drawn from a million, of which the
-gateway's memory holds a tenth. At half load, as many visitors as make half of the hot redirects
-think 1 to 3 ms between an answer and their next request; the time is that from a request to its
-answer. Prints a table and writes `reports/bench.json`.
+measures nginx and then Atajo; the table shows the median of the rounds. Between two loads the
+benchmark waits until remaining work, such as counting visits, is done. Requests have a browser's
+headers. Redirects through nginx use the web image's nginx on the gateway's core, as in a cluster.
+Cold redirects are of codes drawn from a million, of which the gateway caches a tenth. At half load,
+clients pause 1 to 3 ms between a response and the next request, and their number results in half of
+the hot redirects; the time is that from a request to its response. Prints a table and writes
+`reports/bench.json`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ CONNECTIONS = 32
 COLD_CONNECTIONS = 128
 COLD_CODES = 1_000_000
 THINKING = 0.002
-"""Seconds between an answer and the next request at half load, on average."""
+"""Average seconds between a response and the next request at half load."""
 _LOOK_SECONDS = 3.0
-"""Longer than the two seconds after which views are passed on."""
+"""Longer than the two seconds after which view counts are copied."""
 _QUIET_SHARE = 0.1
 """Of a core, all processes together."""
 _MOST_LOOKS = 40
@@ -53,7 +53,7 @@ BROWSER_HEADERS = {
     "Accept-Encoding": "gzip, deflate, br, zstd",
     "Referer": "https://news.example.com/",
 }
-"""What a browser sends with a click on a link, its newer Sec-Fetch headers apart."""
+"""A browser's headers on a click on a link, without the newer Sec-Fetch headers."""
 
 GOALS = {
     "hot redirect": "at least 0.35 of nginx",
@@ -105,7 +105,7 @@ delay = function() return math.random(1, 3) end
 def wrk(
     url: str, seconds: int, script: Path | None = None, connections: int = CONNECTIONS
 ) -> dict[str, float]:
-    """Requests a second, latency in milliseconds, and answers that were no success."""
+    """Requests a second, latency in milliseconds, and unsuccessful responses."""
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "--latency"]
     for name, value in BROWSER_HEADERS.items():
         command += ["-H", f"{name}: {value}"]
@@ -153,7 +153,7 @@ def nginx(folder: Path) -> Iterator[str]:
 
 
 def pin(pid: int, core: int) -> None:
-    """Keep a process, all its threads, on one core."""
+    """Pin all threads of a process to one core."""
     for thread in threads_of(pid):
         with suppress(ProcessLookupError):
             os.sched_setaffinity(thread, {core})
@@ -168,13 +168,13 @@ def memory_megabytes(pid: int) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Seconds of a core that the threads of a process took, those that are there still."""
+    """CPU seconds of the threads of a process that still exist."""
     tasks = (read(Path(f"/proc/{pid}/task/{thread}/schedstat")) for thread in threads_of(pid))
     return sum(int(task.split()[0]) for task in tasks if task) / 1e9
 
 
 def settle(pids: Sequence[int]) -> None:
-    """Wait until processes have done what they had begun: visits counted and passed on, say."""
+    """Wait until processes have finished their work, such as counting visits."""
     for _ in range(_MOST_LOOKS):
         before = sum(map(cpu_seconds, pids))
         time.sleep(_LOOK_SECONDS)
@@ -240,7 +240,7 @@ def main() -> None:
                 rows["creation"].append(wrk(url, options.seconds, scripts["create"]))
             answered = sum(row["requests"] for name in visits for row in rows[name])
             deadline = time.monotonic() + 60
-            # wrk leaves with answers on the way: those visits count too.
+            # wrk exits with responses in transit: those visits count, too.
             while (views := product.views(token)[code]) < answered:
                 assert time.monotonic() < deadline, f"{views} of {answered} visits counted"
                 time.sleep(0.1)
@@ -249,7 +249,7 @@ def main() -> None:
 
 
 def write_scripts(folder: Path, codes: Path) -> dict[str, Path]:
-    """wrk's scripts, by name; cold redirects are of the codes in a file, a line each."""
+    """wrk's scripts by name. Cold redirects use the codes in a file, one per line."""
     texts = {"create": _CREATE, "cold": _COLD.format(codes=codes), "think": _THINK}
     scripts = {name: folder / f"{name}.lua" for name in texts}
     for name, text in texts.items():

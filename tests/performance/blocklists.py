@@ -1,11 +1,10 @@
-"""What a blocklist of a million hosts takes: `make bench-blocklists`.
+"""Measures the cost of a blocklist of a million hosts: `make bench-blocklists`.
 
-One links process over SQLite with an empty folder of lists is sent creations, one after the other
-and a pause between two, as over a quiet day: first for a while with no list, then in turn while a
-list of a million hosts is read and while none is, then while it is in use. Prints the time of a
-creation and what the process computed for it, the time that reading took, and what the process and
-its reader have resident, and writes `reports/bench-blocklists.json`. Turns that follow each other
-are a pair, so that what else the machine does is in both.
+One links process on SQLite with an empty list folder receives creations, one at a time with pauses,
+as on a quiet day: first without a list, then alternately while a list of a million hosts is read and
+while none is, then while it is in use. Prints the latency and CPU time of a creation, the time to
+read the list, and the resident memory of the process and its reader. Writes
+`reports/bench-blocklists.json`. Consecutive turns form a pair, so that other load affects both.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ from tests.support.procfs import read, threads_of
 
 HOSTS = 1_000_000
 CREATIONS = 2_000
-"""Least creations that a figure is made of."""
+"""Minimum creations per figure."""
 PAUSE = 0.002
 TURNS = 4
 """How often a list is read."""
 TAKEN_UP = 0.5
-"""Seconds after a reader's end that are counted in: the process takes up what was read."""
+"""Seconds after a reader's end that count, because the process loads what was read."""
 _SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
 
 
 class Bench:
-    """A links process, and what is asked of it."""
+    """A links process, and the load on it."""
 
     def __init__(self, process: Process, stub: pb_grpc.LinksServiceAsyncStub) -> None:
         self._process = process
@@ -53,11 +52,11 @@ class Bench:
         self._is_reading = False
 
     async def creations(self) -> dict[str, float]:
-        """Milliseconds of a creation, of `CREATIONS` that are made while no list is read."""
+        """Latencies in milliseconds of `CREATIONS` creations while no list is read."""
         return await self._creations(lambda taken: len(taken) >= CREATIONS, reading=False)
 
     async def creations_while_read(self) -> dict[str, float]:
-        """The same of those that are made while a list is read, which is to come."""
+        """The same of creations while the next list is read."""
         lists = len(self.read)
         return await self._creations(lambda _: len(self.read) > lists, reading=True)
 
@@ -89,7 +88,7 @@ class Bench:
         }
 
     async def _watch(self) -> None:
-        """Look for readers, whether or not there are any: what that costs is in every figure."""
+        """Look for readers even if there are none, so that its cost is in every figure."""
         began = ended = 0.0
         while True:
             readers, now = self._readers(), time.monotonic()
@@ -103,12 +102,12 @@ class Bench:
             await asyncio.sleep(0.05)
 
     def _computed(self) -> float:
-        """Seconds for which the process had a core so far, without its readers."""
+        """CPU seconds of the process so far, without its readers."""
         told = Path(f"/proc/{self._process.popen.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self) -> int:
-        """Bytes of the process."""
+        """Resident bytes of the process."""
         return _resident(self._process.popen.pid)
 
     def metric(self, series: str) -> float:
@@ -131,7 +130,9 @@ def _resident(pid: int) -> int:
 async def _measure(folder: Path) -> dict[str, object]:
     lists = folder / "lists"
     lists.mkdir()
-    for turn in range(TURNS):  # Ahead of all figures: to write them takes this process's time.
+    for turn in range(
+        TURNS
+    ):  # Before all measurements, because writing them takes this process's time.
         hosts = (f"host{number:07}-{turn}.phish.example\n" for number in range(HOSTS))
         (lists / f".{turn}").write_text("".join(hosts))
     settings = {
@@ -144,7 +145,7 @@ async def _measure(folder: Path) -> dict[str, object]:
     with Process.start("services.links", settings, folder / "log") as process:
         async with channels.open_channel(process.grpc, _SERVICE) as channel:
             bench = Bench(process, pb_grpc.LinksServiceStub(channel))
-            await bench.creations()  # Caches and files are warm from here on.
+            await bench.creations()  # From here on caches and files are warm.
             without = await bench.creations()
             before = bench.resident()
 
@@ -154,7 +155,7 @@ async def _measure(folder: Path) -> dict[str, object]:
                 while_read.append(await bench.creations_while_read())
                 calm.append(await bench.creations())
             after = bench.resident()
-            # What is before a turn and what is after it were made with a list more or less.
+            # The creations before and after a turn differ by one list.
             more = {
                 figure: statistics.median(
                     turn[figure] - (calm[number][figure] + calm[number + 1][figure]) / 2

@@ -2,7 +2,7 @@
 
 Visits of links follow Zipf's law. The hit ratio of a gateway's cache is Che's approximation for
 LRU, with the time after which the gateway looks a link up again; `simulate` checks it. Costs per
-operation are those of `MEASURED` and `ASSUMED`. Writes the tables into the document, between marks.
+operation are in `MEASURED` and `ASSUMED`. Writes the tables into the document, between markers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
 LINKS = (10**6, 10**8, 10**9)
 REDIRECTS = (100, 10**4, 10**6)
 EXPONENTS = (0.8, 1.0)
-"""Zipf exponents. The first one is that of the capacity tables."""
+"""Zipf exponents. The capacity tables use the first one."""
 
 CACHE_BYTES = 64_000_000
 CACHED_LINK_BYTES = 522
 FRESH_SECONDS = 60.0
 WAIT_AFTER_SECONDS = 120.0
-"""Age at which visitors wait for the look-up of a cached link: fresh plus stale seconds."""
+"""Age at which visitors wait for the lookup of a cached link: fresh plus stale seconds."""
 HOT_US, COLD_US = 17.0, 41.0
 LOOKUP_US = 160.0
 CREATION_US = 900.0
@@ -113,16 +113,16 @@ class Popularity(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """How a gateway's cache answers, as shares of redirects."""
+    """Results of a gateway's cache, as shares of redirects."""
 
     looked_up: float
-    """Redirects that cause a look-up."""
+    """Redirects that cause a lookup."""
     waiting: float
-    """Redirects that wait for it; the others are answered with what is cached."""
+    """Redirects that wait for it. The others use the cached entry."""
 
 
 class Limits(NamedTuple):
-    """Demand on what no further replica relieves, as shares of its limit."""
+    """Demand on resources that replicas do not increase, as shares of their limits."""
 
     transactions: float
     views: float
@@ -134,7 +134,7 @@ LIMIT_NAMES = ("analytics transactions", "view counts", "change feed", "maintena
 
 
 class Plan(NamedTuple):
-    """What a number of links and redirects needs."""
+    """Resources for a number of links and redirects."""
 
     links: int
     redirects: int
@@ -143,7 +143,7 @@ class Plan(NamedTuple):
     cache: Cache
     lookups: float
     visit_rows: float
-    """Links of all batches of a second."""
+    """Links in all batches of a second."""
     links_replicas: int
     analytics_replicas: int
     links_shards: int
@@ -152,7 +152,7 @@ class Plan(NamedTuple):
     journal_megabytes: float
     links_gigabytes: float
     statistics_terabytes: float
-    """Of a year."""
+    """Bytes per year."""
     feed_cores: float
     limits: Limits
 
@@ -189,10 +189,10 @@ def characteristic_seconds(popularity: Popularity, per_second: float, capacity: 
 
 
 def cache_of(popularity: Popularity, per_second: float, capacity: float) -> Cache:
-    """Return how the cache of a gateway with some redirects a second answers.
+    """Return the results of the cache of a gateway with some redirects a second.
 
-    A look-up happens after eviction, or at the first visit after `FRESH_SECONDS`. Between two of
-    them are 1 + rate * FRESH_SECONDS visits, fewer where each may find its link evicted.
+    A lookup happens after eviction, or at the first visit after `FRESH_SECONDS`. Between two of
+    them are 1 + rate * FRESH_SECONDS visits, fewer if each may find its link evicted.
     """
     seconds = characteristic_seconds(popularity, per_second, capacity)
     rate = popularity.share * per_second
@@ -206,7 +206,7 @@ def cache_of(popularity: Popularity, per_second: float, capacity: float) -> Cach
 
 
 def simulate(links: int, exponent: float, per_second: float, capacity: int, requests: int) -> Cache:
-    """Return what an LRU cache does with random requests; the first half fills it."""
+    """Return the results of an LRU cache with random requests. The first half fills it."""
     weight = np.arange(1, links + 1, dtype=np.float64) ** -exponent
     cumulated = np.cumsum(weight)
     drawn = np.random.default_rng(1).random(requests) * cumulated[-1]
@@ -240,7 +240,7 @@ def row_costs() -> tuple[float, float]:
 
 
 def plan(links: int, redirects: int, exponent: float) -> Plan:
-    """Compute what is needed. Instances of a process have one core, and there are two at least."""
+    """Compute the resources. An instance of a process has one core. There are at least two."""
     popularity = zipf(links, exponent)
     capacity = CACHE_BYTES / CACHED_LINK_BYTES
     gateways = 2
@@ -264,7 +264,7 @@ def plan(links: int, redirects: int, exponent: float) -> Plan:
     entries = viewed + created + edited
     feed_us = gateways * entries * OPLOG_ENTRY_US
     store_us = lookups * ID_LOOKUP_US + viewed * ID_UPDATE_US + edits_us + feed_us
-    # A poll asks every shard.
+    # A poll queries every shard.
     budget_us = SHARD_CORES * UTILIZATION * 1e6 - gateways * POLL_US
     links_bytes = links * LINK_BYTES
     links_shards = max(math.ceil(store_us / budget_us), math.ceil(links_bytes / SHARD_BYTES))
@@ -444,7 +444,7 @@ _COMPARED = ("hits", "waiting", "look-ups/s", "links in batches/s")
 
 
 def _remedies(one: Plan) -> list[str]:
-    """Return work of each second now and after a change that would reduce it."""
+    """Return the work per second now and after a change that would reduce it."""
     popularity = zipf(one.links, EXPONENTS[0])
     capacity = one.gateways * CACHE_BYTES / CACHED_LINK_BYTES
     divided = cache_of(popularity, one.redirects, capacity).looked_up * one.redirects
@@ -461,7 +461,7 @@ def _size(one: Plan) -> tuple[str, str]:
 
 
 def _bottleneck(limits: Limits) -> str:
-    """Name the limits that are exceeded, the most exceeded one first."""
+    """Name the exceeded limits, most exceeded first."""
     over = sorted(zip(limits, LIMIT_NAMES, strict=True), reverse=True)
     return ", ".join(name for share, name in over if share > 1) or "none"
 
@@ -474,7 +474,7 @@ def _checked(exponent: float) -> tuple[Cache, Cache]:
 
 
 def fill(text: str, by_name: dict[str, str]) -> str:
-    """Return a document with each table between its marks. Raises KeyError for an unknown mark."""
+    """Return a document with each table between its markers. Raises KeyError for an unknown one."""
     return re.sub(
         r"(<!-- capacity: (\w+) -->\n).*?(<!-- end -->)",
         lambda match: match[1] + by_name[match[2]] + match[3],

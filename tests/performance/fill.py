@@ -1,4 +1,4 @@
-"""Links by the million, written straight into the files of stopped services."""
+"""Writes millions of links directly into the SQLite files of stopped services."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tests.support.gateway_client import ALPHABET
 
 LINKS_OF_AN_ACCOUNT = 500
 LISTED_ACCOUNT = "list"
-"""Who has the links of `fill_list`."""
+"""The owner of the links of `fill_list`."""
 FIRST_LISTED = 1 << 40
 _CHUNK = 100_000
 
 
 def code_of(number: int) -> str:
-    """The code of the n-th link: each another, in no order."""
+    """Return the code of the n-th link. Codes are distinct and unordered."""
     scattered = number * 0x9E3779B97F4B % (1 << 48)
     return "".join(ALPHABET[scattered >> shift & 63] for shift in range(0, 48, 6))
 
 
 def fill_links(path: Path, first: int, last: int) -> None:
-    """Store links `first` up to `last`, 500 of each of as many accounts as that takes."""
+    """Store links `first` up to `last`, 500 per account."""
     micros = time.time_ns() // 1000 - last * 1_000_000
     rows = (
         (
@@ -54,9 +54,9 @@ def fill_links(path: Path, first: int, last: int) -> None:
 def fill_list(
     path: Path, count: int, account: str = LISTED_ACCOUNT, first: int = FIRST_LISTED
 ) -> list[str]:
-    """Store that many links of one account, with titles, tags and views, in no order of theirs.
+    """Store links of one account from `first` on, with unordered titles, tags and views.
 
-    Returns their codes, those of links from `first` on.
+    Returns their codes.
     """
     micros = time.time_ns() // 1000 - count * 1_000_000
     numbers = list(range(count))
@@ -81,7 +81,7 @@ def fill_list(
 
 
 def fill_days(path: Path, codes: Sequence[str], days: int) -> None:
-    """Store visits of these links on each of some days before today."""
+    """Store visits of these links on each of a number of days before today."""
     today = int(time.time()) // 86_400
     ago = range(today - days, today)
     counts = pack_counts(({7: 1}, {}, {1: {"news.example": 1}}))
@@ -116,13 +116,13 @@ def fill_counts(path: Path, first: int, last: int) -> None:
 
 
 def write_codes(path: Path, count: int) -> None:
-    """The codes of the first links, a line each; of more than a million, of a million of them."""
+    """Return the codes of the first links, one per line, at most a million."""
     step = max(1, count // 1_000_000)
     path.write_text("".join(f"{code_of(n)}\n" for n in range(0, count, step)))
 
 
 def opened(path: Path, migrations: Sequence[sqlite.Migration]) -> sqlite3.Connection:
-    """The file with its schema made; what is written may be lost with the machine."""
+    """Open the file with its schema, without durability."""
     asyncio.run(_migrated(path, migrations))
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA synchronous = OFF")

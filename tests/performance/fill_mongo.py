@@ -1,4 +1,4 @@
-"""Links by the million, written straight into the MongoDB database of a stopped service."""
+"""Writes millions of links directly into the MongoDB database of a stopped service."""
 
 from __future__ import annotations
 
@@ -29,10 +29,7 @@ _AT_ONCE = 2
 
 
 def fill_links(url: str, first: int, last: int) -> None:
-    """Store links `first` up to `last` as the store does, in the order in which they are made.
-
-    500 of them are of each of as many accounts as that takes.
-    """
+    """Store links `first` up to `last` as the store does, in order of creation, 500 per account."""
     started = datetime.now(UTC) - timedelta(seconds=last)
     links = (
         Link(
@@ -48,7 +45,7 @@ def fill_links(url: str, first: int, last: int) -> None:
 
 
 def fill_list(url: str, count: int, account: str = LISTED_ACCOUNT) -> None:
-    """Store that many links of one account, with titles, tags and views, in no order of theirs."""
+    """Store that many links of one account, with unordered titles, tags and views."""
     started = datetime.now(UTC) - timedelta(seconds=count)
     numbers = list(range(count))
     random.Random(1).shuffle(numbers)
@@ -71,13 +68,13 @@ def fill_list(url: str, count: int, account: str = LISTED_ACCOUNT) -> None:
 
 
 def _visited(link: Link, people: int) -> Document:
-    """A link's document once `rank` was told of its visits."""
+    """Return a link's document after its visits were ranked."""
     return {**document_of(link), **({"people": people} if people else {})}
 
 
 @contextmanager
 def filled(url: str, schema: Schema) -> Iterator[Database[Document]]:
-    """The database with its schema made; what is written may be lost with the machine."""
+    """Open the database with its schema, without durability."""
     asyncio.run(_prepared(url, schema))
     with MongoClient[Document](url) as client:
         yield client.get_default_database().with_options(write_concern=WriteConcern(w=1, j=False))
@@ -91,7 +88,7 @@ async def _prepared(url: str, schema: Schema) -> None:
 def insert(
     documents: Database[Document], collection: str, some: Iterable[Document | RawBSONDocument]
 ) -> None:
-    """Insert documents, many at a time: while some are on their way the next ones are made."""
+    """Insert documents in batches, creating the next batch while one is in transit."""
     rest = iter(some)
     with ThreadPoolExecutor(_AT_ONCE) as threads:
         under_way: deque[Future[InsertManyResult]] = deque()
@@ -106,15 +103,15 @@ def insert(
 
 
 def size(url: str) -> float:
-    """How many bytes a database takes with its indexes."""
+    """Return the bytes of a database with its indexes."""
     with MongoClient[Document](url) as client:
-        client.admin.command("fsync")  # Otherwise the files are behind what is stored.
+        client.admin.command("fsync")  # Otherwise the files lag behind the data.
         stats = client.get_default_database().command("dbStats")
         return float(stats["storageSize"] + stats["indexSize"])
 
 
 def cpu_seconds(url: str) -> float:
-    """What a server has taken of a core so far."""
+    """Return the CPU seconds of a server so far."""
     with MongoClient[Document](url) as client:
         told = client.admin.command("serverStatus")["extra_info"]
         return float(told["user_time_us"] + told["system_time_us"]) / 1e6

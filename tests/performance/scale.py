@@ -1,39 +1,36 @@
-"""What single operations take while more and more is kept: `make bench-scale`.
+"""Measures single operations as the amount of data grows: `make bench-scale`.
 
-The files of stopped services are filled; what is measured goes through the running ones. At each
-size, three rounds of: creations and cold redirects by wrk through the gateway, 32 at a time (the
-time is the gateway's, or the service's, for one of them: seconds by answers); showProfile of an
-account with 500 links, one after the other; batches of 5,000 visits of as many links, of which
-the analytics service keeps visits already, one after the other. Medians. Prints a table and
-writes `reports/bench-scale.json`.
+Fills the files of stopped services and measures through the running ones. At each size there are
+three rounds: creations and cold redirects by wrk through the gateway, 32 at a time (the time of the
+gateway or service divided by the number of responses); showProfile of an account with 500 links, one
+at a time; batches of 5,000 visits of as many links that were visited before, one at a time. Prints a
+table of medians and writes `reports/bench-scale.json`.
 
-A core's time is that of the services and the gateway together: on a machine that does other things
-meanwhile it says more than the clock.
+CPU time is that of the services and the gateway together. On a busy machine it says more than the
+clock.
 
-Beside them one account has 100,000 links. Of its lists, asked for at the links service one after
-the other, the table has the 95th percentile: a page of 100 links, newest and oldest first, the most
-viewed, and those with a text that one link has; each with the number of all. Then cold redirects
-are measured once more, while in each second ten such pages are read, and two searches and a
-ranking made. At last another account with as many links, each visited on ten days, is removed by
-its owner: how long until nothing is left of it, what that takes of a core in each process, and how
-long a redirect and a look-up of totals take ahead of it and meanwhile.
+One account has 100,000 links. The table has the 95th percentile of its lists, requested from links
+one at a time: a page of 100 links, newest and oldest first, most viewed, and with a text that one
+link has; each with the total. Then cold redirects are measured again, with ten such pages, two
+searches and a ranking a second. Last, the owner of another account with as many links, each visited
+on ten days, closes it: the time until nothing is left, the CPU time of each process, and the latency
+of a redirect and of a lookup of totals before and meanwhile.
 
-Ten million links take about ten minutes to fill in, and 4 GB.
+Filling in ten million links takes about ten minutes and 4 GB.
 
-Then the lists of such an account, and cold redirects beside them, over MongoDB, among a million
-links of others.
+Then the lists of such an account, and cold redirects beside them, are measured on MongoDB, among a
+million other links.
 
-Then statistics, of a store of their own with a hundred million visits over ten years
-(`visits`), on SQLite and on MongoDB: each range of one link (95th percentile) and of an
-owner's 100, 1,000 and 100,000 together, when nothing is remembered of them and again, asked for at
-the analytics service one after the other; what a small call takes beside them; and how many bytes a
-visit takes. Then batches of 5,000 visits with all that is known of them, in pairs with the services
-of another commit (`--base`). To fill either takes about half an hour, and 6 GB. MongoDB is the
-server that tests take (`tests.support.mongo`).
+Then statistics, on a separate store with a hundred million visits over ten years (`visits`), on
+SQLite and MongoDB: each range of one link (95th percentile) and of an owner's 100, 1,000 and 100,000
+together, uncached and cached, requested from analytics one at a time; the latency of a small call
+beside them; and the bytes per visit. Then batches of 5,000 visits with all names, in pairs with the
+services of another commit (`--base`). Filling in either takes about half an hour and 6 GB. MongoDB is
+the server of the tests (`tests.support.mongo`).
 
-A batch is the one that grows, by what its commit writes: among 10 thousand links its visits share
-the store's pages, among a million nearly each has one of its own. Past that there is no more to
-grow; visits of fewer links cost less at every size.
+Only batches grow with size, because of what their commit writes: among 10 thousand links visits
+share the store's pages, among a million nearly each has its own. Beyond that they do not grow.
+Visits of fewer links cost less at every size.
 """
 
 from __future__ import annotations
@@ -102,13 +99,13 @@ LISTS = {
     "most_viewed": pb.QueryLinksRequest(order=pb.LINK_ORDER_MOST_VIEWED),
     "search": pb.QueryLinksRequest(text=f"AÑO {LISTED // 2}"),
 }
-"""What is read of the account with many links."""
+"""Reads of the account with many links."""
 LIST_GOALS = {"newest": 30, "oldest": 30, "search": 300}
-"""Milliseconds, of 95 in 100."""
+"""95th percentile in milliseconds."""
 _BESIDE = ["newest", "oldest"] * 5 + ["search"] * 2 + ["most_viewed"]
-"""What is read in each second while redirects are measured beside it."""
+"""Reads per second beside the measured redirects."""
 STATISTICS_GOAL = 100
-"""Milliseconds of one link, of 95 in 100, whatever the range."""
+"""95th percentile in milliseconds for one link and any range."""
 MOST_VISITS = 100_000_000
 BATCH = 5_000
 _ROUNDS = 3
@@ -183,12 +180,12 @@ def main() -> None:
 
 
 def measure(folder: Path, sizes: list[int], seconds: int) -> dict[str, float]:
-    """Report on each operation, by the number of links kept; returns what a removal took then."""
+    """Report each operation by the number of links. Returns the cost of a removal at the end."""
     found: dict[int, dict[str, float]] = {}
     settings = {
         "ATAJO_LIMITS": "off",
         "ATAJO_LOG_LEVEL": "warning",
-        "ATAJO_CACHE_BYTES": "1",  # Every redirect is cold, whatever the size.
+        "ATAJO_CACHE_BYTES": "1",  # Every redirect is cold at every size.
     }
     with Product(folder, settings) as product:
         product.start()
@@ -209,7 +206,7 @@ def measure(folder: Path, sizes: list[int], seconds: int) -> dict[str, float]:
             for service in SERVICES:
                 pin(product.pid(service), LOAD_CORE)
             found[size] = _round(product, token, size, seconds)
-            report(found)  # A run may be ended before its last size.
+            report(found)  # A run may be stopped before its last size.
         return _removal(product)
 
 
@@ -266,7 +263,7 @@ def _cpu_seconds(product: Product) -> float:
 
 
 def _answers(url: str, seconds: int, script: Path) -> tuple[list[float], float]:
-    """Seconds by answers, and how many answers there were."""
+    """Return the seconds per response, and the number of responses."""
     row = wrk(url, seconds, script)
     assert not row["failed"], row
     return [1 / row["per_second"]], row["requests"]
@@ -313,7 +310,7 @@ async def _record_batches(product: Product, size: int, gateway: str) -> list[flo
 
 @asynccontextmanager
 async def _links(product: Product) -> AsyncIterator[Callable[[str], Awaitable[float]]]:
-    """Reads the list of this name, and tells how many seconds it took."""
+    """Reads the list of this name and returns the seconds it took."""
     service = pb.DESCRIPTOR.services_by_name["LinksService"]
     async with channels.open_channel(product.address("links"), service) as channel:
         stub: pb_grpc.LinksServiceAsyncStub = pb_grpc.LinksServiceStub(channel)
@@ -334,9 +331,9 @@ async def _links(product: Product) -> AsyncIterator[Callable[[str], Awaitable[fl
 async def _lists(
     product: Product, of_server: Callable[[], float] = lambda: 0.0
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Seconds of each reading, and seconds of a core that one takes.
+    """Return the seconds of each read, and the CPU seconds per read.
 
-    `of_server` tells what a server of the store has taken of one so far.
+    `of_server` returns the CPU seconds of the store's server so far.
     """
     times: dict[str, list[float]] = {}
     cores: dict[str, float] = {}
@@ -353,7 +350,7 @@ async def _lists(
 
 
 def lists_on_mongodb(folder: Path, store: str, others: int, seconds: int) -> dict[str, float]:
-    """What lists take among so many links of others, and cold redirects without and beside them."""
+    """Measure lists among many other links, and cold redirects without and beside them."""
     settings = {"ATAJO_LIMITS": "off", "ATAJO_LOG_LEVEL": "warning", "ATAJO_CACHE_BYTES": "1"}
     url = store_of("links", store, folder)
     started = time.monotonic()
@@ -386,7 +383,7 @@ def lists_on_mongodb(folder: Path, store: str, others: int, seconds: int) -> dic
 
 
 def _removal(product: Product) -> dict[str, float]:
-    """What it takes to remove an account with many links."""
+    """Measure the removal of an account with many links."""
     email = product.register()
     token = product.log_in(email)
     account = str(jwt.decode(token, options={"verify_signature": False})["sub"])
@@ -413,7 +410,7 @@ def _removal(product: Product) -> dict[str, float]:
 
 
 def _until_removed(product: Product) -> Iterator[int]:
-    """Counts up until the reconciler removed an account."""
+    """Waits until the reconciler has removed an account."""
     deadline = time.monotonic() + _REMOVAL_SECONDS
     for number in itertools.count():
         if product.metric("atajo_accounts_removed_total", "reconciler") >= 1:
@@ -423,7 +420,7 @@ def _until_removed(product: Product) -> Iterator[int]:
 
 
 async def _others(product: Product, rounds: Iterator[int]) -> dict[str, float]:
-    """Milliseconds of what others do, a second or so in each round."""
+    """Measures other operations, for about a second per round, in milliseconds."""
     taken: dict[str, list[float]] = {"redirect": [], "totals": []}
     analytics = AnalyticsClient(product.address("analytics"))
     for _ in rounds:
@@ -447,7 +444,7 @@ async def _others(product: Product, rounds: Iterator[int]) -> dict[str, float]:
 async def _beside_lists(
     product: Product, measure: Callable[[], tuple[list[float], float]]
 ) -> tuple[list[float], float]:
-    """What is measured while lists are read."""
+    """Measurements while lists are read."""
 
     async def read_lists() -> None:
         async with _links(product) as read:
@@ -486,7 +483,7 @@ def report(found: dict[int, dict[str, float]]) -> None:
 
 
 def report_lists(found: dict[str, float]) -> None:
-    """Print what lists take on MongoDB, and write its file."""
+    """Print the measurements of lists on MongoDB, and write their file."""
     print("lists on MongoDB, p95, and redirects")
     for name, number in found.items():
         goal = f"   under {LIST_GOALS[name]} ms" if name in LIST_GOALS else ""
@@ -495,7 +492,7 @@ def report_lists(found: dict[str, float]) -> None:
 
 
 def report_removal(found: dict[str, float]) -> None:
-    """Print what a removal took, and write its file."""
+    """Print the measurements of a removal, and write their file."""
     print(f"removal of an account with {LISTED:,} links")
     for name, number in found.items():
         print(f"{name:>32} {number:12,.1f}")
@@ -505,7 +502,7 @@ def report_removal(found: dict[str, float]) -> None:
 def statistics_on_sqlite(
     folder: Path, tree: Path, count: int, filled_before: Path | None
 ) -> Iterator[dict[str, dict[str, float]]]:
-    """What statistics of so many visits take, by what was measured: as soon as it is known."""
+    """Yield the measurements of statistics as soon as they are known."""
     path = filled_before or folder / "analytics.sqlite3"
     filled: dict[str, float] = {"visits": count}
     if not filled_before:
@@ -522,7 +519,7 @@ def statistics_on_sqlite(
 def statistics_on_mongodb(
     folder: Path, tree: Path, url: str, count: int, filled_before: str | None
 ) -> Iterator[dict[str, dict[str, float]]]:
-    """The same of databases on a server."""
+    """The same for databases on a server."""
     with ExitStack() as stack:
         filled_url, now, base = (stack.enter_context(server.database(url)) for _ in range(3))
         filled: dict[str, float] = {"visits": count}
@@ -543,7 +540,7 @@ def _named(store: str, found: dict[str, dict[str, float]]) -> dict[str, dict[str
 
 
 def _tree_of(commit: str, folder: Path) -> Path:
-    """Return a folder with the services of a commit, from the repository's history."""
+    """Return a folder with the services of a commit."""
     tree = folder / "base"
     tree.mkdir()
     archive = ["git", "archive", commit, "services", "proto", "deploy"]

@@ -1,12 +1,11 @@
-"""How long a changed blocklist takes a million links: `make bench-sweep`.
+"""Measures the rescan of a million links after a blocklist changed: `make bench-sweep`.
 
-One links process has a million links, four at each of 250,000 hosts: over SQLite, and over MongoDB
-(`tests.support.mongo`). First it is started without a list and looks through all links, as after
-an upgrade with other rules. Then a list of a million hosts comes, which names every hundredth of
-those hosts, and goes again. Each figure is the time from the change in the folder until links are
-as the lists want them; to notice the change and to read the list is part of it. After each, exactly
-those links must be blocked that lead to a listed host. Prints the figures and writes
-reports/bench-sweep.json.
+One links process has a million links, four for each of 250,000 hosts, on SQLite and on MongoDB
+(`tests.support.mongo`). It starts without a list and scans all links, as after an upgrade with new
+rules. Then a list of a million hosts is added, which names every hundredth of those hosts, and
+deleted again. Each figure is the time from the change in the folder until links match the lists; it
+includes noticing the change and reading the list. After each, exactly the links to listed hosts must
+be blocked. Prints the figures and writes reports/bench-sweep.json.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ LINKS = 1_000_000
 LINKS_OF_A_HOST = 4
 LISTED = 1_000_000
 HOSTS_OF_A_LISTED_ONE = 100
-"""Of so many hosts that links lead to, one is listed."""
+"""One in so many hosts is listed."""
 _AT_A_TIME = 1000
 _STORES = ("SQLite", "MongoDB")
 _LOOK_SECONDS = 0.1
@@ -57,15 +56,15 @@ def _host_of_link(number: int) -> int:
 
 
 def _url(number: int) -> str:
-    """Where the n-th link leads."""
+    """Return the destination of the n-th link."""
     return f"https://{_host(_host_of_link(number))}/articles/{number}"
 
 
 class Store(Protocol):
-    """A store that a links process is started over."""
+    """A store for a links process."""
 
     setting: str
-    """As ATAJO_STORE has it."""
+    """The value of ATAJO_STORE."""
 
     def fill(self) -> None:
         """Store the links."""
@@ -118,7 +117,7 @@ def _write_list(path: Path) -> None:
 
 
 class Sweeps:
-    """A links process, its folder of lists, and what it says of its sweeps."""
+    """A links process, its list folder, and the progress of its rescans."""
 
     def __init__(self, folder: Path, store: str) -> None:
         self._lists = folder / "lists"
@@ -145,14 +144,14 @@ class Sweeps:
 
 
 def _behind(process: Process) -> float:
-    """For how long links have not been as the lists want them, in seconds."""
+    """Seconds for which links have not matched the lists."""
     text = httpx.get(f"http://{process.addresses['metrics']}/metrics").text
     name = "atajo_blocklist_sweep_behind_seconds "
     return next(float(line.split()[1]) for line in text.splitlines() if line.startswith(name))
 
 
 def _await_sweep(process: Process) -> float:
-    """Seconds until a sweep has begun and then looked through all."""
+    """Return the seconds until a rescan has started and finished."""
     began = time.monotonic()
     for is_behind in (True, False):
         while (_behind(process) > 0) != is_behind:
@@ -162,13 +161,13 @@ def _await_sweep(process: Process) -> float:
 
 
 def _check_blocked(process: Process, *, listed: bool) -> None:
-    """That the links at listed hosts are blocked, if there is a list, and no other link is."""
+    """Assert that exactly the links to listed hosts are blocked, if there is a list."""
     for number, reason in enumerate(asyncio.run(_reasons(process))):
         assert bool(reason) == (listed and _host_of_link(number) % HOSTS_OF_A_LISTED_ONE == 0)
 
 
 async def _reasons(process: Process) -> list[int]:
-    """Why each link is blocked, 0 where it is not."""
+    """Return the reason for each link's block, or 0."""
     reasons: list[int] = []
     async with channels.open_channel(process.grpc, _SERVICE) as channel:
         caller, stub = client.Caller(_SERVICE), pb_grpc.LinksServiceStub(channel)

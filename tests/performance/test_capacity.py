@@ -31,7 +31,7 @@ def test_demand_grows_with_redirects_and_links() -> None:
         plan(links, rate, 0.8) for links, rate in [(10**6, 100), (10**6, 10**6), (10**9, 10**6)]
     )
     assert (small.gateways, small.links_replicas, small.analytics_replicas) == (2, 2, 2)
-    # 10^6 * (17 us + 24 us for the share looked up), on cores that are half used.
+    # 10^6 * (17 us + 24 us for the share looked up), on cores at 50 % utilization.
     hot = 1 - busy.cache.looked_up
     assert busy.gateways == pytest.approx(2 * (17 * hot + 41 * (1 - hot)), abs=1)
     assert busy.gateways < large.gateways

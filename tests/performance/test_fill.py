@@ -1,4 +1,4 @@
-"""Benchmarks fill MongoDB with what the store itself makes, not with something like it."""
+"""The documents with which benchmarks fill MongoDB are those that the store creates."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def test_links(mongo_url: str) -> None:
 
 
 def _counts(code: str, day: int, held: LinkDay) -> list[VisitCount]:
-    """Visits that make a link's day, one by one."""
+    """Return the visits that result in a link's day, one by one."""
     hours = [hour for hour, count in held.people.items() for _ in range(count)]
     names: list[dict[Dimension, str]] = [{} for _ in hours]
     for dimension, breakdown in held.names.items():
@@ -94,7 +94,7 @@ def _counts(code: str, day: int, held: LinkDay) -> list[VisitCount]:
 
 
 def _documents(url: str, collection: str) -> dict[str, Document]:
-    """Return the documents of a collection, decoded, without what differs from batch to batch."""
+    """Return the decoded documents of a collection, without fields that differ by batch."""
     with _opened(url) as documents:
         return {
             one["_id"]: {

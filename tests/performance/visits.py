@@ -1,8 +1,8 @@
-"""Visits by the hundred million, as real ones come, and what it takes to read them.
+"""Generates hundreds of millions of realistic visits, and measures reading them.
 
-The mix: links, hours, hosts and names are visited as Zipf has it, a million links in all, so that
-on each day most have one visit or two and a few have hundreds. A fifth are bots; four in ten people
-say where they came from, and nearly all what they came with.
+Links, hours, hosts and names follow Zipf's law. There are a million links, so on each day most have
+one or two visits and a few have hundreds. A fifth of the visits are bots; four in ten people have a
+referrer, and nearly all have a known browser.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ _BROWSERS = ("Chrome", "Safari", "Firefox", "Edge", "Samsung Internet")
 _SYSTEMS = ("Android", "Windows", "iOS", "macOS", "Linux")
 _FEW = 10
 _POOL, _LARGE_POOL = 2000, 16
-"""How many link days with so `_FEW` visits are made, and with each larger number of them. From then
-on one of those comes again: to draw each anew would take hours."""
+"""Number of generated link days with `_FEW` visits, and with each larger number. Further ones repeat
+these, because generating each would take hours."""
 _BATCH = 5000
 _WARM_BATCHES = 20
 """Of which nothing is measured: with a tenth of the links in the store, it has what batches add
@@ -73,7 +73,7 @@ _RANGES = {
 }
 _SECONDS = 600
 _PATIENCE = 120
-"""Seconds after which a range is not asked for any more."""
+"""Seconds after which a range is not requested any more."""
 _ASKED_AGAIN = (
     grpc.StatusCode.DEADLINE_EXCEEDED,
     grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -83,7 +83,7 @@ _ASKED_AGAIN = (
 
 @dataclass(frozen=True)
 class LinkDay:
-    """What a day of a link holds: visits by hour, people by name, numbers of visitors."""
+    """A day of a link: visits by hour, people by name, numbers of visitors."""
 
     people: dict[int, int]
     bots: dict[int, int]
@@ -92,7 +92,7 @@ class LinkDay:
 
     @cached_property
     def stored(self) -> tuple[DayRecord, int, int]:
-        """As a store has it; and how many people and bots."""
+        """Its form in a store, and the number of people and bots."""
         names = {dimension.value: found for dimension, found in self.names.items()}
         record = DayRecord(
             pack_counts((self.people, self.bots, names)),
@@ -102,8 +102,8 @@ class LinkDay:
 
     @cached_property
     def encoded(self) -> tuple[bytes, bytes]:
-        """As MongoDB has it, encoded: what stands before and behind its `_id`, which is as long for
-        all days."""
+        """Its encoded MongoDB document before and after `_id`, which has the same length for all
+        days."""
         some_id = f"{code_of(0)}:{20_000}"
         record = self.stored[0]
         fields = {name: value for name, value in record._asdict().items() if value}
@@ -112,7 +112,7 @@ class LinkDay:
 
 
 class Mix:
-    """Draws days as real traffic has them, the same ones each time."""
+    """Generates realistic days, the same ones in each run."""
 
     def __init__(self) -> None:
         self._random = np.random.default_rng(1)
@@ -131,10 +131,8 @@ class Mix:
         """By the number of visits."""
 
     def day(self, visits: int) -> tuple[npt.NDArray[np.int32], list[LinkDay]]:
-        """The links that have visits on one day, so many in all, and what each holds.
-
-        They come in no order, as batches bring them.
-        """
+        """Return the links with visits on one day, and the day of each, in random order as in
+        batches."""
         drawn = np.searchsorted(self._links, np.sort(self._random.random(visits)))
         links, counts = np.unique(np.minimum(drawn, LINKS - 1), return_counts=True)
         order = self._random.permutation(len(links))
@@ -146,7 +144,7 @@ class Mix:
         return links[order].astype(np.int32), held
 
     def once(self) -> Iterator[tuple[int, dict[Dimension, tuple[str, ...]]]]:
-        """Links at random, each visited by one person."""
+        """Return random links, each visited by one person."""
         while True:
             one = self._one_with(1, self._random.random())
             if one.people:
@@ -154,7 +152,7 @@ class Mix:
                 yield int(self._random.integers(0, LINKS)), names
 
     def _one_with(self, visits: int, choice: float) -> LinkDay:
-        """A link's day with so many visits, by a choice from 0 to 1."""
+        """Return a link's day with a number of visits, chosen by a value from 0 to 1."""
         pool = self._pool.setdefault(visits, [])
         place = int(choice * (_POOL if visits <= _FEW else _LARGE_POOL))
         if place >= len(pool):
@@ -170,7 +168,7 @@ class Mix:
             for dimension, (known, shares) in self._names.items()
             if (found := _stored(self._counted(people, known, shares)))
         }
-        # A fifth of the people come twice.
+        # A fifth of the people visit twice.
         came = self._random.integers(0, 1 << 32, people - people // 5, dtype=np.uint32)
         hours = list(range(24))
         return LinkDay(
@@ -181,7 +179,7 @@ class Mix:
         )
 
     def _counted(self, visits: int, keys: Sequence[_Key], shares: _Shares) -> dict[_Key, int]:
-        """How many of the visits have which key; past the last key nothing is known of them."""
+        """Return the number of visits with each key. Beyond the last key, the value is unknown."""
         counts = self._random.multinomial(visits, shares)
         (found,) = np.nonzero(counts[: len(keys)])
         return {keys[n]: int(counts[n]) for n in found.tolist()}
@@ -193,10 +191,10 @@ def _stored(people: dict[str, int]) -> dict[str, int]:
 
 
 def fill_sqlite(path: Path, visits: int, days: int = DAYS) -> None:
-    """Store visits of some days that end today, as the store would, and aggregate them.
+    """Store visits of a number of days until today, as the store would, and aggregate them.
 
-    As rows of a day come in no order, pages are as full as they would be. What is written may be
-    lost with the machine.
+    Rows of a day are inserted in random order, so that pages are as full as in practice. Writes
+    without durability.
     """
     filling = _Filling(visits, days)
     with closing(opened(path, MIGRATIONS)) as connection:
@@ -242,7 +240,7 @@ async def _maintain(setting: str) -> None:
 
 
 class _Filling:
-    """Visits of some days: those of each link first, then totals."""
+    """Visits of some days: first those of each link, then totals."""
 
     def __init__(self, visits: int, days: int) -> None:
         today = int(time.time()) // 86_400
@@ -303,12 +301,11 @@ def _named(names: list[str], unknown: float = 0.02) -> tuple[list[str], _Shares]
 
 
 def measure(setting: str, folder: Path) -> dict[str, dict[str, float]]:
-    """Milliseconds of each range, of one link and of many, in a store that was filled.
+    """Return the milliseconds of each range, for one link and for many, in a filled store.
 
-    Of one link: the most visited ones, and some as they are visited, in turn; the 95th percentile.
-    Of many: when nothing is remembered of them, and then again. Of both also how many of a core in
-    the service: a machine that does other things meanwhile does not add to those. A range that is
-    not told within two minutes, and those after it, are left out.
+    For one link: the 95th percentile of the most visited links and a weighted sample. For many:
+    uncached and then cached. Both also have the CPU time of the service, which other load does not
+    affect. A range that takes longer than two minutes, and those after it, are left out.
     """
     env = {"ATAJO_STORE": setting, "ATAJO_LOG_LEVEL": "warning"}
     with Process.start("services.analytics", env, folder / "analytics.log") as process:
@@ -349,8 +346,8 @@ async def _asked(
     asked: pb.GetStatisticsRequest,
     pid: int,
 ) -> tuple[float, float]:
-    """Milliseconds, of 95 in 100, that it takes to be told a span of these groups of links; and
-    those of a core in the service."""
+    """Return the 95th percentile in milliseconds of a range of these groups of links, and the CPU
+    time of the service."""
     taken = []
     of_a_core = []
     for codes in groups:
@@ -368,8 +365,8 @@ async def _asked(
 
 
 async def _told(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.GetStatisticsRequest) -> None:
-    """Ask, and again where a page would: what takes longer than a gateway waits, of which some is
-    remembered by then, or whose connection had served its time."""
+    """Call, and retry as a page would: if it takes longer than a gateway waits (part of it is cached
+    then), or its connection reached its maximum age."""
     async with asyncio.timeout(_PATIENCE):
         while True:
             try:
@@ -383,7 +380,7 @@ async def _told(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.GetStatisti
 
 
 async def _small_calls(stub: pb_grpc.AnalyticsServiceAsyncStub, taken: list[float]) -> None:
-    """Asks for the totals of ten links, twenty times a second, until it is cancelled."""
+    """Request the totals of ten links twenty times a second until cancelled."""
     codes = [code_of(n) for n in range(10)]
     while True:
         started = time.perf_counter()
@@ -404,11 +401,11 @@ def _spans() -> dict[str, pb.GetStatisticsRequest]:
 
 
 def measure_batches(settings: tuple[str, str], tree: Path, folder: Path) -> dict[str, float]:
-    """Milliseconds that 5,000 visits of as many links take, here and in another tree of Atajo,
-    and those of a core in the services.
+    """Return the milliseconds and CPU time for 5,000 visits of as many links, here and in another
+    tree of Atajo.
 
-    Each has a store of its own, both with the same visits in them; the same batches go to both in
-    turn, with all that is known of each visit.
+    Each has its own store with the same visits. The same batches go to both in turn, with all names
+    of each visit.
     """
     other = {"PYTHONPATH": os.pathsep.join((str(tree), str(tree / "proto/gen")))}
     envs: tuple[dict[str, str], ...] = ({}, {**other, "PYTHONSAFEPATH": "1"})
@@ -440,7 +437,7 @@ async def _batches(processes: Sequence[Process]) -> dict[str, float]:
         for number in range(1, _WARM_BATCHES + _BATCHES + 1):
             request = next(requests)
             request.batch_number = number
-            # Each is first as often as second.
+            # Each goes first equally often.
             for which in (0, 1) if number % 2 else (1, 0):
                 core = cpu_seconds(processes[which].popen.pid)
                 started = time.perf_counter()
@@ -457,7 +454,7 @@ async def _batches(processes: Sequence[Process]) -> dict[str, float]:
 
 
 async def _record(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.RecordVisitsRequest) -> None:
-    """Send a batch, as gateways do again where the store did not answer in time."""
+    """Send a batch, and resend it as gateways do if the store does not answer in time."""
     for _ in range(_TRIES - 1):
         with _unavailable_is_no_end():
             await stub.RecordVisits(request, timeout=_SECONDS)
@@ -475,7 +472,7 @@ def _unavailable_is_no_end() -> Iterator[None]:
 
 
 def _requests(mix: Mix) -> Iterator[pb.RecordVisitsRequest]:
-    """Batches of visits of as many links, each with all that is known of them."""
+    """Return batches of visits of as many links, each with all names."""
     hour = int(time.time()) // 3600
     numbers = {
         dimension: pb.Dimension.Value(f"DIMENSION_{dimension.name}") for dimension in Dimension
