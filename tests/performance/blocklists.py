@@ -1,9 +1,9 @@
 """Measures the cost of a blocklist of a million hosts: `make bench-blocklists`.
 
 One links process on SQLite with an empty list folder receives creations, one at a time with pauses,
-as on a quiet day: first without a list, then alternately while a list of a million hosts is read and
-while none is, then while it is in use. Prints the latency and CPU time of a creation, the time to
-read the list, and the resident memory of the process and its reader. Writes
+as on a quiet day: first without a list, then alternately while a list of a million hosts is read
+and while none is, then while it is in use. Prints the latency and CPU time of a creation, the time
+to read the list, and the resident memory of the process and its reader. Writes
 `reports/bench-blocklists.json`. Consecutive turns form a pair, so that other load affects both.
 """
 
@@ -130,9 +130,7 @@ def _resident(pid: int) -> int:
 async def _measure(folder: Path) -> dict[str, object]:
     lists = folder / "lists"
     lists.mkdir()
-    for turn in range(
-        TURNS
-    ):  # Before all measurements, because writing them takes this process's time.
+    for turn in range(TURNS):  # Before all figures: it takes CPU time.
         hosts = (f"host{number:07}-{turn}.phish.example\n" for number in range(HOSTS))
         (lists / f".{turn}").write_text("".join(hosts))
     settings = {

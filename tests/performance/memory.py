@@ -1,11 +1,11 @@
 """Measure the memory of a local run, idle and at full load: `make bench-memory`.
 
-Starts `python -m deploy.local` on SQLite with a million links. Full load is that of `make bench`: hot
-redirects, cold redirects and creations, one after the other. Prints the sum and each process, in MB
-of 1,000,000 bytes: the proportional set size (PSS), which counts a shared page once, divided into
-anonymous memory and mapped files (code, and the database, which the system drops when memory is
-short); and the resident set size (RSS), which counts a shared page in each process. The value for
-full load is the largest PSS observed.
+Starts `python -m deploy.local` on SQLite with a million links. Full load is that of `make bench`:
+hot redirects, cold redirects and creations, one after the other. Prints the sum and each process,
+in MB of 1,000,000 bytes: the proportional set size (PSS), which counts a shared page once, divided
+into anonymous memory and mapped files (code, and the database, which the system drops when memory
+is short); and the resident set size (RSS), which counts a shared page in each process. The value
+for full load is the largest PSS observed.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 Fills the files of stopped services and measures through the running ones. At each size there are
 three rounds: creations and cold redirects by wrk through the gateway, 32 at a time (the time of the
-gateway or service divided by the number of responses); showProfile of an account with 500 links, one
-at a time; batches of 5,000 visits of as many links that were visited before, one at a time. Prints a
-table of medians and writes `reports/bench-scale.json`.
+gateway or service divided by the number of responses); showProfile of an account with 500 links,
+one at a time; batches of 5,000 visits of as many links that were visited before, one at a time.
+Prints a table of medians and writes `reports/bench-scale.json`.
 
 CPU time is that of the services and the gateway together. On a busy machine it says more than the
 clock.
@@ -13,8 +13,8 @@ One account has 100,000 links. The table has the 95th percentile of its lists, r
 one at a time: a page of 100 links, newest and oldest first, most viewed, and with a text that one
 link has; each with the total. Then cold redirects are measured again, with ten such pages, two
 searches and a ranking a second. Last, the owner of another account with as many links, each visited
-on ten days, closes it: the time until nothing is left, the CPU time of each process, and the latency
-of a redirect and of a lookup of totals before and meanwhile.
+on ten days, closes it: the time until nothing is left, the CPU time of each process, and the
+latency of a redirect and of a lookup of totals before and meanwhile.
 
 Filling in ten million links takes about ten minutes and 4 GB.
 
@@ -22,11 +22,11 @@ Then the lists of such an account, and cold redirects beside them, are measured 
 million other links.
 
 Then statistics, on a separate store with a hundred million visits over ten years (`visits`), on
-SQLite and MongoDB: each range of one link (95th percentile) and of an owner's 100, 1,000 and 100,000
-together, uncached and cached, requested from analytics one at a time; the latency of a small call
-beside them; and the bytes per visit. Then batches of 5,000 visits with all names, in pairs with the
-services of another commit (`--base`). Filling in either takes about half an hour and 6 GB. MongoDB is
-the server of the tests (`tests.support.mongo`).
+SQLite and MongoDB: each range of one link (95th percentile) and of an owner's 100, 1,000 and
+100,000 together, uncached and cached, requested from analytics one at a time; the latency of a
+small call beside them; and the bytes per visit. Then batches of 5,000 visits with all names, in
+pairs with the services of another commit (`--base`). Filling in either takes about half an hour and
+6 GB. MongoDB is the server of the tests (`tests.support.mongo`).
 
 Only batches grow with size, because of what their commit writes: among 10 thousand links visits
 share the store's pages, among a million nearly each has its own. Beyond that they do not grow.

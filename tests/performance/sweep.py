@@ -4,8 +4,8 @@ One links process has a million links, four for each of 250,000 hosts, on SQLite
 (`tests.support.mongo`). It starts without a list and scans all links, as after an upgrade with new
 rules. Then a list of a million hosts is added, which names every hundredth of those hosts, and
 deleted again. Each figure is the time from the change in the folder until links match the lists; it
-includes noticing the change and reading the list. After each, exactly the links to listed hosts must
-be blocked. Prints the figures and writes reports/bench-sweep.json.
+includes noticing the change and reading the list. After each, exactly the links to listed hosts
+must be blocked. Prints the figures and writes reports/bench-sweep.json.
 """
 
 from __future__ import annotations

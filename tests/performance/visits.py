@@ -54,8 +54,8 @@ _BROWSERS = ("Chrome", "Safari", "Firefox", "Edge", "Samsung Internet")
 _SYSTEMS = ("Android", "Windows", "iOS", "macOS", "Linux")
 _FEW = 10
 _POOL, _LARGE_POOL = 2000, 16
-"""Number of generated link days with `_FEW` visits, and with each larger number. Further ones repeat
-these, because generating each would take hours."""
+"""Number of generated link days with `_FEW` visits, and with each larger number. Further ones
+repeat these, because generating each would take hours."""
 _BATCH = 5000
 _WARM_BATCHES = 20
 """Of which nothing is measured: with a tenth of the links in the store, it has what batches add
@@ -365,8 +365,8 @@ async def _asked(
 
 
 async def _told(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.GetStatisticsRequest) -> None:
-    """Call, and retry as a page would: if it takes longer than a gateway waits (part of it is cached
-    then), or its connection reached its maximum age."""
+    """Call, and retry as a page would: if it takes longer than a gateway waits (part of it is
+    cached then), or its connection reached its maximum age."""
     async with asyncio.timeout(_PATIENCE):
         while True:
             try:
