@@ -1,7 +1,7 @@
-"""Lints the chart and holds what it renders against Kubernetes' own schemas: `make check`.
+"""Lints the chart and validates its manifests against Kubernetes' schemas: `make check-chart`.
 
-python -m tests.deployment.chart.check            also compares it with `golden`
-python -m tests.deployment.chart.check --golden   writes `golden` anew
+python -m tests.deployment.chart.check            also compares them with `golden`
+python -m tests.deployment.chart.check --golden   updates `golden`
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tests.deployment.chart.render import (
 )
 
 VERSIONS = ("1.30", "1.33", "1.37")
-"""The oldest Kubernetes the chart is for, one between, and the newest whose schemas are there."""
+"""The oldest supported Kubernetes, one in between, and the newest with available schemas."""
 GOLDEN = Path(__file__).parent / "golden"
 _EXTENSIONS = ("ServiceMonitor", "PrometheusRule", "HTTPRoute")
-"""Kinds that are not Kubernetes' own: no schema here."""
+"""Custom resources, which have no schema here."""
 _RANDOM = re.compile(r"(?<=token-secret: )\S+$", re.MULTILINE)
 
 
 def faults(manifest: Manifest, version: str) -> list[str]:
-    """What a Kubernetes would refuse of a manifest; an unknown field is a fault."""
+    """Return what a Kubernetes version would refuse in a manifest, including unknown fields."""
     if manifest["kind"] in _EXTENSIONS:
         return []
     try:
@@ -44,12 +44,12 @@ def faults(manifest: Manifest, version: str) -> list[str]:
 
 
 def rendered(name: str) -> str:
-    """A value set's manifests, without what is random."""
+    """Return the manifests of a value set without random parts."""
     return _RANDOM.sub("random", text(name))
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is wrong; returns the exit code."""
+    """Print all errors and return the exit code."""
     found: list[str] = []
     for name, values in VALUES.items():
         golden = GOLDEN / f"{name}.yaml"

@@ -1,4 +1,4 @@
-"""The chart as Helm renders it."""
+"""Renders the chart with Helm."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ VALUES: Mapping[str, Path] = {
     "production": _HERE / "values" / "production.yaml",
     "small": _HERE / "values" / "small.yaml",
 }
-"""The value sets that are tested, by name."""
+"""The tested value sets by name."""
 
 Manifest = dict[str, Any]
 
 
 class RefusedError(Exception):
-    """Helm refuses; the text says why."""
+    """Helm refused; the text says why."""
 
 
 def helm(*arguments: str) -> str:
-    """What Helm prints. Raises RefusedError, and FileNotFoundError where there is no Helm."""
+    """Return Helm's output. Raises RefusedError, or FileNotFoundError without Helm."""
     program = shutil.which("helm") or shutil.which(ROOT / ".cache" / "bin" / "helm")
     if program is None:
         raise FileNotFoundError("The chart's tests need helm: https://helm.sh/docs/intro/install/")
@@ -42,18 +42,18 @@ def helm(*arguments: str) -> str:
 
 @cache
 def text(name: str, *settings: str) -> str:
-    """The manifests of release `atajo` with a value set and further `key=value` settings."""
+    """Return the manifests of release `atajo` with a value set and `key=value` settings."""
     command = ["template", "atajo", str(CHART), "--values", str(VALUES[name])]
     return helm(*command, *(part for setting in settings for part in ("--set", setting)))
 
 
 def manifests(name: str, *settings: str) -> list[Manifest]:
-    """The same as objects."""
+    """Return the same as objects."""
     return [each for each in yaml.safe_load_all(text(name, *settings)) if each]
 
 
 def of_kind(kind: str, rendered: list[Manifest]) -> dict[str, Manifest]:
-    """Those of a kind, by name without the release's."""
+    """Return the manifests of a kind by name, without the release's name."""
     return {
         each["metadata"]["name"].removeprefix("atajo-"): each
         for each in rendered
@@ -62,7 +62,7 @@ def of_kind(kind: str, rendered: list[Manifest]) -> dict[str, Manifest]:
 
 
 def pods(rendered: list[Manifest]) -> dict[str, Manifest]:
-    """The specification of every pod, by the name of what makes it."""
+    """Return the specification of every pod by the name of its workload."""
     workloads = of_kind("Deployment", rendered) | of_kind("StatefulSet", rendered)
     made = {name: each["spec"]["template"]["spec"] for name, each in workloads.items()}
     return made | {name: each["spec"] for name, each in of_kind("Pod", rendered).items()}

@@ -1,4 +1,4 @@
-"""What the chart promises, on every value set."""
+"""The chart's guarantees, for every value set."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_every_component_is_probed_and_ends_in_time(rendered: list[Manifest]) ->
     for name in COMPONENTS:
         pod = pods(rendered)[name]
         (container,) = pod["containers"]
-        # A service has no gRPC port while it brings its store up to date, for hours if need be.
+        # A service has no gRPC port while it upgrades its store, possibly for hours.
         for probe in ("startupProbe", "livenessProbe"):
             assert container[probe]["httpGet"] == {"path": "/livez", "port": "metrics"}, name
         ready = "grpc" if name in SERVICES else "httpGet"
@@ -92,13 +92,13 @@ def test_every_component_is_probed_and_ends_in_time(rendered: list[Manifest]) ->
         assert leaving + draining < pod["terminationGracePeriodSeconds"], name
 
 
-def test_the_processes_understand_what_they_are_told(
+def test_processes_know_all_their_settings(
     rendered: list[Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, settings in SETTINGS.items():
         told = environment(pods(rendered)[name])
         known = {f"ATAJO_{field.upper()}" for field in settings.model_fields}
-        # One that is no setting by itself names the file of one.
+        # A variable that is not a setting itself names a setting's file.
         files = {each for each in told if each not in known}
         assert {each.removesuffix("_FILE") for each in files} <= known, name
         with monkeypatch.context() as patched:
@@ -121,12 +121,12 @@ def test_the_gateway_dials_pods_that_listen(rendered: list[Manifest]) -> None:
     assert environment(pods(rendered)["web"])["ATAJO_GATEWAY"] == "atajo-gateway:8000"
 
 
-def test_the_operator_has_a_pod_when_it_asks_for_one(rendered: list[Manifest]) -> None:
+def test_the_operators_pod_is_complete_when_scaled_up(rendered: list[Manifest]) -> None:
     assert of_kind("Deployment", rendered)["admin"]["spec"]["replicas"] == 0
 
 
 @pytest.mark.parametrize("caller", ["admin", "reconciler"])
-def test_who_removes_dials_the_ports_for_that(rendered: list[Manifest], caller: str) -> None:
+def test_callers_of_removals_dial_the_admin_ports(rendered: list[Manifest], caller: str) -> None:
     told = environment(pods(rendered)[caller])
     for name in SERVICES:
         service = of_kind("Service", rendered)[name]["spec"]
@@ -148,7 +148,7 @@ def test_services_select_the_pods_of_their_component(rendered: list[Manifest]) -
 
 
 def arrows(rendered: list[Manifest], side: str, peers: str) -> Iterator[tuple[str, str, int]]:
-    """From whom to whom, at which port, as one side of the policies allows it."""
+    """Return client, server and port of the connections that one side of the policies allows."""
     for name, policy in of_kind("NetworkPolicy", rendered).items():
         assert component(policy["spec"]["podSelector"]) == name
         for rule in policy["spec"][side]:
@@ -176,7 +176,7 @@ INNER = {
 
 
 @pytest.mark.parametrize("name", ["kind", "production"])
-def test_the_arrows_of_the_architecture_and_no_others(name: str) -> None:
+def test_policies_allow_exactly_the_intended_connections(name: str) -> None:
     rendered = manifests(name)
     everybody = {"test", "admin", *COMPONENTS} | (
         {"mongodb", "replica-set"} if name == "kind" else set()
@@ -198,7 +198,7 @@ def test_the_arrows_of_the_architecture_and_no_others(name: str) -> None:
     assert set(arrows(rendered, "ingress", "from")) == inner | inward
 
 
-def test_no_secret_is_in_the_manifests_where_secrets_are_given() -> None:
+def test_manifests_contain_no_secret_if_secrets_are_given() -> None:
     rendered = manifests("production")
     assert not of_kind("Secret", rendered)
     assert "mongodb://" not in text("production")
@@ -215,7 +215,7 @@ def test_no_secret_is_in_the_manifests_where_secrets_are_given() -> None:
         assert stores == [{"name": "atajo-mongodb", "items": [item]}]
 
 
-def test_a_signing_secret_is_made_at_random_and_kept() -> None:
+def test_a_signing_secret_is_generated_and_kept() -> None:
     made = [
         of_kind("Secret", manifests("kind", f"contact={turn}@example.com"))["token"]
         for turn in range(2)
@@ -226,7 +226,7 @@ def test_a_signing_secret_is_made_at_random_and_kept() -> None:
     assert made[0]["immutable"] is True
 
 
-def test_a_gateway_keeps_its_journal_on_a_claim_of_its_own() -> None:
+def test_a_gateway_has_its_journal_on_its_own_claim() -> None:
     gateway = of_kind("StatefulSet", manifests("kind"))["gateway"]["spec"]
     assert gateway["podManagementPolicy"] == "Parallel"
     assert [claim["metadata"]["name"] for claim in gateway["volumeClaimTemplates"]] == ["journal"]
@@ -240,7 +240,7 @@ def test_a_gateway_keeps_its_journal_on_a_claim_of_its_own() -> None:
     assert {"name": "journal", "emptyDir": {}} in without["template"]["spec"]["volumes"]
 
 
-def test_links_reads_its_blocklists_where_they_are_mounted_and_changes_none() -> None:
+def test_blocklists_are_mounted_read_only() -> None:
     sources: dict[str, dict[str, Any]] = {
         "production": {
             "persistentVolumeClaim": {"claimName": "blocklists", "readOnly": True},
@@ -259,7 +259,7 @@ def test_links_reads_its_blocklists_where_they_are_mounted_and_changes_none() ->
     assert "ATAJO_BLOCKLIST_DIR" not in environment(pods(manifests("kind"))["links"])
 
 
-def test_an_autoscaler_and_the_chart_do_not_both_set_the_number() -> None:
+def test_either_the_autoscaler_or_the_chart_sets_the_replicas() -> None:
     rendered = manifests("production")
     scaler = of_kind("HorizontalPodAutoscaler", rendered)
     assert scaler.keys() == {"gateway"}
@@ -272,13 +272,13 @@ def test_an_autoscaler_and_the_chart_do_not_both_set_the_number() -> None:
     assert not of_kind("HorizontalPodAutoscaler", manifests("kind"))
 
 
-def test_a_disruption_budget_never_holds_back_the_only_pod() -> None:
+def test_a_disruption_budget_never_protects_a_single_pod() -> None:
     several = COMPONENTS - {"reconciler"}
     assert of_kind("PodDisruptionBudget", manifests("production")).keys() == several
     assert not of_kind("PodDisruptionBudget", manifests("small"))
 
 
-def test_the_way_in_has_the_host_of_the_public_url() -> None:
+def test_the_ingress_has_the_host_of_the_public_url() -> None:
     ingress = of_kind("Ingress", manifests("production"))["web"]["spec"]
     assert ingress["rules"][0]["host"] == "atajo.example"
     assert ingress["tls"] == [{"secretName": "atajo-tls", "hosts": ["atajo.example"]}]
@@ -287,7 +287,7 @@ def test_the_way_in_has_the_host_of_the_public_url() -> None:
     assert route["rules"] == [{"backendRefs": [{"name": "atajo-web", "port": 80}]}]
 
 
-def test_the_way_in_holds_the_longest_redirect_whatever_else_it_is_told() -> None:
+def test_the_ingress_buffers_the_longest_redirect_with_any_annotations() -> None:
     name = "nginx.ingress.kubernetes.io/proxy-buffer-size"
     wanted = f"{Edge.load().redirect_header_bytes // 1024}k"
     other = "ingress.annotations.cert-manager\\.io/issuer=ours"
@@ -301,7 +301,7 @@ def test_the_way_in_holds_the_longest_redirect_whatever_else_it_is_told() -> Non
         assert ingress["metadata"]["annotations"].items() >= told.items()
 
 
-def test_a_kind_cluster_answers_where_its_public_url_says() -> None:
+def test_a_kind_cluster_listens_at_its_public_url() -> None:
     cluster = yaml.safe_load((ROOT / "deploy" / "kind" / "cluster.yaml").read_text())
     (mapping,) = cluster["nodes"][0]["extraPortMappings"]
     http = of_kind("Service", manifests("kind"))["web"]["spec"]["ports"][0]
@@ -362,7 +362,7 @@ def objects(values: dict[str, Any], path: str = "") -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def misspelt() -> str:
-    """What Helm says of a value nobody knows in each object: it names all that it refuses."""
+    """Return Helm's error for an unknown value in each object. It names all of them."""
     with pytest.raises(RefusedError) as refused:
         text("production", *(f"{path}misspelt=1" for path in objects(DEFAULTS)))
     return str(refused.value)
@@ -390,17 +390,17 @@ def test_an_unknown_value_is_refused(misspelt: str, path: str) -> None:
         ("image.digests.app=latest", "/image/digests/app"),
     ],
 )
-def test_a_value_that_cannot_be_right_is_refused(setting: str, complaint: str) -> None:
+def test_an_invalid_value_is_refused(setting: str, complaint: str) -> None:
     with pytest.raises(RefusedError, match=re.escape(complaint)):
         text("production", setting)
 
 
-def test_hops_are_for_nginx_to_count_in_place_of_networks() -> None:
+def test_only_nginx_counts_trusted_hops() -> None:
     told = environment(pods(manifests("small", "trustedHops=2"))["web"])
     assert (told["ATAJO_TRUSTED_HOPS"], told["ATAJO_TRUSTED_PROXIES"]) == ("2", "")
 
 
-def test_images_can_be_pinned_and_others_are() -> None:
+def test_images_can_be_pinned_by_digest() -> None:
     digest = f"sha256:{'0123456789abcdef' * 4}"
     pinned = pods(manifests("kind", f"image.digests.web={digest}", "image.tag=1.2.3"))
     assert pinned["web"]["containers"][0]["image"] == f"atajo/web:1.2.3@{digest}"
@@ -423,7 +423,7 @@ def test_an_upgrade_does_not_restart_mongodb() -> None:
     assert version not in yaml.safe_dump(of_version("next"))
 
 
-def test_a_setting_of_its_own_goes_before_the_charts() -> None:
+def test_env_of_a_component_overrides_the_chart() -> None:
     rendered = manifests("small", "gateway.env.ATAJO_JOURNAL_DIR=/var/lib/atajo/elsewhere")
     told = environment(pods(rendered)["gateway"])
     assert told["ATAJO_JOURNAL_DIR"] == "/var/lib/atajo/elsewhere"

@@ -1,4 +1,4 @@
-"""The chart's program makes MongoDB a replica set of one, and leaves one alone."""
+"""The chart's program initiates a replica set of one, and leaves an existing one alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory limit of the web container, against the most that nginx's configuration can take."""
+"""The memory limit of the web container covers the maximum of nginx's configuration."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ NGINX = ROOT / "deploy" / "nginx"
 _UNITS = {"": 1, "k": 1024, "m": 1024**2}
 _PAGE = 4096
 BASE_BYTES = 28 * 1024**2
-"""Master, two workers with their tables of connections, the process for probes, shared zones."""
+"""Bytes of the master, two workers with connection tables, the probe process, shared zones."""
 CONNECTION_BYTES = 12_288
-"""Pools and structures of one client's connection, on both sides of the socket."""
+"""Bytes of pools and structures of one client's connection, on both sides of the socket."""
 
 
 def directives() -> dict[str, str]:
-    """The arguments of each directive, the last one where it stands several times."""
+    """Return the arguments of each directive, of the last one if it occurs several times."""
     found: dict[str, str] = {}
     for name in ("nginx.conf", "edge/values.conf", "edge/redirect_buffers.conf"):
         text = (NGINX / name).read_text(encoding="utf-8")
@@ -37,15 +37,15 @@ def buffers(text: str) -> int:
 
 
 def connection_bytes(conf: Mapping[str, str], stream_buffer: int) -> int:
-    """The buffers of a client whose request has the most of everything and who reads nothing."""
+    """Return the bytes of buffers for a client that sends the maximum and reads nothing."""
     head = size(conf["client_header_buffer_size"]) + buffers(conf["large_client_header_buffers"])
     redirect = size(conf["proxy_buffer_size"])
     return (
         CONNECTION_BYTES
         + 2 * stream_buffer
-        + 2 * head  # Once as it came, once as it goes to the gateway.
+        + 2 * head  # Once as received, once as sent to the gateway.
         + size(conf["client_body_buffer_size"])
-        + 2 * redirect  # Once as it came, once as it goes to the client.
+        + 2 * redirect  # Once as received, once as sent to the client.
         + buffers(conf.get("proxy_buffers", f"8 {_PAGE}"))
     )
 
@@ -55,8 +55,8 @@ def test_the_limit_holds_all_connections_with_full_buffers_and_is_not_twice_that
     stream = (NGINX / "connections.conf").read_text(encoding="utf-8")
     (stream_buffer,) = re.findall(r"proxy_buffer_size (\w+);", stream)
     slots = int(conf["worker_processes"]) * int(conf["worker_connections"])
-    # A client that waits for the gateway has four connections: its own, two ends of the socket
-    # behind it, and one to the gateway.
+    # A client that waits for the gateway uses four connections: its own, two ends of the
+    # internal socket, and one to the gateway.
     worst = BASE_BYTES + slots // 4 * connection_bytes(conf, size(stream_buffer))
     for name in VALUES:
         limit = pods(manifests(name))["web"]["containers"][0]["resources"]["limits"]["memory"]
@@ -70,6 +70,6 @@ def test_one_client_holds_at_most_a_fifth_of_all_connections() -> None:
     slots = int(conf["worker_processes"]) * int(conf["worker_connections"])
     stream = (NGINX / "connections.conf").read_text(encoding="utf-8")
     (connections,) = re.findall(r"limit_conn connections (\d+);", stream)
-    # A client that sends nothing has three: its own, and two ends of the socket behind it.
+    # A client that sends nothing uses three: its own, and two ends of the internal socket.
     assert int(connections) <= slots // 3 // 5
     assert conf["limit_conn"] == f"requests {connections}"

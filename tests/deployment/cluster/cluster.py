@@ -1,4 +1,4 @@
-"""The product on the kind cluster that `make kind-up` makes, through kubectl, Helm and the node."""
+"""Controls the product on the kind cluster of `make kind-up` by kubectl, Helm and the node."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ KINDS = {
     "analytics": "deployment",
     "reconciler": "deployment",
 }
-"""Each workload of the product, and what keeps its pods."""
+"""The kind of each workload of the product."""
 SHARING = tuple(name for name in KINDS if name != "reconciler")
-"""Those whose pods share the work. Of the reconciler one does it all."""
+"""Workloads whose pods share the work. One pod of the reconciler does all of it."""
 HTTP_PORT, ADMIN_PORT, METRICS_PORT = 8000, 50052, 9090
 TIMEOUT_SECONDS = 240.0
 FOUND_SECONDS = 20.0
-"""Until a name that led nowhere is found: the time of gateways for it, and of the DNS inside."""
+"""Seconds until gateways and the cluster's DNS find a name again."""
 
 
 @dataclass(frozen=True)
 class Pod:
-    """A pod that is not on its way out."""
+    """A pod that is not terminating."""
 
     name: str
     component: str
     ready: bool
     restarts: int
     container: str
-    """Id of its container."""
+    """Its container's id."""
     image: str
 
 
 def run(*command: str, given: str | None = None) -> str:
-    """What a command prints. Raises RuntimeError with what it complains of."""
+    """Return a command's output. Raises RuntimeError with its errors."""
     done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{' '.join(command[:6])}: {done.stderr.strip() or done.stdout.strip()}")
@@ -60,23 +60,23 @@ def run(*command: str, given: str | None = None) -> str:
 
 
 def kubectl(*arguments: str, given: str | None = None) -> str:
-    """What kubectl prints, in the product's namespace."""
+    """Return the output of kubectl in the product's namespace."""
     return run("kubectl", "--context", CONTEXT, "--namespace", NAMESPACE, *arguments, given=given)
 
 
 def helm(*arguments: str) -> str:
-    """What Helm prints, in the product's namespace."""
+    """Return the output of Helm in the product's namespace."""
     return run("helm", "--kube-context", CONTEXT, "--namespace", NAMESPACE, *arguments)
 
 
 def found(*arguments: str) -> list[dict[str, Any]]:
-    """The objects that `kubectl get` finds."""
+    """Return the objects that `kubectl get` finds."""
     items: list[dict[str, Any]] = json.loads(kubectl("get", *arguments, "-o", "json"))["items"]
     return items
 
 
 def pods(component: str = "") -> list[Pod]:
-    """The pods of the product's workloads (`KINDS`), or of one component."""
+    """Return the pods of the product's workloads (`KINDS`), or of one component."""
     components = component or ",".join(KINDS)
     selector = f"app.kubernetes.io/name=atajo,app.kubernetes.io/component in ({components})"
     return [
@@ -101,7 +101,7 @@ def _pod(item: dict[str, Any]) -> Pod:
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float = TIMEOUT_SECONDS) -> None:
-    """Ask until it holds. Raises AssertionError."""
+    """Wait until a condition holds. Raises AssertionError."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"Awaited in vain: {what}"
@@ -109,7 +109,7 @@ def wait_until(condition: Callable[[], bool], what: str, seconds: float = TIMEOU
 
 
 def await_rollout(component: str) -> None:
-    """Wait until a workload has exactly the pods it wants, and all are ready."""
+    """Wait until a workload has exactly its desired pods, and all are ready."""
     kind = KINDS.get(component, "statefulset")
     kubectl("rollout", "status", f"{kind}/atajo-{component}", f"--timeout={TIMEOUT_SECONDS:.0f}s")
     wait_until(
@@ -130,7 +130,7 @@ def await_all() -> None:
 
 
 def replicas(component: str) -> int:
-    """How many pods a workload wants."""
+    """Return the desired replicas of a workload."""
     wanted = kubectl(
         "get", f"{KINDS[component]}/atajo-{component}", "-o", "jsonpath={.spec.replicas}"
     )
@@ -138,13 +138,13 @@ def replicas(component: str) -> int:
 
 
 def scale(component: str, number: int) -> None:
-    """Give a workload so many pods, and wait for them."""
+    """Scale a workload and wait for its pods."""
     kubectl("scale", f"{KINDS[component]}/atajo-{component}", f"--replicas={number}")
     await_rollout(component)
 
 
 def delete(pod: Pod) -> None:
-    """Delete a pod with grace, and wait until the workload is complete again."""
+    """Delete a pod gracefully, and wait until the workload is complete again."""
     kubectl("delete", "pod", pod.name, "--wait=true")
     wait_until(lambda: pod.name not in _containers(pod), f"{pod.name} is gone")
     await_rollout(pod.component)
@@ -155,8 +155,8 @@ def _containers(old: Pod) -> set[str]:
 
 
 def kill(pod: Pod) -> None:
-    """SIGKILL to every process of a pod's container, and wait until it runs again."""
-    # The kernel ends the others with the first one: kill may find them gone.
+    """Send SIGKILL to every process of a pod's container, and wait until it runs again."""
+    # The kernel kills the others with the first one, so kill may not find them.
     script = f"grep -ls {pod.container} /proc/[0-9]*/cgroup | cut -d/ -f3 | xargs -r kill -9; true"
     run("docker", "exec", node(), "sh", "-c", script)
     wait_until(
@@ -175,7 +175,7 @@ def node() -> str:
 
 
 def restart_node() -> None:
-    """Restart the node with all that runs on it, and wait until the product is complete."""
+    """Restart the node, and wait until the product is complete."""
     before = {pod.container for pod in pods()}
     run("docker", "restart", node())
     wait_until(_api_answers, "the API server answers")
@@ -194,7 +194,7 @@ def _api_answers() -> bool:
 
 
 def samples(pod: Pod) -> list[tuple[str, dict[str, str], float]]:
-    """A pod's metrics: name, labels and value."""
+    """Return a pod's metrics: name, labels and value."""
     path = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod.name}:{METRICS_PORT}/proxy/metrics"
     families = text_string_to_metric_families(kubectl("get", "--raw", path))
     return [
@@ -205,7 +205,7 @@ def samples(pod: Pod) -> list[tuple[str, dict[str, str], float]]:
 
 
 def await_found(service: str) -> None:
-    """Wait until every gateway has found a service whose pods were all gone."""
+    """Wait until every gateway reaches a service whose pods were all gone."""
 
     def is_found(gateway: Pod) -> bool:
         up = "atajo_dependency_up"
@@ -218,7 +218,7 @@ def await_found(service: str) -> None:
 
 
 class PortForward:
-    """A port of this machine that leads to a port of a pod. Raises OSError where it does not."""
+    """Forwards a port of this machine to a port of a pod. Raises OSError if that fails."""
 
     def __init__(self, pod: Pod, port: int) -> None:
         local = free_port()
@@ -235,7 +235,7 @@ class PortForward:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it leads nowhere any more: kubectl ends once it finds nobody at the other end."""
+        """Whether it is broken: kubectl exits when nobody answers at the other end."""
         return self._process.poll() is not None
 
     def close(self) -> None:
@@ -251,10 +251,9 @@ def _takes(port: int) -> bool:
 
 @contextmanager
 def operating() -> Iterator[Callable[..., str]]:
-    """The operator's command, in the pod that is started for it: docs/operations/kubernetes.md.
+    """Run the operator's command in its pod (docs/operations/kubernetes.md) and return its output.
 
-    It returns what the command says, which is repeated where a pod that it called was killed.
-    Raises RuntimeError.
+    Repeats it if a pod that it called was killed. Raises RuntimeError.
     """
     deployment = "deployment/atajo-admin"
 
@@ -281,7 +280,7 @@ def upgrade(setting: str) -> None:
 
 
 def work(pod: Pod) -> float:
-    """What a pod has done: calls, redirects, or, of nginx, the connections it has just now."""
+    """Return a pod's work: calls, redirects, or nginx's current connections."""
     name, label, prefix = {
         "web": ("nginx_connections_active", "", ""),
         "gateway": ("atajo_redirects_total", "", ""),

@@ -1,4 +1,4 @@
-"""Notes what each test on the cluster showed, in reports/kind-test.md."""
+"""Records the result of each test on the cluster in reports/kind-test.md."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Note = Callable[[str], None]
 
 @pytest.fixture
 def note(record_property: Callable[[str, object], None]) -> Note:
-    """Takes what a test has to tell beside that it passed."""
+    """Receives a test's results."""
     return lambda text: record_property("note", text)
 
 
 @pytest.fixture(scope="module", params=["as installed", "after a node restart"], autouse=True)
 def stage(request: pytest.FixtureRequest) -> str:
-    """Everything is shown twice."""
+    """Run every test twice."""
     cluster.await_all()
     if request.param == "after a node restart":
         cluster.restart_node()
@@ -36,13 +36,13 @@ def stage(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClusterProduct]:
-    """The product, reached as a browser of this machine reaches it."""
+    """Return the product, as a browser on this machine reaches it."""
     with ClusterProduct(tmp_path_factory.mktemp("cluster")) as product:
         yield product
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add a row, and write the report so far: a run that is broken off has one, too."""
+    """Add a row, and write the report so far, so that an interrupted run has one, too."""
     if not report.nodeid.startswith("tests/deployment/cluster/"):
         return
     if report.when != "call" and report.outcome == "passed":

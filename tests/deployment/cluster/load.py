@@ -1,4 +1,4 @@
-"""A bounded load on the product, and the account of it afterwards."""
+"""Puts a limited load on the product, and compares its results with what is stored."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _OWNERS = 1
 _REPORTERS = 1
 _PAUSE = 0.2
 _PAUSE_OF_FEW = 1.0
-"""Between two decisions of the operator, or two reports."""
+"""Seconds between two decisions of the operator, or two reports."""
 _CODES = 10
 _SECONDS_TO_COUNT = 90.0
 
 
 class Account:
-    """What a load was answered, beside what the product has stored of it."""
+    """The responses to a load, and what the product stored of it."""
 
     def __init__(self, product: Product) -> None:
         self._product = product
@@ -47,12 +47,12 @@ class Account:
             product, codes[:2], random.Random(), count=_REPORTERS, pause=_PAUSE_OF_FEW
         )
         self.kills = 0
-        """How often requests under way may have been broken off."""
+        """How often requests in progress may have been interrupted."""
         self._counted: Counter[str] = Counter()
 
     def settle(self) -> None:
-        """Wait until every answered visit is counted, and see that every creation is kept, and what
-        an owner changed, removed, restored and claimed, people reported, and the operator decided.
+        """Wait until every answered visit is counted, and assert that every creation, change,
+        removal, restoration, claim, report and decision is stored.
         """
         deadline = time.monotonic() + _SECONDS_TO_COUNT
         while True:
@@ -71,12 +71,12 @@ class Account:
 
     @property
     def surplus(self) -> int:
-        """Visits counted beyond those that were answered."""
+        """Visits counted that were not answered."""
         return (self._counted - self.load.answered).total()
 
     @property
     def broken(self) -> dict[str, int]:
-        """Requests that failed, by status or `broken` (no answer) or `unreached` (nobody there)."""
+        """Failed requests by status, or `broken` (no response) or `unreached` (no connection)."""
         kinds = {0: "broken", -1: "unreached"}
         both = self.load.statuses + self.load.calls
         return {
@@ -97,9 +97,9 @@ class Account:
 
 @contextmanager
 def bounded_load(product: Product) -> Iterator[Account]:
-    """Visits, creations and edits, some twenty a second, for as long as the block takes.
+    """Make some twenty visits, creations and edits a second while the block runs.
 
-    Beside them links are reported, and the operator blocks and frees others.
+    Also reports links, and blocks and frees others as the operator.
     """
     account = Account(product)
     with account.load as load, account.operator, account.reporters:
@@ -111,7 +111,7 @@ def bounded_load(product: Product) -> Iterator[Account]:
 
 
 def assert_nothing_failed(account: Account) -> None:
-    """Every request was answered, every answered visit counted once."""
+    """Assert that every request was answered, and every answered visit counted once."""
     assert not account.broken, account.broken
     assert not account.reporters.unanswered, account.reporters.unanswered
     assert account.surplus == 0, "visits were counted that nobody was answered"

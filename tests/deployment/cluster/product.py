@@ -1,4 +1,4 @@
-"""The product on the cluster, as tests that know processes see it."""
+"""Adapts the product on the cluster to tests that control processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.support.product import PROCESSES, SERVICES, Product
 
 
 class ClusterProduct(Product):
-    """Every pod of a component stands for its process."""
+    """All pods of a component stand for its process."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -19,7 +19,7 @@ class ClusterProduct(Product):
         self._ways: dict[str, cluster.PortForward] = {}
 
     def start(self, *names: str) -> None:
-        """Give components back the pods that `kill` took, and wait until they are found."""
+        """Restore the pods that `kill` removed, and wait until they are reachable."""
         for name in names or PROCESSES:
             if wanted := self._wanted.pop(name, 0):
                 cluster.scale(name, wanted)
@@ -27,13 +27,13 @@ class ClusterProduct(Product):
                     cluster.await_found(name)
 
     def kill(self, *names: str) -> None:
-        """Take all pods of components away."""
+        """Remove all pods of components."""
         for name in names or PROCESSES:
             self._wanted[name] = cluster.replicas(name)
             cluster.scale(name, 0)
 
     def admin_address(self, name: str) -> str:
-        """Where a pod of a service is found that serves the operator. Raises OSError."""
+        """Return the admin address of a pod of a service. Raises OSError."""
         way = self._ways.get(name)
         if way is None or way.is_lost:
             ready = [pod for pod in cluster.pods(name) if pod.ready]

@@ -1,4 +1,4 @@
-"""What the product promises on Kubernetes, shown on the cluster: `make kind-test`."""
+"""The product's guarantees on Kubernetes, tested on the cluster: `make kind-test`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.waiting import PROPAGATION_SECONDS
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1500)]
 
 CONNECTION_AGE = 33.0
-"""Seconds after which every caller has looked up its replicas anew: services.shared.rpc.server."""
+"""Seconds after which every caller has resolved its replicas again (services.shared.rpc.server)."""
 
 
 def test_the_end_to_end_suite_passes_through_nginx(note: Note) -> None:
@@ -81,10 +81,10 @@ def test_every_workload_scales_to_three_and_back(product: ClusterProduct, note: 
 
 
 def _spread(component: str, product: ClusterProduct) -> list[int]:
-    """Percent of new work that each pod of a component took."""
+    """Return each pod's share of a component's new work in percent."""
     with ExitStack() as kept:
         before = {pod.name: cluster.work(pod) for pod in cluster.pods(component)}
-        # Enough at once that nginx opens connections beside those it keeps.
+        # Concurrent enough that nginx opens new connections.
         connections = [_connect(kept) for _ in range(48)]
         with ThreadPoolExecutor(len(connections)) as pool:
             for _ in range(5):
@@ -116,7 +116,7 @@ def test_a_pod_that_is_deleted_fails_nothing(product: ClusterProduct, note: Note
 
 
 def test_a_pod_that_is_killed_loses_nothing(product: ClusterProduct, note: Note) -> None:
-    """What was under way on it may fail, or be counted without having been answered."""
+    """Requests in progress may fail, or be counted without a response."""
     with bounded_load(product) as account:
         victims = cluster.pods()
         for pod in victims:
@@ -129,7 +129,7 @@ def test_a_pod_that_is_killed_loses_nothing(product: ClusterProduct, note: Note)
 def test_a_block_holds_on_every_gateway_though_links_is_killed(
     product: ClusterProduct, note: Note
 ) -> None:
-    """A link and an address, by the command in the pod that the operator starts for it."""
+    """Blocks a link and a host with the command in the operator's pod."""
     link = product.shorten("https://example.com/")
     page = product.shorten("https://www.evil.example/login")
     with ExitStack() as kept:
@@ -152,7 +152,7 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
             killed.result()
         assert all_answer(451)
         assert product.data("accessLink", {"code": page})["reason"] == "phishing"
-        told = admin("decisions").splitlines()  # The newest first.
+        told = admin("decisions").splitlines()  # Newest first.
         admin("unblock", link)
         admin("unblock", "evil.example")
         cluster.wait_until(lambda: all_answer(302), "what was freed leads on", PROPAGATION_SECONDS)
@@ -162,14 +162,14 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
 
 
 def _reached(kept: ExitStack, gateway: cluster.Pod) -> GatewayClient:
-    """A gateway without nginx in front."""
+    """Return a client of a gateway without nginx."""
     client = GatewayClient(f"http://{_forwarded(kept, gateway, cluster.HTTP_PORT)}")
     kept.callback(client.http.close)
     return client
 
 
 def _forwarded(kept: ExitStack, pod: cluster.Pod, port: int) -> str:
-    """The host:port on this machine that leads to a port of a pod for as long as it is kept."""
+    """Return the local host:port that is forwarded to a port of a pod."""
     return kept.enter_context(closing(cluster.PortForward(pod, port))).address
 
 
@@ -201,7 +201,7 @@ def test_a_report_waits_for_the_operator_though_links_is_killed(
 
 
 def _reports(admin: Callable[..., str]) -> str:
-    """Return all pages of the reports that wait."""
+    """Return all pages of waiting reports."""
     pages = [admin("reports")]
     while rest := re.search(r"AFTER=(\S+)", pages[-1]):
         pages.append(admin("reports", rest[1]))
@@ -211,8 +211,8 @@ def _reports(admin: Callable[..., str]) -> str:
 _LISTS = "atajo-kind-test-lists"
 
 
-def test_a_list_in_a_config_map_is_followed(product: ClusterProduct, note: Note) -> None:
-    """As it is mounted by an upgrade, when it changes, which replaces no pod, and when it goes."""
+def test_a_blocklist_in_a_config_map_takes_effect(product: ClusterProduct, note: Note) -> None:
+    """When an upgrade mounts it, when it changes without replacing pods, and when it is removed."""
     listed, later = (
         product.shorten(f"https://shop.{host}/") for host in ("listed.example", "later.example")
     )
@@ -246,7 +246,7 @@ def test_a_list_in_a_config_map_is_followed(product: ClusterProduct, note: Note)
 
 
 def _publish(host: str) -> None:
-    """Have a ConfigMap with one list, of one host."""
+    """Create a ConfigMap with a list of one host."""
     lists = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -256,7 +256,7 @@ def _publish(host: str) -> None:
     cluster.kubectl("apply", "-f", "-", given=json.dumps(lists))
 
 
-def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note: Note) -> None:
+def test_a_replaced_gateway_sends_its_journal(product: ClusterProduct, note: Note) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     answered = 0
@@ -280,7 +280,7 @@ def test_a_replaced_gateway_hands_over_what_it_had(product: ClusterProduct, note
 
 
 _kept: dict[str, str] = {}
-"""A link that was made before the node restarted, and the token of its owner."""
+"""A link that was created before the node restarted, and its owner's token."""
 
 
 def test_data_outlives_a_restart_of_the_node(product: ClusterProduct, note: Note) -> None:
@@ -315,7 +315,7 @@ _PROBE = "import socket, sys; socket.create_connection((sys.argv[1], int(sys.arg
 
 
 def _stranger_reaches(name: str, host: str, port: int, labels: str) -> bool:
-    """Whether a pod with these labels gets a connection."""
+    """Return whether a pod with these labels can connect."""
     image = cluster.pods("gateway")[0].image
     security = (
         '{"spec": {"securityContext": {"runAsNonRoot": true, "runAsUser": 10001,'

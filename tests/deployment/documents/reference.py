@@ -1,6 +1,6 @@
 """Generates the tables of docs/reference from the code: `make reference`.
 
-The documents are written by hand. Each table stands between two marks, which name it.
+The documents are written by hand. Each table is between two markers, of which the first names it.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ SETTINGS: dict[str, tuple[type[ProcessSettings], type[ProcessSettings] | None]] 
     "run": (RunSettings, ProcessSettings),
     "monitor": (MonitorSettings, RunSettings),
 }
-"""The settings of each process, and those that another table has already."""
+"""The settings of each process, and the base class that another table already covers."""
 MACHINE = {"bcrypt_threads"}
-"""Settings whose default follows from the number of cores."""
+"""Settings whose default depends on the number of cores."""
 METRIC_TYPES = {
     "Counter": "counter",
     "CounterMetricFamily": "counter",
@@ -59,7 +59,7 @@ METRIC_TYPES = {
     "Histogram": "histogram",
     "HistogramMetricFamily": "histogram",
 }
-"""What makes a metric of its first two arguments, name and help, and of which type it is."""
+"""Functions whose first two arguments are the name and help of a metric, by its type."""
 
 
 _JSON = {str: "text", Guest: "text", datetime: "text", int: "number", bool: "true or false"}
@@ -67,7 +67,7 @@ _JSON[type(None)] = "null"
 
 
 def tables() -> dict[str, str]:
-    """Return every table by the name in its mark."""
+    """Return every table by the name in its marker."""
     made = {f"settings-{name}": _settings(*classes) for name, classes in SETTINGS.items()}
     made["settings-web"] = _web_settings()
     made["payloads"] = _payloads()
@@ -79,7 +79,7 @@ def tables() -> dict[str, str]:
 
 
 def _settings(settings: type[ProcessSettings], known: type[ProcessSettings] | None) -> str:
-    """Return the table of a class, without what a class that it extends has in the same way."""
+    """Return the table of a class without fields that its base class defines."""
     described = _described(settings)
     rows = []
     for name, field in settings.model_fields.items():
@@ -127,7 +127,7 @@ def _described(settings: type[ProcessSettings]) -> dict[str, str]:
 
 
 def _web_settings() -> str:
-    """Return the table of the settings that the head of nginx's start script lists."""
+    """Return the table of the settings in the header of nginx's start script."""
     script = (ROOT / "deploy" / "nginx" / "start.sh").read_text(encoding="utf-8")
     rows = []
     for line in re.findall(r"^#   (ATAJO_.*)$", script, re.MULTILINE):
@@ -162,7 +162,7 @@ def _fields(function: Function) -> str:
 
 
 def _kind(annotation: Any) -> str:
-    """Return what JSON has for an annotation."""
+    """Return the JSON type of an annotation."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, UnionType):
@@ -175,7 +175,7 @@ def _kind(annotation: Any) -> str:
 
 
 def _metrics(root: Path) -> dict[str, list[tuple[str, ...]]]:
-    """Return the metrics that the code below a folder makes, by process."""
+    """Return the metrics that the code below a folder defines, by process."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for file in sorted(root.rglob("*.py")):
         parts = file.relative_to(ROOT).parts
@@ -201,7 +201,7 @@ def _metric(node: ast.AST) -> Iterator[tuple[str, ...]]:
 
 
 def _web_metrics() -> str:
-    """Return the table of the metrics that nginx's configuration writes."""
+    """Return the table of the metrics in nginx's configuration."""
     text = (ROOT / "deploy" / "nginx" / "nginx.conf").read_text(encoding="utf-8")
     kinds = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE))
     helps = re.findall(r"^\"?# HELP (\w+) (.*)$", text, re.MULTILINE)
@@ -225,7 +225,7 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def fill(text: str, made: dict[str, str]) -> str:
-    """Return a document with each table between its marks. Raises KeyError for an unknown mark."""
+    """Return a document with each table between its markers. Raises KeyError for an unknown one."""
     return re.sub(
         r"(<!-- reference: ([\w-]+) -->\n).*?(<!-- end -->)",
         lambda match: match[1] + made[match[2]] + match[3],

@@ -1,4 +1,4 @@
-"""Documents keep to their size, and what they name exists."""
+"""Documents have a maximum size, and everything they name exists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DOCUMENTS = sorted(
     )
 )
 HISTORY = [name for name in DOCUMENTS if name == "CHANGELOG.md" or re.search(r"/adr/\d", name)]
-"""Documents that may name what is gone, apart from files."""
+"""Documents that may name identifiers that no longer exist."""
 SOURCES = ("charts", "deploy", "gateway", "proto", "services", "tests", "web")
 TEXTS = {
     *(".py", ".ts", ".tsx", ".js", ".mjs", ".css", ".html", ".proto", ".sh", ".conf", ".toml"),
@@ -43,7 +43,7 @@ EXTERNAL = frozenset(
         *("atajo_auth", "atajo_links", "atajo_analytics"),
     }
 )
-"""Names of other programs, of what they print, and of databases."""
+"""Names of other programs and their output, and of databases."""
 
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")
@@ -57,12 +57,12 @@ def read(name: str) -> str:
 
 
 def spans(name: str) -> Iterator[str]:
-    """What stands in backticks in a document."""
+    """Return the code spans of a document."""
     yield from _SPAN.findall(_FENCED.sub("", read(name)))
 
 
 def files() -> Iterator[Path]:
-    """The sources, without what is installed or built."""
+    """Return the source files, without dependencies and build output."""
     for folder in SOURCES:
         for file in (ROOT / folder).rglob("*"):
             skipped = {"node_modules", "dist", Path(__file__).name}
@@ -72,7 +72,7 @@ def files() -> Iterator[Path]:
 
 @cache
 def words() -> frozenset[str]:
-    """All words of the sources, with and without their dots and hyphens."""
+    """Return all words of the sources, also split at dots and hyphens."""
     texts = [file.read_text(encoding="utf-8", errors="replace") for file in files()]
     texts += [read(name) for name in ("Makefile", "pyproject.toml", ".ci/run")]
     found = set(re.findall(r"[A-Za-z_][\w.-]*\w", "\n".join(texts)))
@@ -81,7 +81,7 @@ def words() -> frozenset[str]:
 
 @cache
 def paths() -> frozenset[str]:
-    """All files and folders below the sources and documents."""
+    """Return all files and folders of sources and documents."""
     roots = [ROOT / name for name in (*SOURCES, "docs", ".ci", ".github", ".vscode")]
     found = {path for root in roots for path in (root, *root.rglob("*"))}
     found |= set(ROOT.iterdir())
@@ -95,7 +95,7 @@ def targets() -> set[str]:
 
 
 def slug(heading: str) -> str:
-    """The anchor that GitHub gives a heading."""
+    """Return GitHub's anchor of a heading."""
     kept = re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower())
     return kept.replace(" ", "-")
 
@@ -133,7 +133,7 @@ def test_settings_and_metrics_exist(name: str) -> None:
 
 
 def is_known(word: str) -> bool:
-    """Whether the sources have a word, or all parts of it, as a name is put together of them."""
+    """Return whether the sources contain a word, or all its parts."""
     known = words() | EXTERNAL
     # The Prometheus client and `background.log_errors` append these.
     bare = re.sub(r"_(total|bucket|count|sum|failed|broke)$", "", word)
@@ -163,7 +163,7 @@ def _exists(span: str, name: str) -> bool:
     if "/" not in span:
         return any(path == span or path.endswith(f"/{span}") for path in paths())
     first = span.split("/")[0]
-    # Images, accounts on hosts and media types look like paths, too.
+    # Names of images and the like resemble paths.
     return span in paths() or ((ROOT / name).parent / span).exists() or first not in SOURCES
 
 

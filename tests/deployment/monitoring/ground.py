@@ -1,4 +1,4 @@
-"""A product in use, and the ways in which a drill breaks it."""
+"""A product under load, and the failures that drills cause."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _HALF_A_CALL = (
     b"content-type: application/json\r\ncontent-length: 100\r\n\r\n{"
 )
 _DRAIN_SECONDS = 10
-"""For which the second gateway waits for what is under way before it ends."""
+"""Seconds for which the second gateway drains."""
 
 
 class Ground(Product):
-    """Five processes and a second gateway, each of which keeps the address of its metrics.
+    """Five processes and a second gateway, each with a fixed metrics address.
 
-    Nothing is limited, so that one machine may be a crowd.
+    Rate limits are off, so that one machine can simulate a crowd.
     """
 
     def __init__(self, folder: Path, database: ReplicaSet | None = None) -> None:
@@ -61,7 +61,7 @@ class Ground(Product):
             self.start_replica()
 
     def start_replica(self, broken: str = "") -> None:
-        """Start the second gateway, which can be told to break, or is broken in a way from now on.
+        """Start the second gateway, which can be made to fail, or fails in a given way from now on.
 
         Ways: `tests.deployment.monitoring.breaking`.
         """
@@ -75,7 +75,7 @@ class Ground(Product):
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
-        """Visits, one in ten of an unknown code, new links and log-ins."""
+        """Make visits (one in ten of an unknown code), creations and log-ins."""
         email = self.register()
         code = self.shorten("https://example.com/")
         with (
@@ -89,7 +89,7 @@ class Ground(Product):
     def calling(
         self, pause: float, ask: Callable[[Connection], object], people: int = 1
     ) -> AbstractContextManager[None]:
-        """People who ask over and over, whatever the answer is."""
+        """Clients that repeat requests whatever the response."""
 
         def call(over: threading.Event) -> None:
             connection = Connection(self.url, 70)
@@ -125,7 +125,7 @@ def _log_in(email: str) -> dict[str, str]:
 
 @contextmanager
 def _beside(act: Callable[[threading.Event], None], threads: int = 1) -> Iterator[None]:
-    """Do something beside the block, in so many threads, until the event says that it is over."""
+    """Do something in a number of threads while the block runs."""
     over = threading.Event()
     running = [threading.Thread(target=act, args=(over,)) for _ in range(threads)]
     for thread in running:
@@ -139,7 +139,7 @@ def _beside(act: Callable[[threading.Event], None], threads: int = 1) -> Iterato
 
 
 def killed(name: str) -> Callable[[Ground], AbstractContextManager[None]]:
-    """A process is gone, and started again for the repair."""
+    """A process is killed, and started again as the repair."""
 
     @contextmanager
     def broken(ground: Ground) -> Iterator[None]:
@@ -153,7 +153,7 @@ def killed(name: str) -> Callable[[Ground], AbstractContextManager[None]]:
 
 
 def crash_loop(ground: Ground) -> AbstractContextManager[None]:
-    """analytics ends every two seconds or so."""
+    """analytics exits about every two seconds."""
 
     def crash(over: threading.Event) -> None:
         while not over.wait(1.5):
@@ -175,7 +175,7 @@ def silent_replica(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def breaking_lookups(ground: Ground) -> Iterator[None]:
-    """Whatever one of two gateways looks up ends with an error that nobody foresaw."""
+    """Every lookup of one of two gateways fails unexpectedly."""
 
     def look_up(over: threading.Event) -> None:
         with httpx.Client(
@@ -202,18 +202,18 @@ def _broken_replica(ground: Ground, broken: str) -> Iterator[None]:
 
 
 def untold_changes(ground: Ground) -> AbstractContextManager[None]:
-    """One of two gateways is not told what changed, though it reaches links."""
+    """One of two gateways receives no changes, although it reaches links."""
     return _broken_replica(ground, "changes")
 
 
 def no_key(ground: Ground) -> AbstractContextManager[None]:
-    """One of two gateways starts and is given no key of the day, though it reaches analytics."""
+    """One of two gateways starts without a visitor key, although it reaches analytics."""
     return _broken_replica(ground, "key")
 
 
 @contextmanager
 def broken_background(ground: Ground) -> Iterator[None]:
-    """One of two gateways ends itself, and takes its time over a call that never comes whole."""
+    """One of two gateways stops itself, and waits for a call that is never complete."""
     host, port = ground.replica.addresses["http"].split(":")
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(_HALF_A_CALL)
@@ -225,7 +225,7 @@ def broken_background(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def starved(ground: Ground) -> Iterator[None]:
-    """links gets little of the time, in pieces, and is asked much."""
+    """links gets little CPU time, in pieces, under high load."""
     pid = ground.pid("links")
 
     def starve(over: threading.Event) -> None:
@@ -240,7 +240,7 @@ def starved(ground: Ground) -> Iterator[None]:
 
 
 def slow_store(ground: Ground) -> AbstractContextManager[None]:
-    """Somebody else writes to the file of links, long at a time."""
+    """Another process writes to the file of links in long transactions."""
 
     def hold(over: threading.Event) -> None:
         with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
@@ -254,7 +254,7 @@ def slow_store(ground: Ground) -> AbstractContextManager[None]:
 
 @contextmanager
 def full_store(ground: Ground) -> Iterator[None]:
-    """The files of links may not grow."""
+    """The files of links cannot grow."""
     pid = ground.pid("links")
     limit = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (32 << 10, limit[1]))
@@ -266,7 +266,7 @@ def full_store(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def large_store(ground: Ground) -> Iterator[None]:
-    """The log of auth's store is five times as long as its disk has room; it has holes there."""
+    """The log of auth's store is a sparse file of five times the size of its disk."""
     file = ground.folder / "auth.sqlite3"
     log = Path(f"{file}-wal")
     disk = os.statvfs(log)
@@ -278,7 +278,7 @@ def large_store(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def lost_table(ground: Ground) -> Iterator[None]:
-    """Of the file of links a table is gone that is asked twice a second, and all else is there."""
+    """A table of links that is read twice a second is gone; everything else is there."""
     with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
         file.execute("ALTER TABLE decisions RENAME TO lost")
         try:
@@ -289,7 +289,7 @@ def lost_table(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def full_disk(ground: Ground) -> Iterator[None]:
-    """Something else takes what the disk of the journal has left, and whatever comes free."""
+    """Another process fills the disk of the journal, and keeps it full."""
     ballast = ground.folder / "journal" / "ballast"
     assert ballast.parent.is_mount(), "it would fill a disk that others use"
 
@@ -306,7 +306,7 @@ def full_disk(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def _lease(ground: Ground, job: str) -> Iterator[Callable[[int], bool]]:
-    """Takes the lease of a job for so many seconds; whether it is held."""
+    """Take the lease of a job for a number of seconds. Returns whether it is held."""
     with grpc.insecure_channel(ground.admin_address("links")) as channel:
         take = links_pb2_grpc.MaintenanceServiceStub(channel).TakeLease
 
@@ -322,7 +322,7 @@ def _lease(ground: Ground, job: str) -> Iterator[Callable[[int], bool]]:
 
 @contextmanager
 def taken_lease(ground: Ground) -> Iterator[None]:
-    """Something else holds the lease of a task and does nothing, as if a clock were far ahead."""
+    """Another process holds the lease of a task and does nothing, as if a clock were far ahead."""
     with _lease(ground, "purge") as held:
         ground.stop("reconciler")
         assert held(3600)
@@ -332,7 +332,7 @@ def taken_lease(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def taken_sweep(ground: Ground) -> Iterator[None]:
-    """A list changes, and something else holds the lease of the look through all links."""
+    """A list changes while another process holds the lease of the rescan."""
     with _lease(ground, "blocklists") as held:
         wait_until(lambda: held(3600))
         (ground.lists / "spam.txt").write_text("spam.example\n")
@@ -341,7 +341,7 @@ def taken_sweep(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def broken_list(ground: Ground) -> Iterator[None]:
-    """What came in the place of a list is a page that says why it did not come."""
+    """A list is replaced by an HTML error page."""
     page = ground.lists / ".page"
     page.write_text("<html>\n<body>\nbad gateway\n</body>\n</html>\n")
     page.rename(ground.lists / "phishing.txt")
@@ -351,7 +351,7 @@ def broken_list(ground: Ground) -> Iterator[None]:
 
 @contextmanager
 def reported(ground: Ground) -> Iterator[None]:
-    """A link is reported again and again, until the operator has read it."""
+    """A link is reported repeatedly until the operator has decided."""
     code = ground.shorten("https://example.com/reported")
     payload = {"code": code, "reason": "phishing"}
     with ground.calling(0.1, lambda call: call.ask("POST", "/reportLink", payload)):
@@ -362,20 +362,20 @@ def reported(ground: Ground) -> Iterator[None]:
 
 
 def searched(ground: Ground) -> AbstractContextManager[None]:
-    """An owner searches the own links a hundred times at once, again and again."""
+    """An owner repeatedly searches a hundred times concurrently."""
     payload = {"guest": "g" * 43, "query": "example"}
     return ground.calling(0, lambda call: call.ask("POST", "/showLinks", payload), 100)
 
 
 def burst(ground: Ground) -> AbstractContextManager[None]:
-    """A hundred people log in at once, again and again."""
+    """A hundred users repeatedly log in concurrently."""
     email = ground.register()
     return ground.calling(0, lambda call: call.ask("POST", "/verifyUser", _log_in(email)), 100)
 
 
 @contextmanager
 def store_away(ground: Ground) -> Iterator[None]:
-    """Every connection to MongoDB is cut, and none taken."""
+    """Every connection to MongoDB is cut, and new ones are refused."""
     assert ground.database
     ground.database.cut()
     try:

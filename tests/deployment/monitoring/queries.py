@@ -1,4 +1,4 @@
-"""Every query there is: of the dashboards' panels, of the rules, and what they select."""
+"""All queries of panels and rules, and their selectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEGEND = re.compile(r"\{\{(\w+)\}\}")
 
 @dataclass(frozen=True)
 class PanelQuery:
-    """A query of a panel, with its windows of 10 s for those that Grafana fills in."""
+    """A query of a panel, with windows of 10 s in place of Grafana's variable."""
 
     dashboard: str
     row: str
@@ -36,12 +36,12 @@ class PanelQuery:
 
     @property
     def legend_labels(self) -> set[str]:
-        """Labels that each of its series must have to be told apart."""
+        """Labels that its legend needs."""
         return set(_LEGEND.findall(self.legend))
 
 
 def panel_queries() -> list[PanelQuery]:
-    """Those of all dashboards, in their order."""
+    """Return the queries of all dashboards in order."""
     return [
         query
         for file in sorted((CHART / "dashboards").glob("*.json"))
@@ -63,7 +63,7 @@ def _of_dashboard(name: str, model: dict[str, list[dict[str, object]]]) -> Itera
 
 
 def selectors(expr: str) -> set[str]:
-    """What an expression selects, each with its labels and without its window."""
+    """Return the selectors of an expression, with labels and without windows."""
     found = _NAMES.finditer(_WITHOUT.sub("", expr))
     return {
         match["name"] + (match["labels"] or "").strip()
@@ -73,6 +73,6 @@ def selectors(expr: str) -> set[str]:
 
 
 def all_selectors() -> set[str]:
-    """What the panels and the rules select."""
+    """Return the selectors of all panels and rules."""
     exprs = [query.expr for query in panel_queries()] + [rule.expr for rule in rules()]
     return {selector for expr in exprs for selector in selectors(expr)}

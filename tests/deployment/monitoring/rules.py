@@ -1,4 +1,4 @@
-"""The rules as tests and the drill read them."""
+"""Reads the alert rules for tests and drills."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ RULES = ROOT / "charts" / "atajo" / "monitoring" / "rules.yaml"
 SLO = ROOT / "docs" / "operations" / "slo.md"
 RUNBOOKS = SLO.parent / "runbooks"
 PLACE = "RUNBOOKS/"
-"""Stands in the rules for the address of the runbooks."""
+"""Placeholder for the base URL of the runbooks."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A recording rule, or an alert. `name` is what it records, or the alert's name."""
+    """A recording rule or an alert. `name` is the recorded series or the alert."""
 
     name: str
     expr: str
@@ -27,18 +27,18 @@ class Rule:
 
     @property
     def series(self) -> str:
-        """What it records, as an expression selects it."""
+        """A selector of the recorded series."""
         labels = ",".join(f'{label}="{value}"' for label, value in self.labels.items())
         return f"{self.name}{{{labels}}}"
 
     @property
     def runbook(self) -> str:
-        """The name of the alert's runbook."""
+        """The file name of the alert's runbook."""
         return self.annotations["runbook_url"].removeprefix(PLACE)
 
 
 def rules() -> list[Rule]:
-    """All rules, in their order."""
+    """Return all rules in order."""
     groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
     return [
         Rule(
@@ -54,5 +54,5 @@ def rules() -> list[Rule]:
 
 
 def alerts() -> list[Rule]:
-    """The alerts, in their order."""
+    """Return the alerts in order."""
     return [rule for rule in rules() if rule.is_alert]

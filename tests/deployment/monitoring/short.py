@@ -1,12 +1,12 @@
-"""The rules with their windows in seconds, for those who cannot wait for days."""
+"""The rules with windows of seconds instead of days."""
 
 from __future__ import annotations
 
 import re
 
 EVERY = "1s"
-"""How often Prometheus looks and evaluates then."""
-# In order and far enough apart: a budget still burns in two windows. The day for which a component
+"""Scrape and evaluation interval for these rules."""
+# In order and far enough apart that burn rates still use two windows. The day for which a component
 # is remembered must outlast a drill.
 _SHORT = {
     "2m": "4s",
@@ -24,5 +24,5 @@ _DURATION = re.compile(r"(\[|\boffset |\bfor: )(\w+)")
 
 
 def shortened(rules: str) -> str:
-    """The rules with every duration replaced. Raises KeyError for one that has no counterpart."""
+    """Return the rules with every duration replaced. Raises KeyError for an unknown one."""
     return _DURATION.sub(lambda match: match[1] + _SHORT[match[2]], rules)

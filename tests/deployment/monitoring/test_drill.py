@@ -1,4 +1,4 @@
-"""The drills, as `make drill` carries them out."""
+"""The drills of `make drill`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_window_has_a_short_one() -> None:
 
 @pytest.mark.alone
 @pytest.mark.timeout(400)
-def test_the_right_alert_goes_off_and_ends() -> None:
+def test_the_right_alert_fires_and_ends() -> None:
     (outcome,) = carry_out([_QUICK])
     assert not outcome.faults
 

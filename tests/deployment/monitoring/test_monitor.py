@@ -1,4 +1,4 @@
-"""`make monitor`: beside a run, through its restarts, and gone at the end."""
+"""`make monitor` follows a run through its restarts and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ http.server.HTTPServer(address, Health).serve_forever()
 
 
 class Monitor:
-    """A monitor over a data folder, and where it says one should look."""
+    """A monitor of a data folder, and the URLs that it prints."""
 
     def __init__(self, folder: Path, path: str = os.environ["PATH"]) -> None:
         self.port = free_port()
@@ -61,7 +61,7 @@ class Monitor:
         return self._http.get(address)
 
     def up(self) -> dict[str, str]:
-        """By job, whether Prometheus reaches it."""
+        """Return whether Prometheus reaches each job."""
         answer = self.get(f"{self.prometheus}/api/v1/query?query=up").json()
         return {one["metric"]["job"]: one["value"][1] for one in answer["data"]["result"]}
 
@@ -90,7 +90,7 @@ def monitoring(folder: Path, path: str = os.environ["PATH"]) -> Iterator[Monitor
 
 
 def write_state(folder: Path, product: Product) -> None:
-    """What a run says of its processes."""
+    """Return a run's state file."""
     addresses = {
         name: {"metrics": product.metrics_url(name).split("/")[2], "pid": product.pid(name)}
         for name in PROCESSES
@@ -106,7 +106,7 @@ def ended(port: int) -> bool:
     return False
 
 
-def test_it_follows_a_run_and_leads_to_everything(tmp_path: Path) -> None:
+def test_it_follows_a_run_and_links_to_everything(tmp_path: Path) -> None:
     with Product(tmp_path) as product, monitoring(tmp_path) as monitor:
         assert monitor.up() == {}
         product.start()
@@ -133,7 +133,7 @@ def test_it_follows_a_run_and_leads_to_everything(tmp_path: Path) -> None:
             assert monitor.get(address).status_code == 200, address
 
 
-def test_an_interrupt_ends_all_that_it_started(tmp_path: Path) -> None:
+def test_an_interrupt_ends_everything_it_started(tmp_path: Path) -> None:
     with monitoring(tmp_path) as monitor:
         assert monitor.interrupt() == 0
         assert ended(monitor.port)
@@ -158,13 +158,13 @@ def test_an_interrupt_during_the_start_ends_all_even_in_the_background(tmp_path:
         process.wait()
 
 
-def test_what_it_started_ends_with_it_when_it_is_killed(tmp_path: Path) -> None:
+def test_everything_it_started_ends_when_it_is_killed(tmp_path: Path) -> None:
     with monitoring(tmp_path) as monitor:
         monitor.kill()
         wait_until(lambda: ended(monitor.port))
 
 
-def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_line(tmp_path: Path) -> None:
     with monitoring(tmp_path) as monitor:
         env = {**os.environ, "ATAJO_DATA_DIR": str(tmp_path)}
         env["ATAJO_MONITOR_PORT"] = str(monitor.port)
@@ -183,7 +183,7 @@ def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
 
 @pytest.fixture
 def path_with_grafana(tmp_path: Path) -> str:
-    """A PATH with a stand-in for Grafana, which only listens where it is told to."""
+    """Return a PATH with a fake Grafana, which only listens."""
     program = tmp_path / "bin" / "grafana"
     program.parent.mkdir()
     program.write_text(_STAND_IN)
@@ -196,7 +196,9 @@ def read(file: Path) -> dict[str, Any]:
     return model
 
 
-def test_grafana_gets_its_source_and_the_dashboards(tmp_path: Path, path_with_grafana: str) -> None:
+def test_grafana_gets_its_data_source_and_the_dashboards(
+    tmp_path: Path, path_with_grafana: str
+) -> None:
     with monitoring(tmp_path, path_with_grafana) as monitor:
         folder = tmp_path / "monitoring" / "grafana"
         provisioning = folder / "provisioning"

@@ -1,7 +1,7 @@
-"""Every query of a dashboard or a rule is fed by the product, shown over a real Prometheus.
+"""Every query of a dashboard or rule returns data of the product in a real Prometheus.
 
-The product is used in every way; then its parts are away and fail, so that what only faults count
-is counted too. The values that the panels had under load are written to reports/panels.md.
+The product is used in every way. Then its parts are stopped and fail, so that metrics of failures
+have data, too. The values of the panels under load are written to reports/panels.md.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from tests.support.processes import ROOT
 from tests.support.product import PROCESSES, SERVICES, Product
 
 _PATIENCE = 45.0
-"""Seconds from the last fault until every query has had its answer."""
+"""Seconds from the last failure until every query has data."""
 _REPORT = ROOT / "reports" / "panels.md"
 _SMALL = 32 << 10
-"""Bytes a file of a service may have while its store fails."""
+"""Maximum bytes of a service's files while its store fails."""
 _METRIC = re.compile(r"\b(?:atajo[_:]|process_|(?:grpc|http)_\w+_seconds)[a-z0-9_:]*")
 _BURN = "atajo:objective_burn:ratio"
-"""Is there only while a budget burns; which objectives there are is known without."""
+"""Exists only while a budget burns. The objectives are known from another series."""
 
 Answer = list[dict[str, Any]]
 
 
 class Watched:
-    """A product in use, and the Prometheus that looks at it."""
+    """A product under load, and the Prometheus that scrapes it."""
 
     def __init__(self, product: Product, web: Nginx, prometheus: Prometheus) -> None:
         self.product = product
@@ -48,13 +48,13 @@ class Watched:
         self.prometheus = prometheus
 
     def look(self) -> None:
-        """Look at the processes where they are now."""
+        """Scrape the processes at their current addresses."""
         metrics = {name: self.product.metrics_url(name) for name in PROCESSES}
         metrics["web"] = self._web.metrics_url
         self.prometheus.look_at({job: url.split("/")[2] for job, url in metrics.items()})
 
     def ask(self, expr: str) -> Answer:
-        """The series with a value. A quantile of nothing has none."""
+        """Return the series with a value. A quantile without data has none."""
         series = self.prometheus.ask(expr)
         return [one for one in series if not math.isnan(float(one["value"][1]))]
 
@@ -79,7 +79,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
 
 @pytest.fixture(scope="module")
 def suffered(watched: Watched) -> Watched:
-    """The same after its services were away for a moment, and then failed at their stores."""
+    """Return the same after its services were stopped briefly, and then their stores failed."""
     product = watched.product
     product.kill(*SERVICES)
     _await(watched, 'count(up{job!="web"} == 0) == 3')
@@ -92,7 +92,7 @@ def suffered(watched: Watched) -> Watched:
 
 @contextmanager
 def _used(product: Product) -> Iterator[None]:
-    """Everything people do, all the time."""
+    """Use all functions continuously."""
     token = product.log_in(product.register())
     codes = [product.shorten(f"https://example.com/{n}", token) for n in range(20)]
     email = product.register()
@@ -117,7 +117,7 @@ def _used(product: Product) -> Iterator[None]:
 
 @contextmanager
 def _small_files(product: Product) -> Iterator[None]:
-    """What the services keep may not grow, as on a disk that is full."""
+    """Let the services' files not grow, as on a full disk."""
     limits = {
         pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in map(product.pid, SERVICES)
     }

@@ -1,4 +1,4 @@
-"""Every alert goes off when it should and only then, and leads to a runbook."""
+"""Every alert fires when it should and only then, and has a runbook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def promtool(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def unit_test(case: Case) -> dict[str, object]:
-    """The case as a test of promtool's; JSON is YAML too."""
+    """Return the case as a promtool test. JSON is YAML, too."""
     told = {**healthy(), **case.changed}
     return {
         "rule_files": [str(RULES)],
@@ -63,13 +63,13 @@ def test_each_alert_is_shown_firing_and_not_firing(alert: str) -> None:
     assert fires == {True, False}
 
 
-def test_promtool_takes_the_rules() -> None:
+def test_promtool_accepts_the_rules() -> None:
     ran = promtool("check", "rules", RULES)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize("alert", alerts(), ids=lambda alert: alert.name)
-def test_each_alert_leads_to_a_runbook(alert: Rule) -> None:
+def test_each_alert_has_a_runbook(alert: Rule) -> None:
     assert alert.annotations.keys() == {"summary", "description", "runbook_url"}
     assert alert.annotations["summary"].endswith(".")
     text = (RUNBOOKS / alert.runbook).read_text(encoding="utf-8")

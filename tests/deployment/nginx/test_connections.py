@@ -1,4 +1,4 @@
-"""nginx under clients that hold connections: other clients and probes are still answered."""
+"""Clients that hold connections do not keep nginx from answering other clients and probes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.processes import NO_TLS
 from tests.support.waiting import wait_until
 
 LIMIT = 512
-"""Connections that one client may hold, in deploy/nginx/connections.conf."""
+"""Maximum connections of one client, from deploy/nginx/connections.conf."""
 UNFINISHED = (
     b"",
     b"G",
@@ -27,11 +27,11 @@ UNFINISHED = (
     b"GET / HTTP/1.1\r\nhost: a\r\nx: " + b"x" * 7000,
     b"POST /accessLink HTTP/1.1\r\nhost: a\r\ncontent-length: 60000\r\n\r\n{",
 )
-"""Requests that never end."""
+"""Requests that are never complete."""
 
 
 class Flood:
-    """Connections that hold requests which never end."""
+    """Connections with requests that are never complete."""
 
     def __init__(self) -> None:
         self._open: list[socket.socket] = []
@@ -50,7 +50,7 @@ class Flood:
             self._open.append(held)
 
     def count(self) -> int:
-        """Connections that nginx has not closed."""
+        """Return the connections that nginx has not closed."""
         still = []
         for held in self._open:
             try:
@@ -78,7 +78,7 @@ def flood() -> Iterator[Flood]:
 
 
 def ask(address: str, path: str, source: str) -> int:
-    """The status of an answer on a connection of its own."""
+    """Return the status of a response on a new connection."""
     with closing(HTTPConnection(address, timeout=10, source_address=(source, 0))) as http:
         http.request("GET", path)
         response = http.getresponse()
@@ -87,10 +87,10 @@ def ask(address: str, path: str, source: str) -> int:
 
 
 PATIENT = (r"client_(header|body)_timeout \d+s", r"client_\1_timeout 600s")
-"""So that no time limit ends a connection before the limit on their number does."""
+"""Long timeouts, so that only the connection limit closes connections."""
 
 
-def test_one_client_holds_only_its_share_and_nobody_else_notices(tmp_path: Path) -> None:
+def test_one_client_gets_only_its_share_of_connections(tmp_path: Path) -> None:
     web = Nginx(tmp_path, "127.0.0.1:9", "http://localhost")
     web.script = edited(tmp_path, PATIENT)
     with web, flood() as held:
@@ -100,7 +100,7 @@ def test_one_client_holds_only_its_share_and_nobody_else_notices(tmp_path: Path)
             assert ask(web.address, "/", f"127.0.0.{2 + n}") == 200
         for path in ("/livez", "/readyz", "/metrics"):
             assert httpx.get(web.metrics_url + path, trust_env=False, verify=NO_TLS).is_success
-        # A client whose connections end may come back.
+        # A client can return after its connections are closed.
         held.close()
         wait_until(lambda: _is_served(web.address, "127.0.0.1"))
 
@@ -112,7 +112,7 @@ def _is_served(address: str, source: str) -> bool:
         return False
 
 
-def test_of_ipv6_a_whole_network_is_one_client(tmp_path: Path) -> None:
+def test_an_ipv6_network_counts_as_one_client(tmp_path: Path) -> None:
     port = _free_ipv6_port()
     listen = {"ATAJO_LISTEN": f"[::1]:{port}"}
     web = Nginx(tmp_path, "127.0.0.1:9", "http://localhost", settings=listen)

@@ -1,4 +1,4 @@
-"""nginx and the gateway behind it: kept connections, who is told to have asked, and its absence."""
+"""nginx and the gateway behind it: kept connections, the client's address, and failures."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from tests.support.waiting import RECOVERY_SECONDS, wait_until
 CLIENT_IPS = json.loads(
     (ROOT / "tests/gateway/support/client_ip_cases.json").read_text(encoding="utf-8")
 )
-"""Whose request it is, by what is trusted. The gateway is asked in test_client_ip.py."""
+"""The client of a request, by trusted proxies. test_client_ip.py tests the gateway."""
 
 LINK = {"data": {"code": "k7Qm2_xB", "url": "https://example.com/", "token": None}}
 
 
 class _Upstream(ThreadingHTTPServer):
-    """In place of a gateway: answers with the X-Forwarded-For it was sent."""
+    """A fake gateway that responds with the X-Forwarded-For it received."""
 
     daemon_threads = True
 
@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST  # noqa: N815
 
     def log_request(self, code: object = "-", size: object = "-") -> None:
-        """Stay quiet."""
+        """Log nothing."""
 
 
 @contextmanager
@@ -90,7 +90,7 @@ def upstream(
     status: int = 200,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[_Upstream]:
-    """A server that answers so many requests of each connection, and closes it at the next."""
+    """A server that answers a number of requests per connection and closes it at the next."""
     with _Upstream(answers, host, status, headers) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server
@@ -120,11 +120,11 @@ def test_connections_to_the_gateway_are_kept(tmp_path: Path, http: httpx.Client)
             assert http.get(f"{web.url}/{new_code()}").status_code == 200
             assert http.post(f"{web.url}/accessLink", json=LINK).status_code == 200
         assert server.requests == 200
-        assert server.connections <= 2  # One of each worker.
+        assert server.connections <= 2  # One per worker.
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_kept_connection_that_broke_costs_no_request(
+def test_a_broken_kept_connection_fails_no_request(
     tmp_path: Path, http: httpx.Client, method: str
 ) -> None:
     with upstream(answers=1) as server, before(server, tmp_path) as web:
@@ -135,7 +135,7 @@ def test_a_kept_connection_that_broke_costs_no_request(
 @pytest.mark.parametrize(
     "group", CLIENT_IPS, ids=[f"{g['trusted_proxies']} {g['trusted_hops']}" for g in CLIENT_IPS]
 )
-def test_the_gateway_is_told_whose_request_it_is_and_nothing_a_stranger_claims(
+def test_the_gateway_receives_the_clients_address_and_no_claimed_one(
     tmp_path: Path, http: httpx.Client, group: dict[str, Any]
 ) -> None:
     settings = {
@@ -176,7 +176,7 @@ def create(http: httpx.Client, web: Nginx, claimed: str) -> int:
     return http.post(f"{web.url}/createShortLink", json=link, headers=headers).status_code
 
 
-def test_a_limit_by_address_is_not_escaped_by_claiming_another_one(
+def test_claiming_another_address_does_not_evade_a_rate_limit(
     product: Product, tmp_path: Path, http: httpx.Client
 ) -> None:
     limit = {"ATAJO_LIMIT_CREATIONS": "2/hour"}
@@ -191,7 +191,7 @@ def test_a_limit_by_address_is_not_escaped_by_claiming_another_one(
         ):
             claims = [f"203.0.113.{n}" for n in range(4)]
             assert [create(http, direct, claim) for claim in claims] == [200, 200, 429, 429]
-            # Through a proxy that is trusted they are four people.
+            # Through a trusted proxy they are four clients.
             assert [create(http, proxied, claim) for claim in claims] == [200] * 4
 
 
@@ -242,7 +242,7 @@ def test_every_code_is_asked_for_and_nothing_else(tmp_path: Path, http: httpx.Cl
 
 
 def assert_away(http: httpx.Client, web: Nginx) -> None:
-    """What people see while there is no gateway."""
+    """Return what clients see without a gateway."""
     for method in ("GET", "HEAD"):
         redirect = http.request(method, f"{web.url}/{new_code()}")
         assert redirect.status_code == 503
@@ -266,7 +266,7 @@ def assert_away(http: httpx.Client, web: Nginx) -> None:
 
 
 def await_status(http: httpx.Client, url: str, wanted: int) -> float:
-    """Wait until an address answers so; returns the seconds it took."""
+    """Wait for a response and return the seconds it took."""
     started = time.monotonic()
     while (status := http.get(url).status_code) != wanted:
         assert time.monotonic() - started < TIMEOUT_SECONDS, status
@@ -279,7 +279,7 @@ def test_a_gateway_that_dies_and_comes_back_is_missed_no_longer_than_it_is_away(
     code = product.shorten("https://example.com/")
     here = {"ATAJO_LISTEN": f"127.0.0.1:{free_port()}"}
     web = Nginx(tmp_path, here["ATAJO_LISTEN"], product.url)
-    with web:  # Before there is a gateway.
+    with web:  # Before the gateway exists.
         assert_away(http, web)
         with start_gateway(product, tmp_path, here):
             assert http.get(f"{web.url}/{code}").status_code == 302
@@ -287,7 +287,7 @@ def test_a_gateway_that_dies_and_comes_back_is_missed_no_longer_than_it_is_away(
         with start_gateway(product, tmp_path, here):
             assert http.get(f"{web.url}/{code}").status_code == 302
         assert_away(http, web)
-        # Nothing of the visitors: no address, no path.
+        # No data of visitors: no address, no path.
         assert web.stop() == ""
 
 
@@ -304,7 +304,7 @@ def test_an_answer_that_does_not_come_is_deadline_exceeded(
         with web:
             call = http.post(f"{web.url}/createShortLink", json=LINK)
             redirect = http.get(f"{web.url}/{new_code()}")
-        assert server.requests == 2  # Nothing is asked for again that is only slow.
+        assert server.requests == 2  # Slow requests are not repeated.
     assert (call.status_code, call.json()["error"]["status"]) == (504, "DEADLINE_EXCEEDED")
     assert (redirect.status_code, redirect.headers["retry-after"]) == (503, "2")
 
@@ -318,11 +318,11 @@ def test_a_gateway_that_comes_back_at_another_address_is_found_by_its_name(
     with Nginx(tmp_path, f"localhost:{port}", product.url, settings=settings) as web:
         with start_gateway(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.1:{port}"}):
             assert http.get(f"{web.url}/{code}").status_code == 302
-            assert names.asked == 0  # The way that keeps connections.
+            assert names.asked == 0  # The upstream that keeps connections.
         assert_away(http, web)
         names.address = "127.0.0.2"
         with start_gateway(product, tmp_path, {"ATAJO_LISTEN": f"127.0.0.2:{port}"}):
-            # As long as a name server's answer is good for.
+            # The TTL of the name server's answer.
             assert await_status(http, f"{web.url}/{code}", 302) < 10
             for _ in range(20):
                 assert http.get(f"{web.url}/{code}").status_code == 302
@@ -331,7 +331,7 @@ def test_a_gateway_that_comes_back_at_another_address_is_found_by_its_name(
         assert_away(http, web)
 
 
-def test_a_gateway_that_ends_in_good_order_costs_no_request_while_there_is_another(
+def test_a_gateway_that_stops_fails_no_request_while_another_runs(
     product: Product, tmp_path: Path, names: NameServer
 ) -> None:
     token = product.log_in(product.register())

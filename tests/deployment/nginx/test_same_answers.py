@@ -1,4 +1,4 @@
-"""nginx in front of the gateway: the same answers as those of a gateway that has the pages."""
+"""nginx with a gateway behind it gives the same responses as a gateway with the pages."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ JSON = {"content-type": "application/json"}
 ASSETS = {path.suffix: path.name for path in (BUILT / "assets").glob("index-*")}
 SCRIPT, STYLE = (f"/assets/{ASSETS.get(suffix)}" for suffix in (".js", ".css"))
 OWN = {"date", "server", "connection", "x-request-id", "etag"}
-"""Headers in which the two may differ."""
+"""Headers that may differ."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A gateway that has the pages, and nginx before one that has none."""
+    """A gateway with the pages, and nginx in front of a gateway without."""
 
     gateway: str
     web: Nginx
     known: str
 
     def ask(self, method: str, path: str, **more: Any) -> tuple[httpx.Response, httpx.Response]:
-        """The answers of both to the same request, its path sent as it stands."""
+        """Return the responses of both to the same request, with its path sent unchanged."""
         path = path.replace("{known}", self.known).replace("{unknown}", new_code())
         return ask(self.gateway, method, path, **more), ask(self.web.url, method, path, **more)
 
@@ -70,11 +70,11 @@ def pair(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def told(response: httpx.Response) -> dict[str, str]:
-    """The headers that must be the same, each of them there once."""
+    """Return the headers that must be equal and occur once."""
     items = response.headers.multi_items()
     names = [name for name, _ in items]
     assert len(names) == len(set(names)), names
-    # Compressed by two programs, a document has two lengths.
+    # Two programs compress a document to different lengths.
     left_out = OWN | ({"content-length"} if "content-encoding" in names else set())
     return {name: value for name, value in items if name not in left_out}
 
@@ -123,7 +123,7 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ("OPTIONS", "/accessLink", {"headers": PREFLIGHT}),
 ]
 NEGOTIATED = ("/", "/login", "/links/{known}", "/{known}+", "/{known}", "/{unknown}", SCRIPT, STYLE)
-"""Paths that are asked for in every coding, the others compressed alone."""
+"""Paths that are requested in every coding. The others only compressed."""
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_both_answer_alike(pair: Pair, method: str, path: str, more: dict[str, A
 
 
 def test_both_follow_a_scan_code_at_a_host_in_capitals(product: Product, pair: Pair) -> None:
-    """As the addresses in QR symbols are written, whose alphanumeric mode has no others."""
+    """URLs in QR symbols are in capitals, because of the alphanumeric mode."""
     owner = {"guest": "g" * 43}
     code = new_code()
     product.data("createShortLink", {**owner, "code": code, "url": "https://example.com/q"})
@@ -164,7 +164,7 @@ def test_both_agree_on_every_character_that_may_follow_a_code(pair: Pair) -> Non
 
 
 def test_nginx_encodes_what_follows_a_code_unencoded(pair: Pair) -> None:
-    """Browsers encode it; some other clients send the bytes as they are."""
+    """Browsers encode it; some other clients send raw bytes."""
     port = int(pair.web.url.rpartition(":")[2])
     for text, status in (("\u201d", 302), ("\u2026.", 302), ("\u200b/", 302), ("\u00f1", 404)):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
@@ -188,11 +188,11 @@ EDITS: dict[str, tuple[tuple[tuple[str, dict[str, Any]], ...], int, str | None]]
     "restored": ((("removeLinks", {}), ("restoreLinks", {})), 302, "https://a.example/"),
     "blocked": ((("block", {}),), 451, None),
 }
-"""What is done to a link that leads to https://a.example/, and what its short address answers."""
+"""Actions on a link to https://a.example/, and the responses to its short URL."""
 
 
 def block(product: Product, code: str) -> None:
-    """Block a link, as the operator does."""
+    """Block a link as the operator."""
     request = pb.BlockLinkRequest(code=code, reason=pb.BLOCK_REASON_MALWARE)
     with grpc.insecure_channel(product.admin_address("links")) as channel:
         pb_grpc.ModerationServiceStub(channel).BlockLink(request, timeout=TIMEOUT_SECONDS)
@@ -254,7 +254,7 @@ def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
 
 @pytest.mark.parametrize("path", ["/", "/login", SCRIPT, "/icon.svg", "/icon-192.png"])
 @pytest.mark.parametrize("coding", ["gzip", "identity"])
-def test_what_the_client_has_already_is_304(pair: Pair, path: str, coding: str) -> None:
+def test_an_unchanged_resource_is_304(pair: Pair, path: str, coding: str) -> None:
     accept = {"accept-encoding": coding}
     full = ask(pair.web.url, "GET", path, headers=accept)
     etag = full.headers["etag"]
@@ -268,7 +268,7 @@ def test_what_the_client_has_already_is_304(pair: Pair, path: str, coding: str) 
     assert other.status_code == 200
 
 
-def test_a_compressed_file_reaches_who_comes_through_a_proxy(pair: Pair) -> None:
+def test_a_compressed_file_reaches_clients_behind_a_proxy(pair: Pair) -> None:
     headers = {"accept-encoding": "gzip", "via": "1.1 proxy"}
     packed = ask(pair.web.url, "GET", SCRIPT, headers=headers)
     assert packed.headers["content-encoding"] == "gzip"
@@ -290,7 +290,7 @@ def test_a_body_over_the_limit_is_refused_in_the_same_words(
     by_gateway, by_nginx = pair.ask("POST", "/accessLink", content=content, headers=JSON)
     assert by_nginx.status_code == by_gateway.status_code == 400
     assert by_nginx.content == by_gateway.content
-    # Of origins, which `vary` names, nginx knows nothing.
+    # nginx does not vary by origin.
     assert told(by_nginx) == {k: v for k, v in told(by_gateway).items() if k != "vary"}
 
 
@@ -305,7 +305,7 @@ def test_what_nginx_refuses_at_sight_has_the_headers_too(pair: Pair, path: str) 
     assert not re.search(r"nginx/\d", refused.text + refused.headers["server"])
 
 
-def test_it_shows_its_own_health_and_connections_on_another_port(pair: Pair) -> None:
+def test_it_serves_its_health_and_metrics_on_another_port(pair: Pair) -> None:
     for path in ("/livez", "/readyz"):
         assert ask(pair.web.metrics_url, "GET", path).status_code == 200
     metrics = ask(pair.web.metrics_url, "GET", "/metrics")

@@ -1,4 +1,4 @@
-"""deploy/nginx/start.sh: what it writes into nginx's configuration and documents, and refuses."""
+"""deploy/nginx/start.sh: the configuration and documents it writes, and the values it refuses."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ EDGE = Edge.load()
 
 
 def start(folder: Path, **settings: str) -> tuple[int, str]:
-    """Write everything and let nginx look at it; returns exit code and standard error."""
+    """Write everything and let nginx check it. Returns exit code and standard error."""
     web = Nginx(folder, "127.0.0.1:8000", "http://localhost", settings=settings)
     process = web.run("-t")
     return process.wait(), process.communicate()[1]
 
 
 def path_with(folder: Path, name: str, first: str) -> str:
-    """A PATH on which a program does something else first."""
+    """Return a PATH with a wrapped program."""
     program = folder / "bin" / name
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\n{first}\nexec {shutil.which(name)} "$@"\n')
@@ -43,7 +43,7 @@ def documents(folder: Path) -> dict[str, bytes]:
 
 
 def understood(public_url: str, contact: str) -> GatewaySettings:
-    """As the gateway understands it."""
+    """Return the gateway's value of it."""
     addresses = dict.fromkeys(("auth_address", "links_address", "analytics_address"), "host:1")
     settings = {**addresses, "journal_dir": "/", "public_url": public_url, "contact": contact}
     return GatewaySettings.model_validate(settings)
@@ -104,13 +104,13 @@ def test_without_a_contact_it_is_the_hosts(tmp_path: Path, public_url: str, cont
 
 
 REFUSED = json.loads(Path(__file__).with_name("nginx_settings.json").read_text(encoding="utf-8"))
-"""Values that could mean something else, by setting."""
+"""Values that could inject configuration, by setting."""
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values]
 )
-def test_a_setting_that_could_mean_something_else_is_refused(
+def test_a_value_that_could_inject_configuration_is_refused(
     tmp_path: Path, name: str, value: str
 ) -> None:
     code, said = start(tmp_path, **{name: value})
@@ -139,7 +139,7 @@ def test_the_documents_of_two_replicas_have_the_same_tag_and_those_of_other_sett
     assert times[0] == times[1] != times[2]
 
 
-def test_what_a_killed_one_left_is_not_in_the_way(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     web = Nginx(tmp_path, "127.0.0.1:8000", "http://localhost")
     with web:
         web.kill()
@@ -148,8 +148,8 @@ def test_what_a_killed_one_left_is_not_in_the_way(tmp_path: Path) -> None:
         assert web.stop() == ""
 
 
-def test_a_gateway_whose_name_is_not_known_yet_is_waited_for(tmp_path: Path) -> None:
-    """As where name servers start beside it."""
+def test_it_waits_for_the_name_of_the_gateway(tmp_path: Path) -> None:
+    """Name servers may start at the same time."""
     path = path_with(
         tmp_path,
         "getent",
@@ -170,7 +170,7 @@ def test_without_the_stream_module_it_serves_and_says_what_is_missing(tmp_path: 
 
 
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGQUIT])
-def test_who_waits_for_a_name_can_be_told_to_stop(tmp_path: Path, told: signal.Signals) -> None:
+def test_a_signal_ends_the_wait_for_a_name(tmp_path: Path, told: signal.Signals) -> None:
     settings = {"ATAJO_GATEWAY": "nowhere.invalid:8000"}
     process = Nginx(tmp_path, "", "http://localhost", settings=settings).run()
     try:
@@ -184,7 +184,7 @@ def test_who_waits_for_a_name_can_be_told_to_stop(tmp_path: Path, told: signal.S
         process.communicate()
 
 
-def test_without_a_setting_it_needs_it_says_which(tmp_path: Path) -> None:
+def test_a_missing_setting_is_named(tmp_path: Path) -> None:
     for name in ("ATAJO_PUBLIC_URL", "ATAJO_GATEWAY"):
         code, said = start(tmp_path, **{name: ""})
         assert code != 0
