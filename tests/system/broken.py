@@ -1,7 +1,7 @@
-"""The links service with a part that breaks: `python -m tests.system.broken`.
+"""The links service with a failing part: `python -m tests.system.broken`.
 
-BROKEN_PART names it as the log does. It breaks where it meets its library, once the process serves.
-`schema` does not break: the first index of MongoDB takes until the FIFO SCHEMA_UNTIL was closed.
+BROKEN_PART names the part as in the log. Its library call fails once the process serves. `schema`
+does not fail: the first index of MongoDB takes until the FIFO SCHEMA_UNTIL is closed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls functions of what is under faults, for those who go on until they are answered."""
+"""Calls functions of a product under faults, and repeats calls until they are answered."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.support.product import Product
 
 
 class Caller:
-    """Calls functions, and repeats each until it is answered. To be closed."""
+    """Calls functions and repeats each call until it is answered. Must be closed."""
 
     def __init__(self, product: Product) -> None:
         self._connection = Connection(product.url, 70)
 
     def ask(self, name: str, data: object) -> tuple[int, Any]:
-        """The status and what stands under `data`, once neither a part nor an answer is missing."""
+        """Return the status and `data` of the first complete response."""
         deadline = time.monotonic() + TIMEOUT_SECONDS
         while time.monotonic() < deadline:
             try:
@@ -32,14 +32,14 @@ class Caller:
         raise AssertionError(f"{name} is not answered: {status} {body!r}")
 
     def data(self, name: str, data: object) -> Any:
-        """The same of a call that succeeds."""
+        """Return the `data` of a call that succeeds."""
         status, reply = self.ask(name, data)
         assert status == 200, f"{name} answered {status}"
         assert reply["success"], f"{name} answered {reply}"
         return reply
 
     def owned(self, owner: dict[str, str]) -> dict[str, str]:
-        """Where the links of an owner lead, by code; none of them is there twice."""
+        """Return the destinations of an owner's links by code. Asserts that none occurs twice."""
         found: list[Any] = []
         cursor = None
         while True:

@@ -1,6 +1,6 @@
-"""The product under faults: killed at any moment, also while it starts, frozen, cut off.
+"""The product under faults: processes are killed at any moment, frozen and cut off.
 
-So is the MongoDB that it is stored in, whose primary also steps down.
+The same happens to its MongoDB, whose primary also steps down.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _TRIES = 3
 
 
 class Fleet(Product):
-    """A product whose processes fall and rise side by side with the load on it. See `fleet_on`."""
+    """A product whose processes are stopped and started under load. See `fleet_on`."""
 
     def __init__(
         self, folder: Path, settings: Mapping[str, str] | None, database: ReplicaSet | None
     ) -> None:
         super().__init__(folder, settings, store=f"{database.url}atajo" if database else "")
         self.database = database
-        """Where it is stored, if that is no file."""
+        """Its MongoDB, unless it is on SQLite."""
         self.kills = self.freezes = self.stops = 0
         self._lives = 0
         self._life = 0
@@ -46,7 +46,7 @@ class Fleet(Product):
         self._struck: set[Process] = set()
 
     def life(self) -> int:
-        """Which life of the gateway this is; 0 while it does not serve."""
+        """Number of starts of the gateway; 0 while it does not serve."""
         return self._life
 
     def start(self, *names: str) -> None:
@@ -55,7 +55,7 @@ class Fleet(Product):
             self._live()
 
     def strike(self, *names: str) -> None:
-        """SIGKILL, at once, whatever state the processes are in."""
+        """Send SIGKILL to processes in any state."""
         with self._changing:
             if "gateway" in names:
                 self._life = 0
@@ -67,7 +67,7 @@ class Fleet(Product):
                     self.kills += 1
 
     def rise(self, name: str, after: float = 0.0) -> None:
-        """Start a process that was struck; who waits for it calls `await_all`."""
+        """Start a killed process. Call `await_all` to wait for it."""
         previous = self._rising.get(name)
 
         def launch() -> None:
@@ -79,7 +79,7 @@ class Fleet(Product):
         self._rising[name] = self._launches.submit(launch)
 
     def await_all(self) -> None:
-        """Wait until every process serves; who was struck while it started is started again."""
+        """Wait until every process serves. Restarts those killed during their start."""
         for name in PROCESSES:
             if name in self._rising:
                 self._rising.pop(name).result()
@@ -88,22 +88,22 @@ class Fleet(Product):
             assert code is None, f"{name} ended by itself with {code}"
 
     def await_links(self) -> None:
-        """Wait until links, which runs, is ready to serve: it reaches its store."""
+        """Wait until the running links service is ready, which means that it reaches its store."""
         if self.database:
             self.database.await_healthy()
         wait_until(lambda: self.dependencies("links") == {"store": "ok"})
 
     def freeze(self, name: str) -> None:
-        """SIGSTOP: the process is there, takes connections and answers nothing."""
+        """Send SIGSTOP: the process accepts connections and answers nothing."""
         os.kill(self.pid(name), signal.SIGSTOP)
         self.freezes += 1
 
     def thaw(self, name: str) -> None:
-        """Let a frozen process go on."""
+        """Resume a frozen process."""
         os.kill(self.pid(name), signal.SIGCONT)
 
     def retire(self) -> tuple[int, float]:
-        """Stop the gateway in good order; returns its exit code and the seconds it took."""
+        """Stop the gateway gracefully. Returns its exit code and the seconds it took."""
         self._life = 0
         started = time.monotonic()
         code = self.stop("gateway")
@@ -111,7 +111,7 @@ class Fleet(Product):
         return code, time.monotonic() - started
 
     def _start_again(self, name: str) -> None:
-        """Start a process and wait for it, unless it is struck before it serves."""
+        """Start a process and wait until it serves or is killed."""
         if (old := self._processes.get(name)) is not None:
             if old not in self._struck:
                 return  # It runs.
@@ -128,7 +128,7 @@ class Fleet(Product):
                 process.kill()
                 if code == -signal.SIGKILL:
                     return
-                # An outgoing connection may hold the port for a moment.
+                # An outgoing connection may hold the port briefly.
                 if turn == _TRIES - 1 or "taken" not in process.stderr():
                     raise
                 time.sleep(0.5)
@@ -159,7 +159,7 @@ class Fleet(Product):
 def fleet_on(
     store: str, folder: Path, settings: Mapping[str, str] | None = None, *, nodes: int = 1
 ) -> Iterator[Fleet]:
-    """A fleet over a new store of a kind, which is one of `STORES`; MongoDB has so many nodes."""
+    """Run a fleet on a new store, one of `STORES`. MongoDB has `nodes` nodes."""
     if store == "sqlite":
         with Fleet(folder, settings, None) as fleet:
             yield fleet
@@ -169,7 +169,7 @@ def fleet_on(
 
 
 class Storm:
-    """Faults one after another, drawn from a seed."""
+    """Random faults one after another, from a seed."""
 
     def __init__(self, fleet: Fleet, seed: int) -> None:
         self._fleet = fleet
@@ -194,7 +194,7 @@ class Storm:
             ] * 2
 
     def blow(self) -> None:
-        """One event; afterwards everything is on its way up."""
+        """Cause one fault. Afterwards everything is starting."""
         self._chance.choice(self.events)()
 
     def one(self) -> None:
@@ -203,7 +203,7 @@ class Storm:
         self._fleet.rise(name, self._chance.random())
 
     def burst(self) -> None:
-        """One process again and again, also while it starts."""
+        """Kill one process repeatedly, also while it starts."""
         name = self._chance.choice(PROCESSES)
         for _ in range(self._chance.randint(2, 4)):
             self._fleet.strike(name)
@@ -232,7 +232,7 @@ class Storm:
         self._fleet.thaw(name)
 
     def frozen_and_killed(self) -> None:
-        """A frozen service dies, or the gateway does while it waits for one."""
+        """Kill a frozen service, or the gateway while it waits for one."""
         name = self._chance.choice(SERVICES)
         self._fleet.await_all()
         self._fleet.freeze(name)
@@ -245,7 +245,7 @@ class Storm:
         self._fleet.rise(victim)
 
     def retired(self) -> None:
-        """The gateway is asked to stop, perhaps while analytics is away."""
+        """Stop the gateway, possibly while analytics is down."""
         self._fleet.await_all()
         away = self._chance.random() < 0.5
         if away:
@@ -258,7 +258,8 @@ class Storm:
         self._fleet._start_again("gateway")
 
     def failover(self, kind: str, begin: Callable[[], None], end: Callable[[], None]) -> None:
-        """The primary fails, perhaps until another is elected; perhaps a process dies meanwhile."""
+        """Let the primary fail, possibly until another is elected, possibly killing a process
+        meanwhile."""
         self._fleet.await_all()
         begin()
         self.database_faults[kind] += 1
@@ -269,7 +270,7 @@ class Storm:
             self._fleet.rise(victim)
 
     def cut(self, database: ReplicaSet) -> None:
-        """Every connection to and within the database ends, and for a while there is no new one."""
+        """Cut all connections to and within the database, and refuse new ones for a while."""
         self._fleet.await_all()
         for _ in range(self._chance.randint(1, 3)):
             database.cut()

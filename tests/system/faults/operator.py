@@ -1,4 +1,4 @@
-"""The operator under faults: blocks and frees links and addresses, and insists until it is done."""
+"""An operator under faults: blocks and frees links and hosts, and repeats until it succeeds."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _VISITORS_PAUSE = 0.02
 
 
 def insist(address: Callable[[], str], act: Act) -> float:
-    """Repeat a command until it is acknowledged, whatever becomes of links; returns when that was.
+    """Repeat a command until it is acknowledged, and return that time.
 
-    What is found done already was done by a try whose answer was lost.
+    If it was done already, an earlier attempt succeeded whose response was lost.
     """
     deadline = time.monotonic() + _PATIENCE
     while True:
@@ -57,7 +57,7 @@ def unblock_link(code: str) -> Act:
 
 
 def block_address(address: str) -> Act:
-    """Block an address."""
+    """Block a host or path."""
     request = pb.BlockAddressRequest(
         address=address, reason=pb.BLOCK_REASON_PHISHING, cause="faults"
     )
@@ -65,16 +65,16 @@ def block_address(address: str) -> Act:
 
 
 def unblock_address(address: str) -> Act:
-    """Free an address."""
+    """Free a host or path."""
     request = pb.UnblockAddressRequest(address=address, cause="faults")
     return lambda stub: stub.UnblockAddress(request, timeout=_CALL_SECONDS)
 
 
 class Operator(ThreadGroup):
-    """Goes round some links and addresses while the block lasts, and decides on each in turn.
+    """Decides on its own links and hosts in turn while the block lasts.
 
-    They are this one's own. Between two decisions there is a pause, in seconds. `visitors` follow
-    the links meanwhile, at all `gateways`; `lives` as of `Visitors`.
+    There is a pause in seconds between two decisions. `visitors` follow the links meanwhile at all
+    `gateways`; `lives` is as in `Visitors`.
     """
 
     def __init__(
@@ -88,9 +88,9 @@ class Operator(ThreadGroup):
     ) -> None:
         super().__init__([self._decide])
         self.decisions = 0
-        """How many were acknowledged."""
+        """Number of acknowledged decisions."""
         self.slowest = 0.0
-        """Seconds that the last gateway to follow some of them took, at most."""
+        """Maximum seconds until the last gateway applied a decision."""
         self._product = product
         self._pause = pause
         hosts = [f"{secrets.token_hex(8)}.example" for _ in range(2 * count)]
@@ -102,9 +102,9 @@ class Operator(ThreadGroup):
         self.visitors = Visitors(gateways, urls, pause=_VISITORS_PAUSE, lives=lives)
 
     def await_followed(self) -> None:
-        """See that every gateway follows all that was decided, from now on, within five seconds.
+        """Assert that every gateway applies all decisions within five seconds from now.
 
-        While all parts are there. Raises AssertionError.
+        Requires that all parts are up.
         """
         with self._deciding:
             now = time.monotonic()
@@ -113,10 +113,7 @@ class Operator(ThreadGroup):
         self.slowest = max(self.slowest, seconds)
 
     def compare(self) -> None:
-        """Hold what was acknowledged against what is answered, and what is kept of it.
-
-        Raises AssertionError.
-        """
+        """Assert that responses and stored decisions match the acknowledged ones."""
         assert not self.visitors.failures, self.visitors.failures[:20]
         for host, code in self._codes.items():
             wanted = 451 if host in self._blocked else 302

@@ -1,4 +1,4 @@
-"""Reporters of links under faults, and what the operator must see of what they reported."""
+"""Reporters of links under faults, and the reports that the operator must see."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from tests.support.thread_group import ThreadGroup
 
 REASONS = ("phishing", "malware", "spam", "illegal", "other")
 NO_LIMIT = {"ATAJO_LIMIT_REPORTS": "100000/second"}
-"""The setting of a product in which reporters may report as much as they do."""
+"""Settings without a limit on reports."""
 _UNANSWERED = 0
 _MORE_TRIES = 2
-"""How often the gateway makes a call again that was broken off: each try may have been counted."""
+"""Retries of the gateway. Each attempt may have been counted."""
 Place = tuple[str, str]
 """A link's code and a reason."""
 
 
 class Reporters(ThreadGroup):
-    """Report links for some reasons, one after the other, for as long as the block lasts."""
+    """Reports links for a number of reasons, one at a time, while the block lasts."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Reporters(ThreadGroup):
         self._changed = threading.Condition()
         self.acknowledged: Counter[Place] = Counter()
         self.unanswered: Counter[Place] = Counter()
-        """Tries that may have been kept."""
+        """Attempts that may have been stored."""
         self._ids: defaultdict[Place, set[str]] = defaultdict(set)
         self._failures: list[object] = []
 
@@ -65,9 +65,9 @@ class Reporters(ThreadGroup):
             assert not self._failures, self._failures
 
     def compare(self, broken: int) -> None:
-        """Hold what was acknowledged against what the operator sees, once the block is over.
+        """Assert that the operator sees the acknowledged reports, after the block.
 
-        `broken` is how often calls under way were broken off. Raises AssertionError.
+        `broken` is how often calls in progress were interrupted.
         """
         assert not self._failures, self._failures
         found = self._waiting()
@@ -88,7 +88,7 @@ class Reporters(ThreadGroup):
         assert self.acknowledged.total() <= total <= most
 
     def _waiting(self) -> dict[Place, pb.Report]:
-        """All reports of the links that wait, as the operator sees them."""
+        """Return all waiting reports of the links, as the operator sees them."""
         found: list[pb.Report] = []
         after = ""
         with grpc.insecure_channel(self._product.admin_address("links")) as channel:

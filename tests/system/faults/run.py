@@ -1,15 +1,14 @@
 """A seeded run of faults under load: `make faults`, or `SEED=… KILLS=… STORE=… make faults`.
 
 STORE is `sqlite` or `mongodb`; without it there is a run on each. MongoDB has three nodes, whose
-primary is killed, frozen and told to step down as well.
+primary is killed, frozen and told to step down, too.
 
-At its end every acknowledged link, every acknowledged account, each report, each answered visit,
-by code or scan code, under each name that is known of it, the visitors, and all that an owner was
-told of a link that was changed, removed, restored, claimed or given a scan code is compared with
-what is stored: none lost, none twice, and no cached redirect failed while its gateway was up. The
-names of every dimension make up the people, of one link and of all together. What the operator
-blocks and frees meanwhile two gateways follow, each time that all parts are back, within five
-seconds, and neither goes back to what was; each decision is kept.
+At the end the run compares with the store: every acknowledged link, account and report; each
+answered visit by code or scan code, with its names and visitor; and every acknowledged change,
+removal, restoration, claim and scan code. None may be lost or counted twice, and no cached redirect
+may have failed while its gateway was up. The names of every dimension add up to the people.
+Whenever all parts are up, two gateways must apply the operator's blocks within five seconds and
+never return to an earlier state. Each decision is stored.
 """
 
 from __future__ import annotations
@@ -46,21 +45,21 @@ BESIDE_SETTINGS = {
     **NO_LIMIT,
     "ATAJO_JOURNAL_BYTES": str(1 << 20),
     "ATAJO_LIMIT_REGISTRATIONS": "10000/second",
-    "ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128",  # So that visitors come from other addresses.
+    "ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128",  # So that visitors have different addresses.
 }
-"""So that the journal is full at times. What this gateway knows it keeps for long: it follows what
-it is told of, and nothing else."""
+"""A small journal, which is full at times. A long freshness, so that this gateway learns of changes
+only from the change feed."""
 SETTINGS = {
     **BESIDE_SETTINGS,
     "ATAJO_CACHE_FRESH_SECONDS": "2",
     "ATAJO_CACHE_STALE_SECONDS": "1",
 }
-"""So that entries are asked for again, too."""
+"""A short freshness, so that entries are looked up again, too."""
 DIMENSIONS = {"referrer", "device", "browser", "system", "language", "country", "source"}
 
 
 def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str, Any]:
-    """Break things until so many processes were killed, then compare; return what was done.
+    """Cause faults until a number of processes was killed, then compare. Returns what was done.
 
     Raises AssertionError.
     """
@@ -99,7 +98,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
                 ) as load,
             ):
                 load.await_more(visits=50, created=5)
-                operator.visitors.await_round()  # No gateway serves what it was never asked for.
+                operator.visitors.await_round()  # No gateway has unknown links in its cache.
                 while fleet.kills < kills:
                     storm.blow()
                     if chance.random() < 0.7:
@@ -122,10 +121,10 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             operator.compare()
             reporters.compare(broken)
 
-        # It was killed; what it took down it hands over in its next life.
+        # It was killed; it sends its journal after its next start.
         with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS):
             compare_all()
-        # What waits in a journal or a log is played back at a start: nothing may come twice.
+        # Journals and logs are replayed at a start: nothing may count twice.
         fleet.strike(*PROCESSES)
         fleet.await_all()
         compare_all()
@@ -155,16 +154,16 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
 
 
 def _await_calm(fleet: Fleet, operator: Operator) -> None:
-    """Wait until all parts are there, and what was decided is followed."""
+    """Wait until all parts are up and decisions are applied."""
     fleet.await_all()
     fleet.await_links()
     operator.await_followed()
 
 
 def compare(product: Product, token: str, load: Load) -> None:
-    """Hold what was acknowledged against what is stored. Raises AssertionError."""
+    """Assert that what is stored matches what was acknowledged."""
     assert not load.failures, load.failures[:20]
-    product.http.close()  # Its connections may be to a gateway that was.
+    product.http.close()  # Its connections may be to an earlier gateway process.
     product.http = httpx.Client(timeout=30, verify=NO_TLS)
     links = product.data("showProfile", {"token": token})["data"]
     times = Counter(link["short_link"] for link in links)
@@ -177,12 +176,12 @@ def compare(product: Product, token: str, load: Load) -> None:
         assert head.headers.get("location") == url, f"{code} was lost: {head.status_code}"
     load.check_owned()
     for account in load.registered:
-        # Somebody else's name: 'exist' if the account is there, a success if it had been lost.
+        # Another username: 'exist' if the account is there, a success if it was lost.
         reply = product.data("registerUser", {**account, "username": "another"})
         assert reply == {"success": False, "error": "exist"}, f"an account was lost: {reply}"
 
     def wrong() -> list[str]:
-        # A link of nobody has no views that could be read.
+        # Views of a link without an owner cannot be read.
         views = product.views(token)
         return [
             f"{code}: {load.answered[code]} answered, {load.unanswered[code]} unanswered, {n} views"
@@ -199,18 +198,18 @@ def compare(product: Product, token: str, load: Load) -> None:
 
 
 def compare_statistics(product: Product, codes: list[str], load: Load, since: date) -> None:
-    """The same for all that is told of the visits to each code. Raises AssertionError.
+    """Assert the same for the statistics of each code.
 
-    Each profile that can visit a code did so while visitors were told apart. Two of them may look
-    like one (in one of a thousand codes), but resends, restarts and other gateways make no more of
-    them, each day since `since`.
+    Each profile that can visit a code did so while there was a visitor key. Two may look like one
+    (for one in a thousand codes), but resends, restarts and other gateways add none, on each day
+    since `since`.
     """
     days = (datetime.now(UTC).date() - since).days + 1
     wrong = []
     with grpc.insecure_channel(product.address("analytics")) as channel:
         stub = pb_grpc.AnalyticsServiceStub(channel)
         for code in codes:
-            # A visitor is an address with a User-Agent.
+            # A visitor is an address and a User-Agent.
             visitors = len(
                 {
                     (profile.headers["user-agent"], profile.headers.get("x-forwarded-for"))
@@ -242,7 +241,7 @@ def compare_statistics(product: Product, codes: list[str], load: Load, since: da
 
 
 def compare_together(product: Product, token: str) -> None:
-    """Hold what all links of an account have together against each. Raises AssertionError."""
+    """Assert that the totals of all links of an account are the sums of each."""
     asked = {"token": token, "code": None, "range": "7 days", "timezone": "UTC"}
 
     def wrong() -> list[str]:
@@ -270,7 +269,7 @@ def compare_together(product: Product, token: str) -> None:
 
 
 def _not_in_all(what: str, people: int, named: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Dimensions whose names are not all the people."""
+    """Dimensions whose names do not add up to the people."""
     return [
         f"{what}, {dimension}: {sum(names.values())} by their names, {people} people"
         for dimension, names in named.items()
@@ -279,7 +278,7 @@ def _not_in_all(what: str, people: int, named: Mapping[str, Mapping[str, int]]) 
 
 
 def _differences(load: Load, code: str, dimension: str, told: dict[str, int]) -> list[str]:
-    """How people by their names, or bots, differ from those who were answered."""
+    """Return how people by name, or bots, differ from those who were answered."""
 
     def by_name(visits: Counter[tuple[str, VisitorProfile]]) -> Counter[str]:
         names = Counter[str]()
@@ -299,7 +298,7 @@ def _differences(load: Load, code: str, dimension: str, told: dict[str, int]) ->
 
 
 def main() -> None:
-    """Run with the seed of the environment or a new one, and print what was done."""
+    """Run with the environment's seed or a new one, and print what was done."""
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
     kills = int(os.environ.get("KILLS") or KILLS)
     for store in [os.environ["STORE"]] if os.environ.get("STORE") else STORES:

@@ -1,6 +1,6 @@
-"""What the operator purges and what owners do holds on every gateway, though all have it in memory.
+"""Purges and changes take effect on every gateway, although all have the links cached.
 
-Three gateways over links, of which MongoDB's has two replicas, followed by visitors all the while.
+There are three gateways, visited continuously, and links has two replicas on MongoDB.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ URL, OTHER, THIRD = (f"https://example.com/{name}" for name in ("one", "other", 
 
 
 class Replicas(Product):
-    """A product with several links and several gateways, each with visitors of its own."""
+    """A product with several links processes and several gateways, each with visitors."""
 
     def __init__(self, folder: Path, store: str) -> None:
         self.links = [f"127.0.0.1:{free_port()}" for _ in range(2 if store else 1)]
@@ -54,11 +54,11 @@ class Replicas(Product):
         self._running.pop(address).kill()
 
     def admin_of(self, address: str) -> str:
-        """Where a replica takes the operator's calls. Raises KeyError while it does not run."""
+        """Return a replica's admin address. Raises KeyError while it does not run."""
         return self._running[address].addresses["admin"]
 
     def purge(self, address: str, codes: Sequence[str]) -> float:
-        """Purge links as the operator does, at one replica; returns when that was acknowledged."""
+        """Purge links at one replica as the operator. Returns the time of the acknowledgement."""
         with grpc.insecure_channel(self._running[address].addresses["admin"]) as channel:
             request = pb.PurgeLinksRequest(codes=codes)
             purged = pb_grpc.MaintenanceServiceStub(channel).PurgeLinks(
@@ -76,7 +76,7 @@ class Replicas(Product):
         remove: Sequence[str] = (),
         restore: Sequence[str] = (),
     ) -> None:
-        """Have an owner's links changed to `THIRD`, removed and restored at one replica."""
+        """Change an owner's links to `THIRD`, remove and restore them at one replica."""
         owner = pb.Owner(account_id=account)
         with grpc.insecure_channel(self._running[address].grpc) as channel:
             stub = pb_grpc.LinksServiceStub(channel)
@@ -92,18 +92,18 @@ class Replicas(Product):
             )
 
     def start_gateway(self, name: str) -> str:
-        """Start a gateway; returns its URL."""
+        """Start a gateway and return its URL."""
         settings = {"ATAJO_LINKS_ADDRESS": self._settings["ATAJO_LINKS_ADDRESS"]}
         process = self._ending.enter_context(start_gateway(self, self.folder / name, settings))
         return f"http://{process.addresses['http']}"
 
     def start_gateways(self) -> list[str]:
-        """Start the other gateways; returns the URLs of all."""
+        """Start the other gateways and return the URLs of all."""
         return [self.url, *(self.start_gateway(f"gateway-{n}") for n in range(1, GATEWAYS))]
 
     @contextmanager
     def away(self) -> Iterator[str]:
-        """Kill all replicas, and for the block have one that no gateway knows of."""
+        """Kill all replicas, and run one that no gateway knows while the block lasts."""
         for address in list(self._running):
             if address in self.links:
                 self.kill_links(address)
@@ -133,7 +133,7 @@ def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replica
 
 
 @pytest.mark.timeout(240)
-def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -> None:
+def test_a_purge_takes_effect_on_every_gateway_within_seconds(replicas: Replicas) -> None:
     def batch() -> list[str]:
         return [replicas.shorten(URL) for _ in range(20)]
 
@@ -159,7 +159,7 @@ def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -
         with replicas.away() as elsewhere:
             visitors.expect(while_away, PURGED)
             replicas.purge(elsewhere, while_away)
-        # One that has nothing in memory, and hears no mark.
+        # A gateway with an empty cache and no cursor.
         late = replicas.start_gateway("late")
         visitors.await_round()
         assert visitors.are([*kept, *while_away], (302, URL))
@@ -185,7 +185,7 @@ def test_what_is_purged_is_followed_nowhere_within_seconds(replicas: Replicas) -
 
 
 @pytest.mark.timeout(240)
-def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Replicas) -> None:
+def test_an_owners_change_takes_effect_on_every_gateway_within_seconds(replicas: Replicas) -> None:
     token = replicas.log_in(replicas.register())
     account = str(jwt.decode(token, options={"verify_signature": False})["sub"])
 
@@ -264,7 +264,7 @@ def test_what_an_owner_does_holds_on_every_gateway_within_seconds(replicas: Repl
 def test_what_the_operator_blocks_while_links_is_killed_holds_within_seconds_of_the_answer(
     replicas: Replicas,
 ) -> None:
-    """The command is repeated until it is acknowledged; from then on it holds everywhere."""
+    """The command is repeated until it is acknowledged. Then it takes effect everywhere."""
     acts: list[tuple[Act, list[str]]] = []
     urls: dict[str, str] = {}
     for n in range(4):
@@ -284,11 +284,11 @@ def test_what_the_operator_blocks_while_links_is_killed_holds_within_seconds_of_
             visitors.expect(some, BLOCKED)
             with ThreadPoolExecutor(1) as pool:
                 acknowledged = pool.submit(insist, lambda: replicas.admin_of(first), act)
-                time.sleep(number * 0.003)  # Another moment each time, in the midst of its writes.
+                time.sleep(number * 0.003)  # At a different moment each time, during its writes.
                 replicas.kill_links(first)
                 replicas.start_links(first)
             back = time.monotonic()
-            since = max(acknowledged.result(), back)  # While links is away nobody hears of it.
+            since = max(acknowledged.result(), back)  # While links is down no gateway learns of it.
             assert visitors.seconds_until_so(some, since) < PROPAGATION_SECONDS
         visitors.await_round()
         assert visitors.are([kept], (302, URL))

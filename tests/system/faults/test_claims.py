@@ -1,8 +1,8 @@
-"""A guest's links become an account's, whatever dies meanwhile and whoever else wants them.
+"""A guest's links move to one account, under kills and competing claims.
 
-In each round two accounts claim the links of one guest at once, and repeat the call until it is
-answered, while others are made with the guest's key. links, the gateway or both are killed in the
-midst of it.
+In each round two accounts claim the links of one guest concurrently, and repeat the call until it
+is answered, while more links are created with the guest's key. links, the gateway or both are
+killed meanwhile.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from tests.system.faults.fleet import STORES, Fleet, fleet_on
 MAKERS = 2
 _TAKEN = 409
 _LONGEST = 0.05
-"""Seconds after the claims began up to which a kill may come: a claim takes less."""
+"""Maximum seconds from the start of the claims to a kill. A claim takes less."""
 
 
 class Makers(ThreadGroup):
-    """Make links with a guest's key, one after the other, until the block ends.
+    """Create links with a guest's key, one at a time, until the block ends.
 
-    `made` has those that were acknowledged. A creation that broke off is repeated as it was, and is
-    refused once the link of the first try was claimed: then it is there all the same.
+    `made` has the acknowledged ones. An interrupted creation is repeated. It is refused if the link
+    of the first attempt was claimed: then the link exists.
     """
 
     def __init__(self, fleet: Fleet, guest: dict[str, str]) -> None:
@@ -46,7 +46,7 @@ class Makers(ThreadGroup):
         self.failures: list[object] = []
 
     def await_more(self, count: int) -> set[str]:
-        """Wait for further links; returns the codes of all there are."""
+        """Wait for more links and return the codes of all."""
         with self._changed:
             wanted = len(self.made) + count
             there = self._changed.wait_for(
@@ -97,7 +97,7 @@ def test_claims_killed_many_times_leave_every_link_with_one_owner(
         accounts = [{"token": token} for token in tokens]
         claimed = 0
         with Makers(fleet, guest) as makers:
-            # Under kills either may get all. Of what was under way each maker had one.
+            # Under kills either account may get all. Each creator had one creation in progress.
             for account in accounts:
                 makers.await_more(MAKERS + 1)
                 claimed += claim(account)

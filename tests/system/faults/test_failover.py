@@ -1,4 +1,4 @@
-"""MongoDB elects another primary under load: nothing acknowledged is lost, nothing counts twice."""
+"""MongoDB elects a new primary under load: nothing acknowledged is lost or counted twice."""
 
 from __future__ import annotations
 

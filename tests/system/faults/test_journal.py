@@ -1,4 +1,4 @@
-"""The journal's disk and folder in trouble: redirects go on, and what was lost is said."""
+"""Failures of the journal's disk and folder: redirects continue, and losses are reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.system.faults.test_store_away import away
 
 
 def visit_often(product: Product, code: str, times: int) -> None:
-    """Visits by one connection, a hundred at once; each must be a 302."""
+    """Visit over one connection, a hundred at a time. Each must be a 302."""
     request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n".encode()
     address = ("127.0.0.1", int(product.url.rpartition(":")[2]))
     with socket.create_connection(address, timeout=10) as connection:
@@ -41,21 +41,21 @@ def visit_often(product: Product, code: str, times: int) -> None:
 
 
 def visits_stored(folder: Path) -> int:
-    """Visits of people in the analytics service's file."""
+    """Return the visits of people in the analytics store."""
     with closing(sqlite3.connect(folder / "analytics.sqlite3")) as file:
         (people,) = file.execute("SELECT total(people) FROM totals").fetchone()
     return int(people)
 
 
 def reconnect(product: Product) -> None:
-    """Forget connections to a gateway that was."""
+    """Close connections to an earlier gateway process."""
     product.http.close()
     product.http = httpx.Client(timeout=30, verify=NO_TLS)
 
 
 @contextmanager
 def small_disk(folder: Path, size: int) -> Iterator[bool]:
-    """A disk of `size` bytes at `folder`; False where only its owner, root, could make one."""
+    """Mount a disk of `size` bytes at `folder`. Returns False if that needs root."""
     folder.mkdir()
     if os.geteuid() != 0:
         yield False
@@ -71,12 +71,12 @@ def small_disk(folder: Path, size: int) -> Iterator[bool]:
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_stops_no_redirect(tmp_path: Path) -> None:
     with small_disk(tmp_path / "journal", HEADROOM + (256 << 10)) as small, Product(tmp_path) as p:
         p.start()
         token = p.log_in(p.register())
         code = p.shorten("https://example.com/", token)
-        if not small:  # No file of the gateway's may grow past this: the same to a journal.
+        if not small:  # Limit the size of the gateway's files, which has the same effect.
             _, most = resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE)
             resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (256 << 10, most))
         answered = 0
@@ -101,7 +101,7 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
             answered += 100
             return p.metric("atajo_visits_lost_total") == lost
 
-        # The room is there again, and nothing more is lost.
+        # There is space again, and nothing more is lost.
         wait_until(loses_none, RECOVERY_SECONDS)
         lost = p.metric("atajo_visits_lost_total")
         wait_until(lambda: p.metric("atajo_visits_pending") == 0, RECOVERY_SECONDS)
@@ -111,7 +111,7 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
         visit_often(p, code, 1000)
         assert p.metric("atajo_visits_lost_total") == lost
         wait_until(lambda: p.views(token)[code] == answered + 1000 - lost, RECOVERY_SECONDS)
-        # Its own visits fill it again and again, and it goes on.
+        # Its own visits fill it repeatedly, and it continues.
         p.stop("gateway")
         p.start("gateway")
         reconnect(p)
@@ -119,7 +119,7 @@ def test_a_full_disk_is_said_and_counted_and_stops_no_redirect(tmp_path: Path) -
         wait_until(lambda: p.views(token)[code] == answered + 1100 - lost, RECOVERY_SECONDS)
 
 
-def test_a_journal_that_cannot_begin_is_one_line(tmp_path: Path) -> None:
+def test_a_journal_that_cannot_be_created_is_reported_in_one_line(tmp_path: Path) -> None:
     with Product(tmp_path) as product:
         product.start("auth", "links", "analytics")
         (tmp_path / "journal").write_text("no folder")
@@ -148,7 +148,7 @@ def test_a_gateway_killed_before_the_acknowledgement_sends_the_batch_again(
         assert product.views(token) == {code: 0}  # The gateway is connected to analytics.
         os.kill(product.pid("analytics"), signal.SIGSTOP)
         visit_often(product, code, 100)
-        # A visit waits for a moment before it is sent, so a batch is on its way.
+        # A visit is sent after a short delay, so a batch is in transit.
         wait_until(lambda: product.metric("atajo_visit_flush_lag_seconds") > 1)
         os.kill(product.pid("gateway"), signal.SIGSTOP)
         if applied:
@@ -166,7 +166,7 @@ def test_a_gateway_killed_before_the_acknowledgement_sends_the_batch_again(
         assert product.views(token)[code] == 200
 
 
-def test_a_torn_tail_costs_nothing_that_was_answered(tmp_path: Path) -> None:
+def test_a_torn_tail_loses_no_answered_visit(tmp_path: Path) -> None:
     with Product(tmp_path) as product:
         product.start()
         token = product.log_in(product.register())
@@ -182,14 +182,15 @@ def test_a_torn_tail_costs_nothing_that_was_answered(tmp_path: Path) -> None:
         wait_until(lambda: product.views(token)[code] == 400, RECOVERY_SECONDS)
 
 
-def test_damaged_visits_are_lost_once_and_cost_no_later_one(tmp_path: Path) -> None:
+def test_damaged_visits_are_lost_once_and_no_others(tmp_path: Path) -> None:
     with Product(tmp_path) as product:
         product.start()
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/", token)
         for n in range(1, 4):
             visit_often(product, code, 100)
-            wait_until(lambda n=n: product.views(token)[code] == 100 * n, RECOVERY_SECONDS)  # type: ignore[misc]
+            # type: ignore[misc]
+            wait_until(lambda n=n: product.views(token)[code] == 100 * n, RECOVERY_SECONDS)
         product.kill("analytics")
         visit_often(product, code, 100)
         product.kill("gateway")
@@ -202,7 +203,7 @@ def test_damaged_visits_are_lost_once_and_cost_no_later_one(tmp_path: Path) -> N
         wait_until(lambda: product.views(token)[code] == 400, RECOVERY_SECONDS)
 
 
-def test_a_lost_folder_is_a_new_journal_at_once_and_after_a_start(tmp_path: Path) -> None:
+def test_a_deleted_folder_is_replaced_at_once_and_after_a_start(tmp_path: Path) -> None:
     with Product(tmp_path) as product:
         product.start()
         token = product.log_in(product.register())
@@ -221,7 +222,7 @@ def test_a_lost_folder_is_a_new_journal_at_once_and_after_a_start(tmp_path: Path
 
 
 @pytest.mark.parametrize("gone", [False, True])
-def test_a_room_of_one_mebibyte_is_used_again_and_again(tmp_path: Path, gone: bool) -> None:
+def test_a_journal_of_one_mebibyte_is_reused(tmp_path: Path, gone: bool) -> None:
     with Product(tmp_path, {"ATAJO_JOURNAL_BYTES": str(1 << 20)}) as product:
         product.start()
         token = product.log_in(product.register())
@@ -248,11 +249,11 @@ def test_a_room_of_one_mebibyte_is_used_again_and_again(tmp_path: Path, gone: bo
 
 
 def leave_backlog(folder: Path, code: str, size: int) -> int:
-    """Write what a long outage leaves: `size` bytes of visits; returns how many they are."""
+    """Write the journal of a long outage, `size` bytes, and return its number of visits."""
     number, _, name = max(path.name for path in folder.glob("*.v1")).partition("-")
     rows = b"".join(of_visit(Visit(code, 490_000, "person", f"h{n}.example")) for n in range(5))
     visits = written = 0
-    # Many small batches, and then those of many visits.
+    # Many small batches, then large ones.
     for position, times in zip(
         count(int(number) + 1), chain(repeat(1, 2_500), repeat(10_000)), strict=False
     ):
@@ -282,8 +283,9 @@ def test_a_backlog_is_read_while_it_serves_and_counted_once_whatever_is_killed(
             reconnect(product)
             visit_often(product, code, 100)
             visits += 100
-            pending = visits - 100  # The first ones were counted ahead of this.
-            wait_until(lambda p=pending: product.metric("atajo_visits_pending") == p, 60)  # type: ignore[misc]
+            pending = visits - 100  # The first ones were counted before.
+            # type: ignore[misc]
+            wait_until(lambda p=pending: product.metric("atajo_visits_pending") == p, 60)
             assert product.metric("atajo_visits_restoring") == 1
             product.kill("gateway")
         product.start("analytics", "gateway")

@@ -1,6 +1,6 @@
-"""What the logs say of a failure, and that nothing people entrusted to the product is in them.
+"""What the logs say about failures, and that they contain no user data.
 
-However much is logged, and whatever fails.
+At every log level, whatever fails.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ DETAILS = "private words of a reporter"
 
 
 def lines_of(product: Product) -> list[dict[str, Any]]:
-    """Every line that was logged, parsed; fails where one is no JSON or lacks a field."""
+    """Return every logged line, parsed. Asserts that each is JSON and has all fields."""
     lines = [json.loads(line) for line in product.logs().splitlines()]
     for line in lines:
         assert line.keys() >= FIELDS, line
@@ -38,20 +38,20 @@ def lines_of(product: Product) -> list[dict[str, Any]]:
 
 
 def stop_all(product: Product) -> None:
-    """What is logged when they end is in the log, too, and whatever was on its way to it."""
+    """Stop the processes, so that their last lines are in the log."""
     for name in reversed(PROCESSES):
         product.stop(name)
 
 
 def break_store(product: Product, name: str) -> None:
-    """Have a running service find no database where its own was."""
-    with product.suspended(name):  # It would end, were it to read a file while that is cut short.
+    """Remove the database of a running service."""
+    with product.suspended(name):  # It would crash if it read a file while that is truncated.
         for path in product.folder.glob(f"{name}.sqlite3*"):
             path.write_bytes(b"no database" * 1000)
 
 
 def use(product: Product, account: Mapping[str, str], token: str, code: str) -> None:
-    """Every function and short addresses, rightly and wrongly."""
+    """Call every function and short URLs, with valid and invalid input."""
     link = {"code": new_code(), "url": URL, "token": token}
     for data in (link, {**link, "url": f"{URL} \x00"}, {**link, "token": token + "x"}):
         product.call("createShortLink", data)
@@ -102,7 +102,7 @@ def assert_not_logged(product: Product, secrets: Mapping[str, str]) -> None:
         assert not found, f"{what} logged: {found[0]}"
 
 
-def test_no_log_of_any_process_holds_what_is_secret(tmp_path: Path) -> None:
+def test_no_log_contains_secrets(tmp_path: Path) -> None:
     settings = {"ATAJO_LOG_LEVEL": "debug", "ATAJO_TRUSTED_PROXIES": "127.0.0.0/8"}
     with Product(tmp_path, settings) as product:
         product.start()
@@ -116,11 +116,11 @@ def test_no_log_of_any_process_holds_what_is_secret(tmp_path: Path) -> None:
         use(product, account, token, code)
         product.start(*SERVICES)
         shown = metrics_of(product, PROCESSES)
-        # A store that breaks is the likeliest to be quoted with what it was asked.
+        # Errors of a failing store are the likeliest to quote data.
         for name in SERVICES:
             break_store(product, name)
         use(product, account, token, code)
-        # analytics ends as soon as it cannot delete keys.
+        # analytics exits when it cannot delete keys.
         shown += metrics_of(product, set(PROCESSES) - {"analytics"})
         stop_all(product)
         events = {line["event"] for line in lines_of(product)}
@@ -157,7 +157,7 @@ def test_no_log_of_any_process_holds_what_is_secret(tmp_path: Path) -> None:
             assert secret not in shown
 
 
-def test_no_log_holds_the_password_of_a_store(tmp_path: Path) -> None:
+def test_no_log_contains_the_password_of_a_store(tmp_path: Path) -> None:
     store = f"mongodb://atajo:{MONGO_PASSWORD}@127.0.0.1:1/atajo"
     with Product(tmp_path, {"ATAJO_LOG_LEVEL": "debug"}, store=store) as product:
         product.start()
@@ -197,7 +197,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
             return answer
 
         def told() -> list[dict[str, Any]]:
-            """What was logged of the call since the last time, without what differs."""
+            """Return the new lines about the call, without fields that vary."""
             lines = [line for line in lines_of(product) if line not in seen]
             seen.extend(lines)
             new = [line for line in lines if line.get("request_id") == given["x-request-id"]]
@@ -256,7 +256,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
                 "call": "atajo.links.v1.LinksService/ResolveLinks",
             }
         ]
-        # What succeeds is in no log, and a redirect has no id: it would lead nowhere.
+        # Successes are not logged, so a redirect returns no id.
         for address in (code, f"{code}?by=the-application"):
             redirect = product.http.get(f"{product.url}/{address}", headers=given)
             assert (redirect.status_code, redirect.headers.get("x-request-id")) == (302, None)
@@ -264,7 +264,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
         assert told() == []
 
 
-def test_the_id_of_a_visitor_who_waits_is_that_of_the_look_up(tmp_path: Path) -> None:
+def test_a_lookup_has_the_id_of_a_waiting_visitor(tmp_path: Path) -> None:
     with Product(tmp_path) as product:
         product.start()
         break_store(product, "links")

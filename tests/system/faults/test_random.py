@@ -1,4 +1,4 @@
-"""A short run of random faults; `make faults` blows for longer."""
+"""A short run of random faults. `make faults` runs longer."""
 
 from __future__ import annotations
 

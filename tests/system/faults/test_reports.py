@@ -1,7 +1,6 @@
-"""Reports are kept whatever dies meanwhile: none that was acknowledged is lost, each has one id.
+"""No acknowledged report is lost under kills, and each has one id.
 
-Some reporters report some links for some reasons, one after the other, while links and the gateway
-are killed.
+Several reporters report several links for several reasons, while links and the gateway are killed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from tests.system.faults.reporters import NO_LIMIT, Reporters
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("kills", [4, pytest.param(50, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("store", STORES)
-def test_every_report_that_was_acknowledged_waits(tmp_path: Path, store: str, kills: int) -> None:
+def test_every_acknowledged_report_waits(tmp_path: Path, store: str, kills: int) -> None:
     seed = random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")  # noqa: T201 - shown where it fails
     chance = random.Random(seed)

@@ -1,7 +1,7 @@
-"""A link gets one scan code, whatever dies while it is made and however many ask for it.
+"""A link gets one scan code, under kills and concurrent requests.
 
-In each round several ask at once for the scan codes of the same links, and repeat the call until it
-is answered. links, the gateway or both are killed in the midst of it.
+In each round several clients request the scan codes of the same links concurrently, and repeat the
+call until it is answered. links, the gateway or both are killed meanwhile.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tests.system.faults.fleet import STORES, Fleet, fleet_on
 
 ASKERS = 3
 LINKS = 8
-"""In each round."""
+"""Links per round."""
 _LONGEST = 0.1
-"""Seconds after the calls began up to which a kill may come: a round takes about as long."""
+"""Maximum seconds from the start of the calls to a kill. A round takes about as long."""
 
 
 @pytest.mark.timeout(600)
@@ -74,7 +74,7 @@ def test_scan_codes_made_under_kills_are_one_each_and_count_once(
 
 
 def make(caller: Caller, owner: dict[str, str]) -> str:
-    """Make a link; returns its code."""
+    """Create a link and return its code."""
     code = new_code()
     new = {"code": code, "url": f"https://example.com/{code}", **owner}
     caller.data("createShortLink", new)
@@ -82,12 +82,12 @@ def make(caller: Caller, owner: dict[str, str]) -> str:
 
 
 def scan_codes_of(fleet: Fleet, owner: dict[str, str], codes: Sequence[str]) -> list[str]:
-    """Ask for the scan codes of links, one after the other."""
+    """Request the scan codes of links, one at a time."""
     with closing(Caller(fleet)) as own:
         return [own.data("createScanCode", {**owner, "code": code})["scan_code"] for code in codes]
 
 
 def sources(caller: Caller, owner: dict[str, str], code: str | None = None) -> Any:
-    """How people came to a link, or to all links of an owner."""
+    """Return the sources of visits to a link, or to all links of an owner."""
     reply = caller.data("showStatistics", {**owner, "code": code, "range": "24 hours"})
     return reply["breakdowns"]["source"]

@@ -1,4 +1,4 @@
-"""Processes killed in the midst of visits and creations: nothing is lost, nothing counts twice."""
+"""Processes killed during visits and creations: nothing is lost or counted twice."""
 
 from __future__ import annotations
 
@@ -32,13 +32,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 @pytest.fixture
 def product(shared: Product) -> Iterator[Product]:
-    """The product. After each test what it killed is started again."""
+    """Return the product. Restarts what a test killed."""
     yield shared
     shared.revive()
 
 
 def check(product: Product, token: str, load: Load) -> None:
-    """Every acknowledged link is there, and each answered visit is counted exactly once."""
+    """Assert that every acknowledged link exists, and each answered visit is counted exactly
+    once."""
     assert not load.failures, load.failures
     for code, url in load.created.items():
         assert product.data("accessLink", {"code": code})["longUrl"] == [{"long_link": url}]
@@ -51,8 +52,8 @@ def check(product: Product, token: str, load: Load) -> None:
             if not answered <= views[code] <= answered + load.unanswered[code]
         ]
 
-    wait_until(lambda: not wrong(), RECOVERY_SECONDS)  # The last batch is on its way.
-    # Once all that was answered is there, nothing may come on top.
+    wait_until(lambda: not wrong(), RECOVERY_SECONDS)  # The last batch is in transit.
+    # Once all answered visits are counted, no more may be added.
     assert not wrong()
 
 
@@ -65,9 +66,9 @@ def test_each_process_killed_in_turn_and_all_at_once(product: Product) -> None:
             load.await_more(visits=100, created=10)
             product.kill(name)
             if name in ("auth", "analytics"):
-                load.await_more(visits=100)  # Redirects go on without them.
+                load.await_more(visits=100)  # Redirects continue without them.
             elif name == "links":
-                load.await_more(visits=100)  # From memory.
+                load.await_more(visits=100)  # From the cache.
             product.start(name)
         load.await_more(visits=100, created=10)
         product.kill()
@@ -91,7 +92,7 @@ def test_the_gateway_killed_many_times(product: Product) -> None:
 
 
 def visit_until_killed(product: Product, code: str, at_once: int, answers: int) -> tuple[int, int]:
-    """Keep many visits in each turn of the gateway's loop, and kill it after so many answers.
+    """Send many visits per turn of the gateway's loop, and kill it after a number of responses.
 
     Returns how many visits were sent and how many were answered.
     """
@@ -134,9 +135,9 @@ def visit_until_killed(product: Product, code: str, at_once: int, answers: int) 
 async def make_at_once(
     product: Product, token: str, links: dict[str, str], kill_at: int = -1
 ) -> int:
-    """Have links made all at once, by code; returns how many are said to be made.
+    """Create links concurrently. Returns how many creations were acknowledged.
 
-    Links is killed once it made `kill_at` of them.
+    links is killed once it created `kill_at` of them.
     """
     answers: list[int] = []
 
@@ -157,14 +158,14 @@ async def make_at_once(
 
 
 def all_made_at_once(product: Product, token: str, links: dict[str, str]) -> bool:
-    """Ask for links all at once; returns whether none was refused."""
+    """Create links concurrently. Returns whether none was refused."""
     return asyncio.run(make_at_once(product, token, links)) == len(links)
 
 
 @pytest.mark.timeout(240)
-def test_links_killed_among_many_creations_of_one_moment(product: Product) -> None:
-    """Links that are made at once share a call. Whoever was refused asks again, as the page does:
-    the link is there then, once, whether the first call had made it or not."""
+def test_links_killed_during_concurrent_creations(product: Product) -> None:
+    """Concurrent creations share a call. A refused client repeats, as the page does. Then the link
+    exists once, whether or not the first call created it."""
     token = product.log_in(product.register())
     links: dict[str, str] = {}
     refused = 0
@@ -181,7 +182,7 @@ def test_links_killed_among_many_creations_of_one_moment(product: Product) -> No
 
 
 @pytest.mark.timeout(240)
-def test_the_gateway_killed_among_many_visits_of_one_turn(product: Product) -> None:
+def test_the_gateway_killed_during_many_visits_of_one_turn(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     assert product.visit(code).status_code == 302
@@ -218,7 +219,7 @@ def test_a_connection_that_is_not_told_of_the_end_is_answered_nothing_that_is_no
     with start_gateway(product, tmp_path, settings, "tests.system.untold") as ending:
         connection = Connection(f"http://{ending.addresses['http']}", TIMEOUT_SECONDS)
         answered = 0
-        with product.suspended("analytics"):  # So that its end takes its time.
+        with product.suspended("analytics"):  # So that its stop takes long enough.
             with suppress(NotReachedError, OSError):
                 while connection.ask("GET", f"/{code}")[0] == 302:
                     answered += 1
@@ -231,7 +232,7 @@ def test_a_connection_that_is_not_told_of_the_end_is_answered_nothing_that_is_no
         product.await_views(token, {code: answered})
 
 
-def test_visits_wait_for_analytics_and_redirects_do_not(product: Product) -> None:
+def test_redirects_do_not_wait_for_analytics(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     product.kill("analytics")
@@ -243,7 +244,7 @@ def test_visits_wait_for_analytics_and_redirects_do_not(product: Product) -> Non
     wait_until(lambda: product.views(token)[code] == 200, RECOVERY_SECONDS)
 
 
-def test_without_links_known_codes_go_on_and_unknown_ones_are_a_503(product: Product) -> None:
+def test_without_links_cached_codes_work_and_others_are_503(product: Product) -> None:
     known = product.shorten("https://example.com/")
     product.kill("links")
     assert product.visit(known).status_code == 302

@@ -1,4 +1,4 @@
-"""A service that is gone or does not answer: what goes on, what is refused and how soon."""
+"""A service that is killed or frozen: what works, what is refused, and how fast."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.waiting import RECOVERY_SECONDS, wait_until
 RESOLVE_SECONDS = 2.0
 CALL_SECONDS = 5.0
 LEEWAY = 1.5
-"""On a machine where others work too."""
+"""Seconds, on a busy machine."""
 SHORT_CACHE = {"ATAJO_CACHE_FRESH_SECONDS": "0.3", "ATAJO_CACHE_STALE_SECONDS": "0.3"}
 
 
@@ -38,14 +38,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
 
 @pytest.fixture
 def running(shared: Product) -> Iterator[Product]:
-    """The product. After each test what it stopped is started again."""
+    """Return the product. Restarts what a test stopped."""
     yield shared
     shared.revive()
 
 
 @contextmanager
 def away(product: Product, name: str, how: str) -> Iterator[None]:
-    """A service killed or frozen for the block, and back after it."""
+    """Kill or freeze a service while the block lasts."""
     if how == "killed":
         product.kill(name)
         yield
@@ -62,7 +62,7 @@ def timed(ask: Callable[[], httpx.Response]) -> tuple[httpx.Response, float]:
 
 
 def refused(response: httpx.Response) -> str:
-    """The status of a callable error that says: try again later."""
+    """Return the status of a callable error that asks to retry later."""
     status: str = response.json()["error"]["status"]
     assert (response.status_code, status) in ((503, "UNAVAILABLE"), (504, "DEADLINE_EXCEEDED"))
     assert "traceback" not in response.text.lower()
@@ -70,7 +70,7 @@ def refused(response: httpx.Response) -> str:
 
 
 def median_and_most(product: Product, code: str, times: int) -> tuple[float, float]:
-    """Seconds of redirects one after another, each of which must succeed."""
+    """Return the seconds of consecutive redirects, each of which must succeed."""
     seconds = []
     for _ in range(times):
         response, took = timed(lambda: product.visit(code))
@@ -86,7 +86,7 @@ def test_links_away(running: Product, how: str) -> None:
     for code in known:
         assert running.visit(code).status_code == 302
     with away(running, "links", how):
-        # First while the entries are fresh, then past every time they have.
+        # First while entries are fresh, then beyond all their limits.
         for pause in (0.0, 1.0):
             time.sleep(pause)
             for code in known:
@@ -105,7 +105,7 @@ def test_links_away(running: Product, how: str) -> None:
         assert running.data("accessLink", {"code": known[0]})["longUrl"]
     wait_until(lambda: running.visit(new_code()).status_code == 404, RECOVERY_SECONDS)
     wait_until(lambda: running.call("createShortLink", link).status_code == 200, RECOVERY_SECONDS)
-    # What was refused was no visit, and who called the function no person.
+    # A refused request is no visit, and the function's caller is no person.
     wait_until(
         lambda: running.views(token) == {**dict.fromkeys(known, 41), link["code"]: 0},
         RECOVERY_SECONDS,
@@ -141,7 +141,7 @@ def test_auth_away(running: Product, how: str) -> None:
             assert seconds < CALL_SECONDS + LEEWAY
         response, seconds = logged_in.result()
         refused(response)
-        # A log-in may queue for a minute; that its service is mute is noticed sooner.
+        # A log-in may queue for a minute, but a silent service is detected sooner.
         assert seconds < (channels.KEEPALIVE_MS + channels.KEEPALIVE_TIMEOUT_MS) / 1000 + LEEWAY
     wait_until(lambda: running.call("createShortLink", link).status_code == 200, RECOVERY_SECONDS)
     wait_until(lambda: running.call("verifyUser", log_in).status_code == 200, RECOVERY_SECONDS)
@@ -149,7 +149,7 @@ def test_auth_away(running: Product, how: str) -> None:
     wait_until(lambda: running.views(token)[code] == 100, RECOVERY_SECONDS)
 
 
-async def test_a_call_that_may_take_long_notices_that_its_service_is_mute(
+async def test_a_long_call_detects_a_silent_service(
     running: Product, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(channels, "KEEPALIVE_MS", 1000)
@@ -184,8 +184,8 @@ def test_analytics_away(running: Product, how: str) -> None:
 
 
 @pytest.mark.alone
-def test_a_service_that_was_started_again_is_used_within_two_seconds(running: Product) -> None:
-    """Long after it went, when the client's pauses have grown as long as they may."""
+def test_a_restarted_service_is_used_within_two_seconds(running: Product) -> None:
+    """Long after it stopped, when the client's backoff has reached its maximum."""
     running.kill("links")
     until = time.monotonic() + 5
     while time.monotonic() < until:
@@ -198,9 +198,7 @@ def test_a_service_that_was_started_again_is_used_within_two_seconds(running: Pr
 
 
 @pytest.mark.parametrize("how", ["killed", "frozen"])
-def test_the_gateway_stops_in_good_order_while_analytics_is_away(
-    running: Product, how: str
-) -> None:
+def test_the_gateway_stops_gracefully_while_analytics_is_down(running: Product, how: str) -> None:
     token = running.log_in(running.register())
     code = running.shorten("https://example.com/", token)
     before = running.logs().count("visits_left_in_journal")
@@ -221,7 +219,7 @@ def test_the_gateway_stops_in_good_order_while_analytics_is_away(
     wait_until(lambda: running.views(token)[code] == 50, RECOVERY_SECONDS)
 
 
-def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
+def test_clients_that_disconnect_or_never_finish_harm_nobody(
     running: Product,
 ) -> None:
     token = running.log_in(running.register())
@@ -230,7 +228,7 @@ def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
     address = (host, int(port))
     request = f"GET /{code} HTTP/1.1\r\nhost: x\r\nuser-agent: {BROWSER}\r\n\r\n".encode()
     with away(running, "links", "frozen"):
-        # Some leave with half a request, some while they wait for an answer, some after it left.
+        # Some disconnect in the middle of a request, some while waiting, some after the response.
         for asked in (request[:20], f"GET /{new_code()} HTTP/1.1\r\nhost: x\r\n\r\n".encode()):
             for _ in range(50):
                 with socket.create_connection(address) as leaving:
@@ -261,7 +259,7 @@ def test_visitors_who_leave_midway_and_those_who_never_finish_harm_nobody(
 
 
 @pytest.mark.alone
-def test_redirects_go_on_through_a_burst_of_log_ins(running: Product) -> None:
+def test_redirects_continue_during_a_burst_of_log_ins(running: Product) -> None:
     email = running.register()
     code = running.shorten("https://example.com/")
     log_in = {"data": {"email": email, "password": "Camino-42"}}

@@ -1,4 +1,4 @@
-"""Visitors of several gateways, who see how soon a change is followed and that none comes back."""
+"""Visitors of several gateways, who measure when a change takes effect and that it stays."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from tests.support.thread_group import ThreadGroup
 from tests.support.waiting import wait_until
 
 VISITORS = 2
-"""Of each gateway."""
+"""Visitors per gateway."""
 PAUSE = 0.005
-"""Seconds that a visitor thinks between two visits: a machine that does nothing but serve visitors
-is late with all else."""
+"""Seconds between two visits, so that visits do not saturate the machine."""
 
 Answer = tuple[int, str]
-"""Status and Location of an answer to a short address."""
+"""Status and Location of a response to a short URL."""
 REMOVED, PURGED, AWAY, BLOCKED = (410, ""), (404, ""), (503, ""), (451, "")
 
 
 class Visitors(ThreadGroup):
-    """Follow all codes at each gateway, one after the other, until the block ends.
+    """Visits all codes at each gateway in turn until the block ends.
 
-    `urls` says where each code leads at first. What they are to answer later is said with `expect`,
-    in order. `lives` names the gateways that may die, and tells which life of theirs it is, 0 while
-    there is none: what such a one does not know in a life it may say to be away.
+    `urls` has the initial destination of each code. `expect` announces later responses, in order.
+    `lives` names the gateways that may be killed, and returns the number of their start, 0 while
+    one is down. Such a gateway may answer 503 for codes it does not know since its start.
     """
 
     def __init__(
@@ -48,39 +47,39 @@ class Visitors(ThreadGroup):
         self.gateways = gateways
         self.codes = list(urls)
         self.answers: dict[tuple[str, str], Answer] = {}
-        """What a code was last answered by a gateway."""
+        """Last response of a gateway to a code."""
         self.visits: dict[str, int] = defaultdict(int)
-        """Answers of each gateway."""
+        """Number of responses of each gateway."""
         self.failures: list[str] = []
-        """Answers that came back, and what is no answer to a link that was there."""
+        """Responses that went back to an earlier state, and unexpected ones."""
         self._pause = pause
         self._lives = lives or {}
         self._expected: dict[str, list[Answer]] = {code: [(302, url)] for code, url in urls.items()}
         self._reached: dict[tuple[str, str], int] = defaultdict(int)
-        """Which of the answers that are expected of a code a gateway has come to."""
+        """Index of the expected response that a gateway has reached for a code."""
         self._asked: dict[tuple[str, str], float] = {}
-        """When a gateway was asked what it last answered of a code."""
+        """Time of the request with the last response of a gateway to a code."""
         self._seen: dict[tuple[str, Answer], float] = {}
-        """When a code was last answered so, by whichever gateway."""
+        """Time when any gateway last gave this response to a code."""
         self._lock = threading.Lock()
 
     def expect(self, codes: Sequence[str], answer: Answer) -> None:
-        """From now on codes may be answered so, and once they are, not as before."""
+        """Accept this response to codes from now on; after it, no earlier one."""
         with self._lock:
             for code in codes:
                 self._expected[code].append(answer)
 
     def await_round(self) -> None:
-        """Wait until all codes were asked for anew at each gateway."""
+        """Wait until all codes were requested again at each gateway."""
         with self._lock:
             more = VISITORS * len(self.codes)
             wanted = {gateway: self.visits[gateway] + more for gateway in self.gateways}
         wait_until(lambda: all(self.visits[gateway] >= n for gateway, n in wanted.items()))
 
     def seconds_until_so(self, codes: Sequence[str], since: float) -> float:
-        """Wait until all gateways, asked later than `since`, answer as expected last.
+        """Wait until all gateways give the latest expected response to requests after `since`.
 
-        Returns for how long after `since` one did not.
+        Returns the seconds after `since` until the last one did.
         """
         wanted = {code: self._expected[code][-1] for code in codes}
         asked = [(gateway, code) for gateway in self.gateways for code in codes]
@@ -102,7 +101,7 @@ class Visitors(ThreadGroup):
         return max(others, default=since) - since
 
     def are(self, codes: Sequence[str], answer: Answer) -> bool:
-        """Whether all gateways gave codes this answer last."""
+        """Return whether this is the last response of all gateways to codes."""
         return all(
             self.answers[gateway, code] == answer for gateway in self.gateways for code in codes
         )
@@ -132,7 +131,7 @@ class Visitors(ThreadGroup):
                 self._seen[code, answer] = now
                 expected = self._expected[code]
                 is_known = is_same_life and (life_of is None or (life, code) in known)
-                # Of a code without a link, what was believed is not believed for long.
+                # The absence of a link is cached only briefly.
                 may_be_away = not is_known or expected[reached] == PURGED
                 if answer in expected[reached:]:
                     if is_same_life:

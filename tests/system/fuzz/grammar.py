@@ -1,4 +1,4 @@
-"""Random bytes by a grammar: mostly what a client could mean, and often what none should send."""
+"""Generates random bytes by a grammar: mostly plausible requests, often invalid ones."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 Alternative = bytes | Callable[[random.Random], bytes]
-"""Bytes in which `<name>` stands for one of the name's alternatives, or what makes some."""
+"""Bytes in which `<name>` stands for an alternative of that rule, or a function that makes some."""
 Rules = Mapping[str, Sequence[Alternative]]
 
 _NAME = re.compile(rb"<([a-zA-Z_]+)>")
 _DEEPEST = 12
-"""Of names within names; below it the first alternative is taken, which must end."""
+"""Maximum nesting. Below it the first alternative is used, which must not recurse."""
 
 
 class Grammar:
-    """Rules by name. Raises KeyError where one names a rule that is not there."""
+    """Rules by name. Raises KeyError if one names an unknown rule."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = {name: [_parsed(one) for one in many] for name, many in rules.items()}
@@ -29,7 +29,7 @@ class Grammar:
                         self._rules[part]
 
     def some(self, name: str, chance: random.Random, depth: int = 0) -> bytes:
-        """One of the texts that a rule stands for."""
+        """Return a random text of a rule."""
         alternatives = self._rules[name]
         one = alternatives[0] if depth > _DEEPEST else chance.choice(alternatives)
         if not isinstance(one, tuple):
@@ -46,7 +46,7 @@ _BYTES = re.compile(rb"\[\[((?:[0-9a-f]{2} ?)+)\]\]")
 
 
 def read(file: Path) -> dict[str, Sequence[Alternative]]:
-    """The rules of a file, written as tests/system/fuzz/http_grammar.toml says."""
+    """Return the rules of a file in the format of tests/system/fuzz/http_grammar.toml."""
     rules = tomllib.loads(file.read_text(encoding="utf-8"))
     return {name: [one for text in many for one in _read(text)] for name, many in rules.items()}
 
@@ -68,7 +68,7 @@ def _up_to(unit: str, max_count: int) -> Alternative:
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """The bytes with a few of them changed, cut out, doubled or put elsewhere."""
+    """Return the bytes with a few of them changed, deleted, duplicated or moved."""
     changed = bytearray(data)
     for _ in range(chance.randint(1, 4)):
         start = chance.randint(0, len(changed))

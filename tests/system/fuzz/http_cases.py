@@ -1,4 +1,4 @@
-"""What strangers may send to the public port, each case told by a seed and a number."""
+"""Cases for the public port, each identified by a seed and a number."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tests.system.fuzz.grammar import Grammar, mutated, read
 
 EDGE = Edge.load()
 KNOWN_CODES = tuple(f"fuzzed-{n}" for n in range(4))
-"""Codes of links that are there."""
+"""Codes of existing links."""
 FUNCTIONS = tuple(path[1:] for path in EDGE.functions)
 _TOKEN = b"%TOKEN%"
-"""Where a case has a session's token, which no seed can tell."""
+"""Placeholder for a session token, which does not follow from the seed."""
 _LONGEST_PIPELINE = 6
 _LONG = 4000
-"""Bytes from which on a connection may be ended while some are on their way."""
+"""Bytes from which on a connection may be closed while some are in transit."""
 _BROKEN_SHARE = 0.12
-"""Of the cases, those whose framing is broken, too."""
+"""Share of cases with broken framing."""
 _CALLS_SHARE = 0.4
-"""Of the requests, those that call a function; half of them with a payload of its form."""
+"""Share of requests that call a function, half of them with a valid form of payload."""
 _CONTROLS_SHARE = 0.03
-"""Of the lines, those that keep the control characters in them: such a request is refused whole."""
+"""Share of lines with control characters, for which the whole request is refused."""
 _CONTROLS = bytes((*range(32), 127))
 
 _GRAMMAR = Grammar(
@@ -40,12 +40,12 @@ _GRAMMAR = Grammar(
 
 @dataclass(frozen=True)
 class Case:
-    """What is sent over one connection: the pieces in turn.
+    """The pieces sent over one connection, in order.
 
-    `methods` are those of the requests, in order, where the framing is right: each is answered
-    before the connection ends, unless one of them is refused and ends it. Where it is broken there
-    is nothing to wait for but the connection's end. Where one is long it may be refused before it
-    was read to its end, and the kernel then takes the answer back.
+    `methods` are those of the requests if the framing is valid: each is answered before the
+    connection ends, unless a refused one ends it. With broken framing, only the end of the
+    connection is expected. A long request may be refused before it is read completely; then the
+    kernel may drop the response.
     """
 
     pieces: tuple[bytes, ...]
@@ -57,7 +57,7 @@ class Case:
 
 
 def case(seed: int, number: int, token: str) -> Case:
-    """The case of a number; always the same, but for the token."""
+    """Return the case of a number. It is always the same, except for the token."""
     chance = random.Random(f"http {seed} {number}")
     count = chance.choice((1, 1, 1, 2, _LONGEST_PIPELINE))
     requests = [_request(chance, token) for _ in range(count)]
@@ -68,7 +68,7 @@ def case(seed: int, number: int, token: str) -> Case:
 
 
 def _request(chance: random.Random, token: str) -> tuple[bytes, bytes]:
-    """A method and a whole request of it: any text in its fields, none that would end one."""
+    """Return a method and a complete request, with any text in its fields that does not end one."""
     if chance.random() < _CALLS_SHARE:
         function = chance.choice(FUNCTIONS)
         method, target = b"POST", f"/{function}".encode()
@@ -91,7 +91,7 @@ def _request(chance: random.Random, token: str) -> tuple[bytes, bytes]:
 
 
 def _line(rule: str, chance: random.Random) -> bytes:
-    """A rule's text without what would end a line."""
+    """Return a rule's text without line ends."""
     unwanted = b"\r\n\0" if chance.random() < _CONTROLS_SHARE else _CONTROLS
     return _GRAMMAR.some(rule, chance).translate(None, unwanted)
 

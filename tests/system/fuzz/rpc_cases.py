@@ -1,4 +1,4 @@
-"""What a broken caller may send to a service's gRPC port, each case told by a seed and a number."""
+"""Cases for a service's gRPC port, each identified by a seed and a number."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor, Servic
 from tests.system.fuzz.grammar import mutated
 
 _BROKEN_SHARE = 0.25
-"""Of the cases, those whose message is no message any more, or of no method."""
+"""Share of cases with an invalid message or an unknown method."""
 _REPETITIONS = (0, 1, 1, 3, 40, 1200)
 _TEXTS = (
     b"",
@@ -20,7 +20,7 @@ _TEXTS = (
     b"a@b.example",
     b"\0",
     b"\xc3\xa9" * 40,
-    b"\xff\xfe",  # No UTF-8.
+    b"\xff\xfe",  # Not UTF-8.
     b"x" * 1000,
     b"x" * 10_000,
     b"../../etc/passwd",
@@ -32,9 +32,9 @@ _NUMBERS = (0, 1, 2, 23, 19_000, (1 << 31) - 1, 1 << 31, (1 << 63) - 1, 1 << 63,
 
 @dataclass(frozen=True)
 class RpcCase:
-    """A call: the path of its method, whether it answers with a stream, and the message's bytes.
+    """A call: the method's path, whether it returns a stream, and the message's bytes.
 
-    Where `is_message` does not hold, the bytes need not be one, or the method is not there.
+    Without `is_message` the bytes may be invalid, or the method unknown.
     """
 
     path: str
@@ -44,7 +44,7 @@ class RpcCase:
 
 
 def case(seed: int, number: int, service: ServiceDescriptor) -> RpcCase:
-    """The case of a number; always the same for the same service."""
+    """Return the case of a number. It is always the same for a service."""
     chance = random.Random(f"rpc {seed} {number}")
     method: MethodDescriptor = chance.choice(list(service.methods))
     path = f"/{service.full_name}/{method.name}"
@@ -67,12 +67,12 @@ def _field(field: FieldDescriptor, chance: random.Random, depth: int) -> bytes:
 
 
 def _value(field: FieldDescriptor, chance: random.Random, depth: int) -> bytes:
-    """One value in protobuf's wire format: its tag, then a number or a length and the bytes."""
+    """Return a value in protobuf's wire format: its tag, then a number, or a length and bytes."""
     if field.type == FieldDescriptor.TYPE_MESSAGE:
         data = _message(field.message_type, chance, depth + 1) if depth < 4 else b""
     elif field.type in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES):
         data = chance.choice(_TEXTS)
-    else:  # Every other type in these interfaces is a varint.
+    else:  # All other types in these interfaces are varints.
         return _varint(field.number << 3) + _varint(chance.choice(_NUMBERS))
     return _varint(field.number << 3 | 2) + _varint(len(data)) + data
 

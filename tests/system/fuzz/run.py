@@ -1,11 +1,11 @@
 """A seeded fuzzer of a running product: `make fuzz`, or `FOR=300 SEED=7 make fuzz`.
 
-FOR is in seconds; without it the fuzzing goes on until Ctrl-C. The public port is sent HTTP, the
-services' ports gRPC, and both what is neither. At no time may an answer be a 5xx or broken off, a
-call end as our own fault or a process end. At the end visits were counted once each, no log tells
-of a fault, and the memory is back to where it was.
+FOR is in seconds; without it the fuzzing continues until Ctrl-C. The public port receives HTTP, the
+services' ports gRPC, and both receive neither. No response may be a 5xx or incomplete, no call may
+end with an internal error, and no process may exit. At the end visits are counted once each, no log
+reports a bug, and memory use is back to normal.
 
-A defect is told with its CASE: `SEED=7 CASE=public:17 make fuzz` sends that one again.
+A defect is reported with its CASE: `SEED=7 CASE=public:17 make fuzz` sends that one again.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from tests.system.fuzz.http_cases import KNOWN_CODES
 from tests.system.fuzz.targets import DefectError, InnerPort, PublicPort
 
 PUBLIC_WORKERS = 4
-"""Threads that send to the public port; the others have one each."""
+"""Threads for the public port. The other ports have one each."""
 SETTLED_SHARE = 0.3
 SETTLED_SECONDS = 30.0
-"""Until this share of the time, or these seconds, the most of the memory is taken for what is
-needed: caches fill, and batches of 20,000 visits come and go, at up to 30 MB each."""
+"""Share of the time, or seconds, during which the maximum memory counts as normal: caches fill, and
+batches of 20,000 visits take up to 30 MB each."""
 GROWTH_MEGABYTES = {"gateway": 30, "reconciler": 30, "auth": 72, "links": 72, "analytics": 72}
-"""Of resident memory from then to the end. The services' is the page cache of SQLite, which has
-64 MiB (67 MB) to fill with what the fuzzing adds: on a busy machine it has all of that to come."""
+"""Allowed growth of resident memory from then on. For services it is SQLite's page cache of 64 MiB
+(67 MB), which may still be empty on a busy machine."""
 _LOOK_SECONDS = 0.5
 
 _SERVICES = {"auth": auth_pb2, "links": links_pb2, "analytics": analytics_pb2}
 
 
 class Fuzzing(ThreadGroup):
-    """Cases of one seed sent to a running product for the block, by threads in turn.
+    """Sends the cases of a seed to a running product from several threads while the block lasts.
 
-    The first defect ends it; the end of the block raises it.
+    The first defect ends it, and is raised at the end of the block.
     """
 
     def __init__(self, product: Product, seed: int, token: str) -> None:
@@ -70,7 +70,7 @@ class Fuzzing(ThreadGroup):
         self._lock = threading.Lock()
         self._next = dict.fromkeys(self._ports, 0)
         self.ends: dict[str, Counter[str]] = {name: Counter() for name in self._ports}
-        """How cases ended, by port: statuses of answers, or codes of calls."""
+        """Results by port: statuses of responses, or codes of calls."""
 
     def send(self, name: str, number: int) -> None:
         """Send one case. Raises DefectError."""
@@ -83,12 +83,12 @@ class Fuzzing(ThreadGroup):
             self.ends[name].update(ends)
 
     def wait(self, seconds: float) -> None:
-        """Go on for so long, or until a defect is found."""
+        """Continue for a time, or until a defect is found."""
         self._stopping.wait(seconds)
 
     @property
     def goes_on(self) -> bool:
-        """Whether no defect was found yet."""
+        """Return whether no defect was found yet."""
         return not self._stopping.is_set()
 
     def _work(self, name: str) -> None:
@@ -112,9 +112,9 @@ class Fuzzing(ThreadGroup):
 
 
 def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Counter[str]]:
-    """Fuzz a product over a folder; returns how cases ended, by port.
+    """Fuzz a product on a folder and return the results by port.
 
-    Raises DefectError for a case, AssertionError for what all of them left behind.
+    Raises DefectError for a case, and AssertionError for effects of all of them.
     """
     with Product(folder, forked=False) as product:
         token, canary = _prepare(product)
@@ -134,7 +134,7 @@ def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Co
                         settled = {name: max(size, now[name]) for name, size in settled.items()}
                     fuzzing.wait(_LOOK_SECONDS)
         except KeyboardInterrupt:
-            pass  # Enough; what it left is looked at as at any end.
+            pass  # Enough; check the effects as usual.
         wait_until(lambda: product.views(token)[canary] == followed, RECOVERY_SECONDS)
         ended = {name: pid for name, pid in pids.items() if not Path(f"/proc/{pid}").exists()}
         assert not ended, f"processes ended: {ended}"
@@ -145,17 +145,17 @@ def fuzz(folder: Path, seed: int, seconds: float = float("inf")) -> dict[str, Co
 
 
 def _prepare(product: Product) -> tuple[str, str]:
-    """Start; returns a session's token and the code of a link of its account."""
+    """Start the product. Returns a session token and the code of a link of its account."""
     product.start()
     token = product.log_in(product.register())
     for code in KNOWN_CODES:
         product.shorten("https://example.com/", code=code)
-    # A case may well block what other links lead to: the canary's host is in none.
+    # A case may block the destinations of other links, but never the canary's host.
     return token, product.shorten("https://canary.example/", token)
 
 
 def _faults(product: Product) -> list[str]:
-    """Lines of the logs that are no JSON, at the level of an error, or carry a traceback."""
+    """Return log lines that are not JSON, are errors, or contain a traceback."""
     faults = []
     for line in product.logs().splitlines():
         try:
@@ -175,7 +175,7 @@ def _compare_memory(settled: dict[str, float], pids: dict[str, int]) -> None:
 
 
 def _memory(pids: dict[str, int]) -> dict[str, float]:
-    """Resident megabytes by process."""
+    """Return the resident megabytes by process."""
     sizes = {}
     for name, pid in pids.items():
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
@@ -184,7 +184,7 @@ def _memory(pids: dict[str, int]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Run with the seed of the environment or a new one, and print how cases ended."""
+    """Run with the environment's seed or a new one, and print the results."""
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(1 << 32))
     seconds = float(os.environ.get("FOR") or "inf")
     case = os.environ.get("CASE") or ""
@@ -202,7 +202,7 @@ def main() -> None:
 
 
 def repeat(folder: Path, seed: int, case: str) -> dict[str, Counter[str]]:
-    """Send one case, `<port>:<number>`, to a product over a folder. Raises DefectError."""
+    """Send one case, `<port>:<number>`, to a product on a folder. Raises DefectError."""
     name, _, number = case.partition(":")
     with Product(folder) as product:
         token, _ = _prepare(product)

@@ -1,4 +1,4 @@
-"""The ports of a product, each sent the case of a number and held to how it answers."""
+"""The ports of a product, which receive cases and whose responses are checked."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from google.protobuf.descriptor import ServiceDescriptor
 from tests.system.fuzz import http_cases, rpc_cases
 
 TIMEOUT_SECONDS = 20.0
-"""Seconds after which an answer that has not come counts as none."""
+"""Seconds after which a response counts as missing."""
 
 _5XX = re.compile(rb"HTTP/1\.1 5\d\d ")
 _RESET = struct.pack("ii", 1, 0)
-"""SO_LINGER: a connection is closed by a reset, and what was sent may be lost."""
+"""SO_LINGER value that closes a connection with a reset, which may lose sent data."""
 _BLOCKING_BYTES = 30_000
-"""What a socket takes in one go: who sends more reads meanwhile, as the other side may answer."""
+"""Bytes that a socket accepts at once. Larger requests are sent while reading responses."""
 _NOISE_EVERY = 20
-"""One in so many cases of a gRPC port is no gRPC."""
-# What a caller is told when the fault is not its own.
+"""One in so many cases of a gRPC port is not gRPC."""
+# Codes of errors that are not the caller's fault.
 _FAULTS = frozenset(
     {
         grpc.StatusCode.UNKNOWN,
@@ -39,11 +39,11 @@ _FAULTS = frozenset(
 
 
 class DefectError(Exception):
-    """A case was answered as none may be."""
+    """A response to a case is not allowed."""
 
 
 class PublicPort:
-    """The gateway's HTTP. `token` is that of a session, which some cases have in them."""
+    """The gateway's HTTP port. `token` is a session token that some cases contain."""
 
     def __init__(self, address: str, seed: int, token: str) -> None:
         self._address = _split(address)
@@ -51,10 +51,10 @@ class PublicPort:
         self._token = token
 
     def close(self) -> None:
-        """Each case had a connection of its own."""
+        """Nothing to close: each case had its own connection."""
 
     def send(self, number: int) -> list[str]:
-        """Send a case; returns the statuses of its answers. Raises DefectError, OSError."""
+        """Send a case and return the statuses of the responses. Raises DefectError, OSError."""
         case = http_cases.case(self._seed, number, self._token)
         with socket.create_connection(self._address, timeout=TIMEOUT_SECONDS) as connection:
             sender = threading.Thread(target=_send, args=(connection, case.pieces))
@@ -74,7 +74,7 @@ class PublicPort:
 
 
 class InnerPort:
-    """A service's gRPC on one of its ports."""
+    """One of a service's gRPC ports."""
 
     def __init__(self, address: str, seed: int, service: ServiceDescriptor) -> None:
         self._target = address
@@ -83,7 +83,7 @@ class InnerPort:
         self._channel = grpc.insecure_channel(address, [("grpc.enable_http_proxy", 0)])
 
     def send(self, number: int) -> list[str]:
-        """Send a case; returns how it ended. Raises DefectError, OSError."""
+        """Send a case and return its result. Raises DefectError, OSError."""
         if number % _NOISE_EVERY == 0:
             self._send_noise(number)
             return ["noise"]
@@ -99,7 +99,7 @@ class InnerPort:
         return [code.name]
 
     def _call(self, case: rpc_cases.RpcCase) -> grpc.RpcError | None:
-        channel: Any = self._channel  # Its types know no bytes that are sent as they are.
+        channel: Any = self._channel  # Its types do not allow raw bytes.
         try:
             if case.streams:
                 for _ in channel.unary_stream(case.path)(case.message, timeout=TIMEOUT_SECONDS):
@@ -114,7 +114,7 @@ class InnerPort:
         self._channel.close()
 
     def _send_noise(self, number: int) -> None:
-        """Bytes that are no gRPC, or stop being some."""
+        """Send bytes that are not gRPC, or not any more."""
         chance = random.Random(f"noise {self._seed} {number}")
         start = chance.choice((b"", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"GET / HTTP/1.1\r\n\r\n"))
         with socket.create_connection(_split(self._target), timeout=TIMEOUT_SECONDS) as connection:
@@ -122,11 +122,11 @@ class InnerPort:
 
 
 def _was_let_go(error: grpc.RpcError) -> bool:
-    """Whether the service ended the connection of a call because the connection was old.
+    """Return whether the service closed the call's connection because of its age.
 
-    A service ends each connection after a while, so that callers spread over its replicas. A
-    message above the 4 MiB that it takes is refused before it is read whole; where that meets
-    the end of its connection, the caller may see the end in place of the refusal.
+    A service closes each connection after a while, so that callers spread over its replicas. A
+    message above its limit of 4 MiB is refused before it is read completely. If the connection is
+    closed at the same time, the caller may see that instead of the refusal.
     """
     code: grpc.StatusCode = error.code()
     return code is grpc.StatusCode.UNAVAILABLE and "max_age" in (error.details() or "")
@@ -141,17 +141,17 @@ def _send(connection: socket.socket, pieces: Sequence[bytes]) -> None:
     try:
         for piece in pieces:
             connection.sendall(piece)
-    except OSError:  # It was refused half-way; the answer tells why.
+    except OSError:  # It was refused early; the response says why.
         return
 
 
 def _answers(
     connection: socket.socket, methods: Sequence[bytes], *, may_be_reset: bool
 ) -> Iterator[int]:
-    """The statuses of the answers to well-framed requests, each read by h11, which is strict.
+    """Return the statuses of responses to well-framed requests, parsed strictly by h11.
 
-    They end early where one of them ends the connection; 0 stands for a reset in place of an
-    answer. Raises DefectError, also for an answer more than there were requests.
+    They end early if one of them ends the connection. 0 stands for a reset instead of a response.
+    Raises DefectError, also for more responses than requests.
     """
     client = h11.Connection(h11.CLIENT)
     for method in methods:
@@ -192,7 +192,7 @@ def _answer(connection: socket.socket, client: h11.Connection, may_be_reset: boo
 
 
 def _read_to_the_end(connection: socket.socket) -> None:
-    """End our side and read whatever comes to broken requests. Raises DefectError."""
+    """Close our side and read all responses to broken requests. Raises DefectError."""
     data = bytearray()
     try:
         connection.shutdown(socket.SHUT_WR)
@@ -200,7 +200,7 @@ def _read_to_the_end(connection: socket.socket) -> None:
             data += chunk
     except TimeoutError:
         raise DefectError("a connection that its client has ended is still open") from None
-    except OSError:  # A reset: bytes were left that nobody reads.
+    except OSError:  # A reset, because of unread bytes.
         pass
     if _5XX.search(data):
         raise DefectError(f"answered {bytes(data[:100])!r}")

@@ -1,4 +1,4 @@
-"""Random requests do no harm, and a product to which they did some would not go unnoticed."""
+"""Random requests do no harm, and the fuzzer would detect harm."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def test_twenty_seconds_of_random_requests_do_no_harm(tmp_path: Path) -> None:
 
 
 class _Server(socketserver.ThreadingTCPServer):
-    """Waits for none of its connections: gRPC keeps one that is not answered for 20 seconds."""
+    """A server that does not wait for its connections: gRPC keeps an unanswered one for 20 s."""
 
     daemon_threads = True
 
 
 @contextmanager
 def _server_that_answers(data: bytes | None) -> Iterator[str]:
-    """A server that answers each request with the same bytes, or none until its client leaves."""
+    """Run a server that answers each request with the same bytes, or never."""
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -66,7 +66,7 @@ def _server_that_answers(data: bytes | None) -> Iterator[str]:
         (b"", "no whole answer"),
     ],
 )
-def test_a_product_that_answers_so_is_found_out(answer: bytes, said: str) -> None:
+def test_a_wrong_response_is_a_defect(answer: bytes, said: str) -> None:
     # A well-framed request of one piece.
     number = next(n for n in range(100) if _is_plain(n))
     with _server_that_answers(answer) as address, pytest.raises(DefectError, match=said):
@@ -79,7 +79,7 @@ def _is_plain(number: int) -> bool:
 
 
 class _Silent:
-    """A product all of whose ports are one that answers nothing."""
+    """A product whose ports are all one that never answers."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -90,16 +90,16 @@ class _Silent:
     admin_address = address
 
 
-def test_a_defect_that_shows_only_at_the_end_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_that_shows_only_at_the_end_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(targets, "TIMEOUT_SECONDS", 0.5)
     with (
         _server_that_answers(None) as address,
         pytest.raises(DefectError),
         Fuzzing(cast(Product, _Silent(address)), SEED, "token"),
     ):
-        pass  # Its first cases are under way, and nobody waits for their end.
+        pass  # Its first cases are running, and nothing waits for their end.
 
 
-def test_a_case_can_be_told_by_its_number() -> None:
+def test_a_case_is_identified_by_its_number() -> None:
     assert case(SEED, 7, "token") == case(SEED, 7, "token")
     assert case(SEED, 7, "token") != case(SEED + 1, 7, "token")

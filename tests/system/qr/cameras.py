@@ -1,9 +1,8 @@
-"""What a camera, a printer and a lamp make of a code: twelve ways, independent of the page's own.
+"""Twelve distortions of a code by cameras, printers and light, independent of the page's own.
 
-A picture is 480 x 480 shades of grey, which is all that a decoder looks at: a code of 400 x 400
-with white around it. Chance decides how each of them is done, within bounds in which each of the
-three decoders reads 995 of 1,000 plain codes of little text in the first frame:
-tests/system/qr/decoders.md.
+A picture has 480 x 480 shades of gray, which is all that a decoder reads: a code of 400 x 400 on
+white. The strength of each distortion is random within limits in which each of the three decoders
+reads 995 of 1,000 plain codes with little text in the first frame (tests/system/qr/decoders.md).
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ Camera = Callable[[Shades, Chance], Shades]
 _WHITE = 255.0
 
 FRAMES = 5
-"""That a scanner reads one after the other until one is read: half a second at ten a second."""
+"""Frames that a scanner tries in turn: half a second at ten a second."""
 
 
 def look(picture: Shades, camera: Camera, seed: Sequence[int]) -> Iterator[Shades]:
-    """The frames that a camera shows a scanner. In each a hand holds it a little differently, so
-    that no pixels of it lie upon those of the picture; lamp, print and all else stay the same.
+    """Return the frames of a camera. A hand holds it slightly differently in each, so that its
+    pixels do not align with those of the picture. Everything else stays the same.
     """
     for frame in range(FRAMES):
         held = _held(picture, np.random.default_rng([*seed, frame]))
@@ -35,7 +34,7 @@ def look(picture: Shades, camera: Camera, seed: Sequence[int]) -> Iterator[Shade
 
 
 def _held(picture: Shades, chance: Chance) -> Shades:
-    """By up to two degrees, three pixels and a share of 0.06 further away."""
+    """Move by up to two degrees, three pixels, and a factor of 0.06 further away."""
     middle = len(picture) / 2
     turn = cv2.getRotationMatrix2D((middle, middle), chance.uniform(-2, 2), chance.uniform(0.94, 1))
     turn[0, 2] += chance.uniform(-3, 3)
@@ -44,23 +43,23 @@ def _held(picture: Shades, chance: Chance) -> Shades:
 
 
 def _shades(picture: NDArray[np.generic]) -> Shades:
-    """Of what OpenCV made of shades."""
+    """Convert the result of OpenCV to shades."""
     return picture.astype(np.uint8, copy=False)
 
 
 def _pixels(picture: NDArray[np.float32]) -> Shades:
-    """Of shades that may lie between and beyond those that there are."""
+    """Round and clip values to shades."""
     shades: Shades = (picture + np.float32(0.5)).clip(0, 255).astype(np.uint8)
     return shades
 
 
 def _blurred(picture: Shades, chance: Chance) -> Shades:
-    """Out of focus: a normal distribution, its deviation in pixels."""
+    """Out of focus: Gaussian blur with a deviation in pixels."""
     return _shades(cv2.GaussianBlur(picture, (0, 0), chance.uniform(1, 2)))
 
 
 def _moved(picture: Shades, chance: Chance) -> Shades:
-    """A hand that moves, by so many pixels either way."""
+    """Motion blur, by a number of pixels in each direction."""
     width = int(chance.choice([3, 5]))
     kernel = np.zeros((width, width))
     if chance.random() < 0.5:
@@ -71,14 +70,14 @@ def _moved(picture: Shades, chance: Chance) -> Shades:
 
 
 def _smaller(picture: Shades, chance: Chance) -> Shades:
-    """From further away: a share of the side."""
+    """From further away: a factor of the side."""
     share = chance.uniform(0.5, 0.7)
     small = cv2.resize(picture, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
     return _shades(small)
 
 
 def _warped(picture: Shades, degrees: float, tilt: NDArray[np.float64]) -> Shades:
-    """Turned, then tilted: the share by which each corner comes nearer to the middle, (4, 2)."""
+    """Rotated, then tilted: the factor by which each corner moves to the center, (4, 2)."""
     side = len(picture)
     corners = np.array([[0, 0], [side, 0], [side, side], [0, side]], np.float32)
     inward = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]])
@@ -89,13 +88,13 @@ def _warped(picture: Shades, degrees: float, tilt: NDArray[np.float64]) -> Shade
 
 
 def _turned(picture: Shades, chance: Chance) -> Shades:
-    """By so many degrees."""
+    """Rotated by a number of degrees."""
     return _warped(picture, chance.uniform(-30, 30), np.zeros((4, 2)))
 
 
 def _tilt(chance: Chance) -> NDArray[np.float64]:
-    """One of the four edges is further away: by up to a fifth, as of a code that is seen at an
-    angle of 30 degrees from three times its width.
+    """One of the four edges is further away by up to a fifth, as for a code seen at an angle of 30
+    degrees from three times its width.
     """
     tilt = np.zeros((4, 2))
     edge = int(chance.integers(4))
@@ -109,23 +108,23 @@ def _tilted(picture: Shades, chance: Chance) -> Shades:
 
 
 def _held_askew(picture: Shades, chance: Chance) -> Shades:
-    """Turned and tilted."""
+    """Rotated and tilted."""
     return _warped(picture, chance.uniform(-15, 15), _tilt(chance))
 
 
 def _noisy(picture: Shades, chance: Chance) -> Shades:
-    """A sensor in the dark: the deviation in shades.
+    """Sensor noise in the dark: the deviation in shades.
 
-    ISO 12232 calls a picture excellent whose medium grey has a 40th of its light as noise, and just
-    acceptable with a tenth. Of 118 of 255 in sRGB, whose slope is a 2.2th there, these are
-    deviations of 1.3 and 5.4. From 3.6 on ZXing loses plain codes of large modules.
+    ISO 12232 calls a picture excellent if noise is 1/40 of the light at medium gray, and acceptable
+    at 1/10. At 118 of 255 in sRGB, with a slope of 1/2.2, these are deviations of 1.3 and 5.4. From
+    3.6 on ZXing does not read plain codes with large modules.
     """
     deviation = np.float32(chance.uniform(2, 3.5))
     return _pixels(picture + deviation * chance.standard_normal(picture.shape, np.float32))
 
 
 def _glaring(picture: Shades, chance: Chance) -> Shades:
-    """A lamp that is mirrored in a spot: it lifts what is dark there."""
+    """A reflection of a lamp, which brightens dark areas."""
     side = len(picture)
     x, y = chance.uniform(0.2 * side, 0.8 * side, 2)
     wide = chance.uniform(0.15, 0.3) * side
@@ -135,26 +134,26 @@ def _glaring(picture: Shades, chance: Chance) -> Shades:
 
 
 def _shaded(picture: Shades, chance: Chance) -> Shades:
-    """A side in the shadow."""
+    """One side in the shadow."""
     light = np.linspace(chance.uniform(0.5, 0.7), 1, len(picture), dtype=np.float32)
     across = light if chance.random() < 0.5 else light[:, None]
     return _pixels(picture * across)
 
 
 def _spread(picture: Shades, chance: Chance) -> Shades:
-    """Print gain: all that is dark grows by a pixel, 75 micrometres in a print 30 mm wide."""
+    """Print gain: dark areas grow by a pixel, 75 micrometers in a print 30 mm wide."""
     del chance
     return _shades(cv2.erode(picture, np.ones((3, 3))))
 
 
 def _worn(picture: Shades, chance: Chance) -> Shades:
-    """Print loss: it shrinks by as much."""
+    """Print loss: dark areas shrink by a pixel."""
     del chance
     return _shades(cv2.dilate(picture, np.ones((3, 3))))
 
 
 def _squeezed(picture: Shades, chance: Chance) -> Shades:
-    """A JPEG that has been sent on and on: libjpeg calls qualities from 50 on useful."""
+    """A repeatedly compressed JPEG. libjpeg calls qualities from 50 on useful."""
     quality = int(chance.integers(20, 50))
     done, file = cv2.imencode(".jpg", picture, [cv2.IMWRITE_JPEG_QUALITY, quality])
     assert done

@@ -1,4 +1,4 @@
-"""Generated codes: texts, colours, logos and sizes, the same for the same seed."""
+"""Generated codes: texts, colors, logos and sizes, reproducible by seed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDINGS = {"png": ".png", "jpeg": ".jpg", "webp": ".webp", "gif": ".gif"}
 
 @dataclass(frozen=True)
 class Case:
-    """One code to make."""
+    """One code."""
 
     number: int
     text: str
@@ -36,7 +36,7 @@ class Case:
     quiet_zone: bool
     logo: FilePayload | None
     plain: bool
-    """Dark on light, well apart, and little text: no reason for a warning."""
+    """Dark on light with high contrast and little text: no reason for a warning."""
 
     def __str__(self) -> str:
         logo = self.logo and self.logo["name"]
@@ -47,13 +47,13 @@ class Case:
 
 
 def grey(colour: str) -> float:
-    """How light a colour is to a reader."""
+    """Return the luminance of a color."""
     red, green, blue = channels(colour)
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 
 def generate(seed: int, count: int) -> list[Case]:
-    """So many cases; two of three are plain."""
+    """Return a number of cases, of which two in three are plain."""
     chance = random.Random(seed)
     return [_case(chance, number) for number in range(count)]
 
@@ -74,7 +74,7 @@ def _text(chance: random.Random, length: int, most: int) -> str:
         text = url_of(max(length, 12), chance.randrange(1 << 30))
     else:
         text = "".join(chance.choices(ALPHABETS[kind], k=length))
-    # Text that is not ASCII shares its symbol with the designator of its encoding.
+    # Non-ASCII text shares its symbol with the ECI designator.
     room = most if text.isascii() else most - 1
     text = text.encode()[:room].decode(errors="ignore")
     return text if text.strip() else "x"
@@ -89,7 +89,7 @@ def _colours(chance: random.Random, plain: bool) -> tuple[str, str]:
         return "#000000", "#ffffff"
     while True:
         pair = _colour(chance), "#ffffff" if chance.random() < 0.3 else _colour(chance)
-        # The margin keeps the rounding of either side out of it.
+        # The margin avoids differences by rounding.
         if not plain or grey(pair[1]) - grey(pair[0]) > 130:
             return pair
 
@@ -107,7 +107,7 @@ def _logo(chance: random.Random) -> FilePayload:
 
 
 def svg_logo(colour: str) -> FilePayload:
-    """A drawing without a size of its own."""
+    """A drawing without intrinsic size."""
     drawing = (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10">'
         f'<rect width="20" height="10" rx="2" fill="{colour}"/></svg>'
@@ -116,7 +116,7 @@ def svg_logo(colour: str) -> FilePayload:
 
 
 def image_file(name: str, kind: str, picture: Picture) -> FilePayload:
-    """A picture as a file."""
+    """Return a picture as a file."""
     done, encoded = cv2.imencode(ENDINGS[kind], cv2.cvtColor(picture, cv2.COLOR_RGB2BGR))
     assert done
     return {

@@ -23,16 +23,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def readers() -> Iterator[Readers]:
-    """Decoders of other hands."""
+    """Independent decoders."""
     with Readers() as readers:
         yield readers
 
 
 @pytest.fixture
 def context(browser: Browser, product_with_pages: Product) -> Iterator[BrowserContext]:
-    """A fresh visitor. Fails the test for a console error, a violation of the content security
-    policy among them, and for anything sent or asked beyond the product's own files. The page asks
-    nothing of any store."""
+    """A new visitor. Fails the test for a console error (including violations of the content
+    security policy), and for any request except for the product's own files."""
     troubles: list[str] = []
     context = browser.new_context(
         base_url=product_with_pages.url,
@@ -42,7 +41,7 @@ def context(browser: Browser, product_with_pages: Product) -> Iterator[BrowserCo
     context.set_default_timeout(1000 * TIMEOUT_SECONDS)
 
     def watch(message: ConsoleMessage) -> None:
-        # Offline, the browser itself notes what the rest of the product would like to have.
+        # Offline, the browser itself logs requests of other parts of the product.
         if message.type == "error" and "ERR_INTERNET_DISCONNECTED" not in message.text:
             troubles.append(f"console: {message.text}")
 
@@ -61,5 +60,5 @@ def context(browser: Browser, product_with_pages: Product) -> Iterator[BrowserCo
 
 @pytest.fixture
 def studio(context: BrowserContext) -> Studio:
-    """The page, freshly opened."""
+    """The newly opened page."""
     return Studio(context.new_page())
