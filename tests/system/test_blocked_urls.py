@@ -1,4 +1,4 @@
-"""What a blocklist names cannot be shortened, on the product's processes."""
+"""URLs on a blocklist cannot be shortened, tested on all processes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tests.support.product import Product
 from tests.support.waiting import wait_until
 
 READ_ANEW = 60.0
-"""Seconds within which a list that changed holds. It is a promise."""
+"""Promised seconds within which a changed list takes effect."""
 LOOKED_THROUGH = READ_ANEW + 60.0
-"""Seconds within which the links that are there follow it, through a kill, too. It is a promise."""
+"""Promised seconds within which existing links follow it, also through a kill."""
 ME = {"guest": "k" * 42 + "A"}
 
 
@@ -51,7 +51,7 @@ def create(product: Product, url: str) -> httpx.Response:
     return product.call("createShortLink", {"code": new_code(), "url": url, **ME})
 
 
-def test_a_new_link_to_it_is_refused_and_leaves_its_code_free(product: Product) -> None:
+def test_a_new_link_is_refused_and_its_code_stays_free(product: Product) -> None:
     code = new_code()
     refused = {"code": code, "url": "https://a@www.PHISH.example.:8443/log-in", **ME}
     assert is_refused(product.call("createShortLink", refused))
@@ -59,7 +59,7 @@ def test_a_new_link_to_it_is_refused_and_leaves_its_code_free(product: Product) 
     assert product.data("createShortLink", {"code": code, "url": "https://a.example", **ME})
 
 
-def test_so_is_a_changed_url_and_one_that_follows_the_end(product: Product) -> None:
+def test_a_changed_url_and_an_ended_url_are_refused(product: Product) -> None:
     code = new_code()
     product.data("createShortLink", {"code": code, "url": "https://a.example/", **ME})
     for name in ("url", "ended_url"):
@@ -69,7 +69,7 @@ def test_so_is_a_changed_url_and_one_that_follows_the_end(product: Product) -> N
     assert (link["long_link"], link["ended_url"], link["title"]) == ("https://a.example/", None, "")
 
 
-def test_list_and_line_are_in_the_log_and_nothing_of_the_visitor(product: Product) -> None:
+def test_the_log_has_list_and_line_and_no_visitor_data(product: Product) -> None:
     before = product.metric('atajo_urls_refused_total{reason="phishing"}', "links")
     assert is_refused(create(product, "https://somebody:secret@phish.example/mark?of=visitor"))
     lines = [json.loads(line) for line in product.logs("links").splitlines()]
@@ -84,9 +84,7 @@ def test_list_and_line_are_in_the_log_and_nothing_of_the_visitor(product: Produc
     assert after == before + 1
 
 
-def test_links_that_are_there_and_new_ones_follow_a_list_through_a_kill(
-    product: Product, lists: Path
-) -> None:
+def test_existing_and_new_links_follow_a_list_through_a_kill(product: Product, lists: Path) -> None:
     codes = [new_code() for _ in range(3)]
     product.data("createShortLink", {"code": codes[0], "url": "https://x.later.example/", **ME})
     product.data("createShortLink", {"code": codes[1], "url": "https://later.example/a", **ME})

@@ -1,7 +1,7 @@
-"""Every function through an unmodified Firebase Functions client, on the five processes.
+"""Every function called by an unmodified Firebase Functions client, on the five processes.
 
-Its outcomes are data, its errors have the client's codes. What each function does in every case is
-tested over the gateway alone (tests/gateway) and at each service.
+Outcomes are data, and errors have the client's codes. tests/gateway and the services' tests cover
+all cases of each function.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def client(product: Product) -> Iterator[FirebaseClient]:
 
 @pytest.fixture
 def owner() -> Owner:
-    """A guest without links, as payloads name one."""
+    """A guest key without links."""
     return {"token": None, "guest": secrets.token_urlsafe(32)}
 
 
@@ -50,7 +50,7 @@ def data(client: FirebaseClient, name: str, payload: object) -> Any:
 
 
 def error(client: FirebaseClient, name: str, payload: object) -> tuple[str, str]:
-    """The client's own code and our reason."""
+    """Return the client's code and our reason."""
     reply = client.call(name, payload)
     assert not reply["ok"], reply
     assert reply["message"]
@@ -150,7 +150,7 @@ def test_profile(product: Product, client: FirebaseClient) -> None:
 
 
 @pytest.mark.parametrize("kind", ["account", "guest"])
-def test_a_link_and_what_its_owner_does_with_it(
+def test_an_owner_manages_a_link(
     product: Product, client: FirebaseClient, owner: Owner, kind: str
 ) -> None:
     if kind == "account":
@@ -265,7 +265,7 @@ def test_statistics_of_a_link_and_of_all_links(
     assert error(client, "showStatistics", wrong) == (INVALID, "INVALID_TIMEZONE")
 
 
-def test_another_password_and_the_end_of_an_account(
+def test_changing_the_password_and_removing_the_account(
     product: Product, client: FirebaseClient
 ) -> None:
     email = product.register()

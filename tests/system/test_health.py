@@ -1,4 +1,4 @@
-"""What a process says of itself: to probes, to callers and to Prometheus, all the same."""
+"""A process reports the same health to probes, callers and Prometheus."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from tests.support.waiting import RECOVERY_SECONDS, wait_until
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 NOTICED_SECONDS = 5.0
-"""How soon a change is seen: a second's pause and a second's check, and leeway."""
+"""Seconds until a change is visible: a pause of a second, a check of a second, and tolerance."""
 LINKS = "atajo.links.v1.LinksService"
 LINKS_SERVICE = links_pb.DESCRIPTOR.services_by_name["LinksService"]
 
@@ -93,13 +93,13 @@ async def test_a_service_is_ready_while_its_store_answers_and_alive_all_the_time
                     change()
     events = [str(line["event"]) for line in process.log_lines()]
     changes = [event for event in events if event.startswith("dependency_")]
-    # Another reason, such as a schema in the making, is a line more.
+    # Other reasons, such as a schema upgrade, log another line.
     turns = [change for change, _ in groupby(changes)]
     assert turns == ["dependency_away", "dependency_back", "dependency_away"]
 
 
-async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: Path) -> None:
-    """A limit on the size of its files stands for a disk that is full."""
+async def test_a_store_is_down_while_its_file_cannot_be_written(tmp_path: Path) -> None:
+    """A limit on file sizes simulates a full disk."""
     env = {"ATAJO_STORE": f"sqlite:///{tmp_path}/db", "ATAJO_PUBLIC_URL": "http://localhost:1"}
     with Process.start("services.links", env, tmp_path / "log") as process:
         async with channels.open_channel(process.grpc, LINKS_SERVICE) as channel:
@@ -133,7 +133,7 @@ async def test_a_file_that_cannot_be_written_is_not_well_until_it_can(tmp_path: 
             await create(30)
 
 
-def test_the_gateway_says_what_is_away_or_full_and_stays_ready(tmp_path: Path) -> None:
+def test_the_gateway_reports_failed_dependencies_and_stays_ready(tmp_path: Path) -> None:
     with Product(tmp_path, {"ATAJO_JOURNAL_BYTES": str(1 << 20)}) as product:
         product.start()
         base = product.metrics_url("gateway").removesuffix("/metrics")
@@ -154,7 +154,7 @@ def test_the_gateway_says_what_is_away_or_full_and_stays_ready(tmp_path: Path) -
         wait_until(said, RECOVERY_SECONDS)
 
 
-def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) -> None:
+def test_the_gateway_finishes_its_requests_before_it_stops(tmp_path: Path) -> None:
     body = b'{"data": {"email": "a@example.com", "password": "Camino-42"}}'
     head = (
         "POST /verifyUser HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
@@ -167,7 +167,7 @@ def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) 
         with _connected(product) as under_way:
             under_way.sendall(head.encode() + body)
             assert product.http.get(f"{base}/readyz").status_code == 200
-            product.http.get(f"{product.url}/")  # Answered after the log-in was taken in.
+            product.http.get(f"{product.url}/")  # Answered after the log-in was received.
             os.kill(product.pid("gateway"), signal.SIGTERM)
             wait_until(lambda: product.http.get(f"{base}/readyz").status_code == 503)
             assert product.http.get(f"{base}/livez").status_code == 200
@@ -175,7 +175,7 @@ def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) 
             assert b"no exist" in under_way.recv(65536)
         assert product.stop("gateway") == 0
 
-        # For parts of a second, too.
+        # Fractions of a second work, too.
         product._settings["ATAJO_DRAIN_SECONDS"] = "0.9"
         product.start("gateway")
         with (
@@ -186,7 +186,7 @@ def test_the_gateway_finishes_what_is_under_way_before_it_stops(tmp_path: Path) 
         ):
             under_way.sendall(head.encode() + body)
             page.sendall(b"GET /zzzzzzzz+ HTTP/1.1\r\nhost: x\r\n\r\n")
-            product.http.get(f"{product.url}/")  # Answered after both were taken in.
+            product.http.get(f"{product.url}/")  # Answered after both were received.
             started = time.monotonic()
             assert product.stop("gateway") == 0
             assert time.monotonic() - started >= 0.9, "calls were under way for all that time"
@@ -201,10 +201,10 @@ def _connected(product: Product) -> socket.socket:
     return socket.create_connection(("127.0.0.1", int(product.url.rpartition(":")[2])))
 
 
-async def test_a_loop_that_stands_still_is_told_by_a_thread(
+async def test_a_thread_reports_a_blocked_event_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Far above what a busy machine holds a loop up for, lest the first look be too late.
+    # Much longer than delays on a busy machine, so that the first check is in time.
     monkeypatch.setattr(event_loop_monitor, "MAX_STALL_SECONDS", 3.0)
     health = Health({}, needed=())
     observation = MonitoringServer("links", ProcessSettings(), health)
@@ -216,7 +216,7 @@ async def test_a_loop_that_stands_still_is_told_by_a_thread(
 
         assert await asyncio.to_thread(look) == 200
         until_still = other.submit(wait_until, lambda: look() == 503)
-        until_still.result()  # The loop waits here, and can do nothing else.
+        until_still.result()  # Block the event loop.
         async with asyncio.timeout(TIMEOUT_SECONDS):
             while await asyncio.to_thread(look) != 200:
                 continue
@@ -225,7 +225,7 @@ async def test_a_loop_that_stands_still_is_told_by_a_thread(
     observation.close()
 
 
-async def test_a_dependency_that_answers_late_is_away(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dependency_that_answers_late_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(background, "_process", background._Process())
 
     async def never() -> None:
@@ -249,7 +249,7 @@ async def test_a_dependency_that_answers_late_is_away(monkeypatch: pytest.Monkey
     health.close()
 
 
-async def test_one_look_that_fails_is_bad_luck_and_two_are_not() -> None:
+async def test_a_dependency_is_down_after_two_failed_checks() -> None:
     looks = iter([True, False, True, False, False, True])
     seen: list[bool] = []
     done = asyncio.Event()
@@ -275,8 +275,8 @@ async def test_one_look_that_fails_is_bad_luck_and_two_are_not() -> None:
     assert seen == [True, False, True, False], "ready, two in a row, back, the end"
 
 
-async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_others() -> None:
-    """Whoever else calls meanwhile, and so moves the turn on."""
+async def test_one_ready_replica_is_enough() -> None:
+    """Other concurrent calls, which advance round robin, do not matter."""
 
     class Frozen(health_pb2_grpc.HealthServicer):
         async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -291,7 +291,7 @@ async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_othe
         async with channels.open_channel(f"ipv4:{target}", LINKS_SERVICE) as channel:
             stub: Any = health_pb2_grpc.HealthStub(channel)
             async with asyncio.timeout(20):
-                while not await _serves(channel):  # Until one that is well is connected, too.
+                while not await _serves(channel):  # Until a healthy one is connected, too.
                     continue
             for turn in range(12):
                 await channels.check_serving(channel)
@@ -307,14 +307,14 @@ async def test_a_replica_that_is_not_ready_or_frozen_does_not_stand_for_the_othe
 
 
 async def _servicer(status: Any) -> Any:
-    """A health service that says so."""
+    """A health service with this state."""
     servicer = library.aio.HealthServicer()
     await servicer.set("", status)
     return servicer
 
 
 async def _started(servicer: Any, target: str = "127.0.0.1:0") -> tuple[grpc.aio.Server, int]:
-    """A server with a health service, and its port."""
+    """Start a server with a health service, and return its port."""
     server = grpc.aio.server()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
     port = server.add_insecure_port(target)
@@ -322,8 +322,8 @@ async def _started(servicer: Any, target: str = "127.0.0.1:0") -> tuple[grpc.aio
     return server, port
 
 
-async def test_a_new_channel_is_not_held_up_by_what_another_was_refused() -> None:
-    """Whoever served at the address before: one waits to try again, the other finds a successor."""
+async def test_a_new_channel_does_not_inherit_the_backoff_of_another() -> None:
+    """One channel is in backoff for an address, the other finds the new server there."""
     refused = asyncio.Semaphore(0)
 
     def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -335,7 +335,7 @@ async def test_a_new_channel_is_not_held_up_by_what_another_was_refused() -> Non
     async with channels.open_channel(target, LINKS_SERVICE) as earlier:
         earlier.get_state(try_to_connect=True)
         async with asyncio.timeout(20):
-            for _ in range(4):  # It waits longer each time.
+            for _ in range(4):  # Its backoff grows.
                 await refused.acquire()
         listening.close()
         server, _ = await _started(await _servicer(SERVING), target)
@@ -353,13 +353,13 @@ async def _serves(channel: grpc.aio.Channel) -> bool:
 
 
 async def _any(stub: Any) -> None:
-    """A call of somebody else, whoever takes it."""
+    """Another client's call, to any replica."""
     with contextlib.suppress(grpc.aio.AioRpcError):
         await stub.Check(health_pb2.HealthCheckRequest(service="nobody's"), timeout=0.1)
 
 
 @pytest.mark.parametrize("part", ["health", "heartbeat", "observation", "sqlite-write"])
-async def test_what_breaks_in_the_background_ends_the_process_and_leaves_nobody_waiting(
+async def test_a_failed_background_task_ends_the_process_and_leaves_no_caller_waiting(
     part: str, tmp_path: Path
 ) -> None:
     env = {
@@ -384,7 +384,7 @@ async def test_what_breaks_in_the_background_ends_the_process_and_leaves_nobody_
     assert lines[-1]["event"] == "stopped"
 
 
-def test_what_every_process_exposes_passes_promtool(product: Product) -> None:
+def test_metrics_of_every_process_pass_promtool(product: Product) -> None:
     product.visit(product.shorten("https://example.com/"))
     product.log_in(product.register())
     for name in PROCESSES:
@@ -404,7 +404,7 @@ def test_what_every_process_exposes_passes_promtool(product: Product) -> None:
         assert "atajo_" not in public.text
 
 
-async def test_who_is_silent_on_the_metrics_port_is_left(
+async def test_a_silent_client_on_the_metrics_port_is_disconnected(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.shared.observability.monitoring_server._Handler.timeout", 0.5)

@@ -1,4 +1,4 @@
-"""Links of every length through nginx: the Location the gateway wrote, and every visit once."""
+"""Links of every length through nginx: the gateway's Location, and every visit counted once."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ LIMIT = Edge.load().redirect_header_bytes
 
 
 def filled(start: str, alphabet: list[str], length: int, chance: random.Random) -> str:
-    """A URL that begins with `start` and has `length` characters."""
+    """Return a URL that begins with `start` and has `length` characters."""
     return start + "".join(chance.choices(alphabet, k=length - len(start)))
 
 
 def urls(chance: random.Random) -> Iterator[str]:
-    """URLs without end; the first are the longest of each alphabet and place."""
+    """Yield URLs. The first are the longest of each alphabet and part of a URL."""
     for alphabet in ALPHABETS.values():
         for place in PLACES:
             yield filled(place, alphabet, MAX_URL_LENGTH, chance)
-    # Where a character takes the most bytes as host.
+    # The character that takes the most bytes in a host.
     yield f"https://{'㌖。' * 490}example.com/"
     yield filled("a/", ["\U0010fffd"], MAX_URL_LENGTH, chance)
     while True:
@@ -56,16 +56,16 @@ def urls(chance: random.Random) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Followed:
-    """A short address to follow."""
+    """A short URL to follow."""
 
     code: str
     counts: bool
-    """Whether a visit counts; those of an expired link do not."""
+    """Whether a visit counts. Visits of an expired link do not."""
 
 
 def make_links(gateway: InProcessGateway, chance: random.Random) -> list[Followed]:
-    """Links to the first URLs that are accepted: every third followed once it has expired, every
-    third by its scan code."""
+    """Return links to the first accepted URLs: every third followed after expiry, every third by
+    its scan code."""
     made: list[Followed] = []
     for url in urls(chance):
         code = new_code()
@@ -84,7 +84,7 @@ def make_links(gateway: InProcessGateway, chance: random.Random) -> list[Followe
 
 
 def follow(http: HTTPConnection, code: str) -> tuple[int, str | None]:
-    """Status and Location. A client that reads URLs would refuse some that browsers accept."""
+    """Return status and Location. Clients that parse URLs refuse some that browsers accept."""
     http.request("GET", f"/{code}", headers={"user-agent": BROWSER})
     response = http.getresponse()
     response.read()
@@ -121,7 +121,7 @@ def test_nginx_follows_every_accepted_url_as_the_gateway_does_and_each_visit_cou
 
 
 def test_the_buffer_for_a_redirect_is_what_the_longest_url_needs(tmp_path: Path) -> None:
-    """Four kilobytes less would not do: nginx holds this much memory for each request."""
+    """Four kilobytes less are not enough. nginx reserves this memory for each request."""
     longest = "a/" + "\U0010fffd" * (MAX_URL_LENGTH - 2)
     with InProcessGateway(tmp_path, public_url="https://atajo.example") as gateway:
         code = gateway.shorten(longest)

@@ -1,4 +1,4 @@
-"""What is counted is what happened: each number an SRE reads, against what was done."""
+"""Metrics match what happened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.waiting import RECOVERY_SECONDS, wait_until
 EDGE = Edge.load()
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 FRESH = 3.0
-"""Seconds for which the gateway asks for no link again: longer than a few visits take."""
+"""Freshness of the gateway's cache in seconds: longer than a few visits take."""
 ALLOWED_VALUES = {
     "dependency": {"store", "auth", "links", "analytics", "journal"},
     "generation": {"0", "1", "2"},
@@ -46,11 +46,11 @@ ALLOWED_VALUES = {
     "route": {*EDGE.functions, *EDGE.gateway, *EDGE.pages, "other"},
     "service": set(PROCESSES),
 }
-"""Of labels whose values a stranger must not be able to choose."""
+"""Allowed values of labels that clients must not be able to choose."""
 
 
 class Samples:
-    """Every series of a process at one moment."""
+    """All series of a process at one time."""
 
     def __init__(self, product: Product, process: str) -> None:
         text = product.http.get(product.metrics_url(process)).text
@@ -59,7 +59,7 @@ class Samples:
         ]
 
     def __call__(self, name: str, **labels: str) -> float:
-        """The sum of a name's series that have these labels; fails where there is none."""
+        """Return the sum of the series with a name and labels. Fails if there is none."""
         found = [
             sample.value
             for sample in self.all
@@ -75,7 +75,7 @@ def metrics_of(process: Process) -> str:
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """A product of these tests alone. Each looks at what it adds."""
+    """Return a product for these tests only. Each test checks what it adds."""
     settings = {
         "ATAJO_LIMIT_CREATIONS": "5/hour",
         "ATAJO_LIMIT_REGISTRATIONS": "2/hour",
@@ -104,7 +104,7 @@ def test_redirects_visits_and_the_cache(own: Product) -> None:
     assert seen("atajo_redirects_total", result="failed") == 0
     assert seen("atajo_redirect_duration_seconds_count", result="found") == 7
     assert seen("atajo_cache_entries", kind="link") == 1
-    # A code that leads nowhere is remembered, too, apart.
+    # An unknown code is cached, too, separately.
     assert seen("atajo_cache_entries", kind="absent") == 1
     assert 0 < seen("atajo_cache_bytes") < 1000 < seen("atajo_cache_limit_bytes") == 64_000_000
     assert seen("atajo_lookup_faults_total") == 0
@@ -139,7 +139,7 @@ def test_redirects_visits_and_the_cache(own: Product) -> None:
     assert gateway("atajo_visit_batches_total", result="acknowledged") == acknowledged + 1
 
 
-def test_calls_by_what_came_of_them(own: Product) -> None:
+def test_calls_by_result(own: Product) -> None:
     code = own.shorten("https://example.com/")  # The second one of five.
     own.call("createShortLink", {"code": code, "url": "https://example.com/x", "token": None})
     for _ in range(2):
@@ -181,7 +181,7 @@ def test_accounts_log_ins_and_the_checks_of_passwords(own: Product) -> None:
     assert seen("atajo_password_checks_running") == seen("atajo_password_checks_waiting") == 0
 
 
-async def test_a_store_that_refuses_is_told_from_one_that_is_away(
+async def test_refusals_and_errors_of_a_store_are_distinguished(
     mongo_url: str, tmp_path: Path
 ) -> None:
     port = urlsplit(mongo_url).port
@@ -207,7 +207,7 @@ async def test_a_store_that_refuses_is_told_from_one_that_is_away(
     assert operations["ok"] == operations["refused"] == "1.0", "what was away is tried again"
 
 
-def test_no_stranger_chooses_a_label(tmp_path: Path) -> None:
+def test_clients_cannot_choose_labels(tmp_path: Path) -> None:
     with Product(tmp_path) as own:
         own.start()
         _probe_labels(own)

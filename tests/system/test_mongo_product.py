@@ -1,4 +1,4 @@
-"""The main job over MongoDB, with every service started again in between."""
+"""The main use case on MongoDB, with every service restarted in between."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_
         assert not list(tmp_path.glob("*.sqlite3"))
 
 
-def test_a_local_run_keeps_everything_in_the_mongodb_it_is_told(
-    tmp_path: Path, mongo_url: str
-) -> None:
+def test_a_local_run_stores_everything_in_its_mongodb(tmp_path: Path, mongo_url: str) -> None:
     settings = {"ATAJO_STORE": mongo_url}
     code = new_code()
     link = {"code": code, "url": "https://example.com/", "token": None}
@@ -56,15 +54,15 @@ def test_a_local_run_keeps_everything_in_the_mongodb_it_is_told(
     assert not list(tmp_path.glob("*.sqlite3"))
 
 
-def test_a_local_run_takes_no_file_for_three_services(tmp_path: Path) -> None:
+def test_a_local_run_refuses_one_file_for_three_services(tmp_path: Path) -> None:
     with LocalRun(tmp_path, {"ATAJO_STORE": f"sqlite:///{tmp_path}/one"}) as run:
         code, _, complaint = run.end()
     assert code == 1
     assert complaint.startswith("Settings refused. ATAJO_STORE: ")
 
 
-def test_the_server_of_a_test_run_ends_with_it_however_it_ends() -> None:
-    """Where the tests were given a server, it stays."""
+def test_the_server_of_a_test_run_ends_with_it() -> None:
+    """Even if the run is killed. A server given to the tests stays."""
     if os.environ.get(server.URL_VARIABLE):
         return
     runner = subprocess.Popen(

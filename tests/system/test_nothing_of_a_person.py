@@ -1,8 +1,8 @@
-"""What is told of visits beside what was sent, on the five processes; and nothing of a person.
+"""Statistics match the visits, and no personal data is stored, tested on the five processes.
 
-One link is followed from three browsers in two countries, and by a program, on two days. What
-showStatistics tells is compared with it. Then every byte that the product has written or shows is
-searched for addresses, User-Agents, referrers' paths and languages.
+Three browsers in two countries and a program follow a link on two days. The test compares
+showStatistics with these visits. Then it searches every byte that the product has written or shows
+for IP addresses, User-Agents, referrer paths and languages.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 DAY_SECONDS = 86_400
 MARK = "Distintivo"
-"""In all that nobody may find again."""
+"""Part of everything that must not be found again."""
 
 
 @dataclass(frozen=True)
 class Browser:
-    """Somebody's browser: what it sends, and what of that may be told."""
+    """A browser: what it sends, and which of that may appear in statistics."""
 
     address: str
     times: int
@@ -57,20 +57,20 @@ BROWSERS = [Browser(**one) for one in json.loads(_TABLE.replace("{mark}", MARK))
 PEOPLE = sum(browser.times for browser in BROWSERS)
 BOTS = 2
 BEFORE = {"people": 5, "bots": 1, "visitors": 2}
-"""What came the day before."""
+"""Visits of the day before."""
 BOT_AGENT = f"curl/8.14 {MARK}"
 
 
 @pytest.fixture(scope="module", params=STORES)
 def store(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The URL of a MongoDB database; empty for files of SQLite."""
+    """Return the URL of a MongoDB database, or an empty text for SQLite."""
     with store_of_product(request) as store:
         yield store
 
 
 @pytest.fixture(scope="module")
 def product(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
-    """The product behind a proxy that is trusted."""
+    """Return the product behind a trusted proxy."""
     settings = {"ATAJO_TRUSTED_PROXIES": "127.0.0.0/8,::1/128", "ATAJO_LOG_LEVEL": "debug"}
     with Product(tmp_path_factory.mktemp("product"), settings, store=store) as started:
         started.start()
@@ -79,7 +79,7 @@ def product(store: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pr
 
 @dataclass(frozen=True)
 class Followed:
-    """A link that was followed, and its owner."""
+    """A visited link and its owner."""
 
     code: str
     guest: str
@@ -92,9 +92,9 @@ class Followed:
 
 @pytest.fixture(scope="module")
 def followed(product: Product) -> Followed:
-    """The link, once all of its visits are counted."""
+    """Return the link once all its visits are counted."""
     now = time.time()
-    if DAY_SECONDS - now % DAY_SECONDS < 60:  # The day turns while this runs: begin in the next.
+    if DAY_SECONDS - now % DAY_SECONDS < 60:  # Midnight is near: begin on the next day.
         time.sleep(DAY_SECONDS - now % DAY_SECONDS + 1)
     day = int(time.time()) // DAY_SECONDS
     guest = secrets.token_urlsafe(32)
@@ -124,7 +124,7 @@ def followed(product: Product) -> Followed:
 
 def _follow(product: Product, code: str, browser: Browser) -> None:
     headers = {
-        # What stands left of the hop that the proxy names, nobody believes.
+        # Addresses to the left of the proxy's entry are not trusted.
         "x-forwarded-for": f"192.0.2.1, {browser.address}",
         "user-agent": browser.user_agent,
     }
@@ -136,7 +136,7 @@ def _follow(product: Product, code: str, browser: Browser) -> None:
 
 
 async def _record_the_day_before(product: Product, code: str, day: int) -> None:
-    """As another gateway sends it that was cut off since."""
+    """Send a visit as another gateway that was cut off since."""
     hour = day * 24 + 12
     facts = lines.text_of(Facts("tablet", "Chrome", "Android", "es", "CL"))
     counts = {
@@ -151,7 +151,7 @@ async def _record_the_day_before(product: Product, code: str, day: int) -> None:
         await client.close()
 
 
-def test_figures_are_those_that_were_sent(product: Product, followed: Followed) -> None:
+def test_statistics_match_the_visits(product: Product, followed: Followed) -> None:
     shown = followed.shown(product)
     today, before = {"people": PEOPLE, "bots": BOTS, "visitors": len(BROWSERS)}, BEFORE
     *zeros, yesterday_shown, today_shown = shown["series"]
@@ -177,7 +177,7 @@ def test_figures_are_those_that_were_sent(product: Product, followed: Followed) 
     }
 
 
-def test_nothing_of_a_person_is_anywhere(product: Product, store: str, followed: Followed) -> None:
+def test_no_personal_data_is_anywhere(product: Product, store: str, followed: Followed) -> None:
     assert followed.shown(product)["success"]
     places = _files(product.folder) | _documents(store)
     for name in PROCESSES:
@@ -186,11 +186,11 @@ def test_nothing_of_a_person_is_anywhere(product: Product, store: str, followed:
         lower = content.lower()
         for secret in _secrets():
             assert secret.lower() not in lower, (place, secret)
-    # Which is not because nothing was found where it should be.
+    # And the search does find what should be there.
     assert any(b"news.example" in content for content in places.values())
 
 
-def test_the_key_of_the_day_is_with_analytics_alone(
+def test_only_analytics_stores_the_visitor_key(
     product: Product, store: str, followed: Followed
 ) -> None:
     day, key = asyncio.run(_key(product))
@@ -214,7 +214,7 @@ async def _key(product: Product) -> tuple[int, bytes]:
 
 
 def _secrets() -> Iterator[bytes]:
-    """What was sent of people, and what it becomes without a key."""
+    """Return the personal data that was sent, and its unkeyed hashes."""
     yield MARK.encode()
     for browser in BROWSERS:
         address = ipaddress.ip_address(browser.address)
@@ -226,12 +226,12 @@ def _secrets() -> Iterator[bytes]:
                 yield hashed.hex().encode()
                 yield base64.b64encode(hashed).rstrip(b"=")
         yield address.packed.hex().encode()
-        if address.version == 6:  # Four bytes stand somewhere by chance.
+        if address.version == 6:  # Four bytes may occur by chance.
             yield address.packed
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    """Stores, journal and logs."""
+    """Return the bytes of stores, journal and logs."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -240,7 +240,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 def _documents(store: str) -> dict[str, bytes]:
-    """What the services keep in MongoDB, where they do."""
+    """Return the contents of MongoDB, if it is used."""
     if not store:
         return {}
     found = {}

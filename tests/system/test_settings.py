@@ -1,4 +1,4 @@
-"""A setting that makes no sense is refused in one line that names it, whatever the nonsense is."""
+"""An invalid setting is refused in one line that names it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NONSENSE: Mapping[type[ProcessSettings], Mapping[str, Sequence[str]]] = {
     | _TABLE[settings.__name__]
     for settings in (*_SERVICES, GatewaySettings, AdminSettings)
 }
-"""Values that make no sense, by setting."""
+"""Invalid values by setting."""
 NEEDED = {
     "STORE": "sqlite:////nowhere/store.db",
     "PUBLIC_URL": "http://localhost:1",
@@ -53,12 +53,12 @@ def refused(settings: type[ProcessSettings]) -> str:
         settings.load()
     line = str(end.value)
     assert "\n" not in line
-    line.encode()  # It can be written down.
+    line.encode()  # It can be encoded.
     return line
 
 
 @pytest.mark.parametrize("settings", NONSENSE, ids=lambda settings: settings.__name__)
-def test_each_setting_is_checked_before_anything_begins(
+def test_each_setting_is_checked_before_anything_starts(
     settings: type[ProcessSettings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.load()
@@ -69,7 +69,7 @@ def test_each_setting_is_checked_before_anything_begins(
                 assert f"ATAJO_{name}: " in refused(settings), (name, value)
 
 
-def test_settings_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_settings_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("STORE", "PUBLIC_URL"):
         monkeypatch.delenv(f"ATAJO_{name}")
     line = refused(LinksSettings)
@@ -89,7 +89,7 @@ def test_proxies_are_trusted_by_network_or_by_number_and_not_by_both(
 
 
 @pytest.mark.parametrize(("given", "days"), [("", None), ("1", 1), ("3653", 3653)])
-def test_days_are_kept_for_ever_unless_told_otherwise(
+def test_days_are_kept_forever_by_default(
     given: str, days: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert AnalyticsSettings.load().statistics_days is None
@@ -97,7 +97,7 @@ def test_days_are_kept_for_ever_unless_told_otherwise(
     assert AnalyticsSettings.load().statistics_days == days
 
 
-def test_a_placeholder_will_do_as_the_secret_of_ones_own_machine(
+def test_a_local_run_accepts_a_placeholder_as_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATAJO_TOKEN_SECRET", "change-me")
@@ -114,7 +114,7 @@ def test_a_placeholder_will_do_as_the_secret_of_ones_own_machine(
     ("limits", "rules"),
     [("on", {"address": 10, "account": 100, "browser": 10, "session": 10}), ("off", {})],
 )
-def test_failed_log_ins_are_limited_unless_told_otherwise(
+def test_failed_log_ins_are_limited_by_default(
     limits: str, rules: Mapping[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ATAJO_LIMITS", limits)
@@ -122,9 +122,7 @@ def test_failed_log_ins_are_limited_unless_told_otherwise(
     assert {limit.scope: limit.max_failures for limit in found} == rules
 
 
-def test_a_file_that_holds_no_text_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_binary_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "nul").write_bytes(b"a\0b")
     for path in ("binary", "nul", ".", "nowhere", "binary/below"):
@@ -150,7 +148,7 @@ def test_a_file_that_holds_no_text_is_named(
 def test_a_process_ends_with_one_line(
     module: str, setting: str, value: str, tmp_path: Path
 ) -> None:
-    """What shows at its use alone, and one of the others as a whole."""
+    """For errors that show only when the value is used, and one other."""
     env = {f"ATAJO_{name}": given for name, given in NEEDED.items()}
     env |= {
         "ATAJO_STORE": f"sqlite:///{tmp_path}/store.db",
@@ -162,7 +160,7 @@ def test_a_process_ends_with_one_line(
         assert setting in line or value in line
 
 
-def test_what_the_tracing_library_cannot_take_is_one_line(tmp_path: Path) -> None:
+def test_an_invalid_tracing_setting_is_one_line(tmp_path: Path) -> None:
     env = {f"ATAJO_{name}": given for name, given in NEEDED.items()}
     env |= {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}
     env |= {"OTEL_EXPORTER_OTLP_COMPRESSION": "squeezed"}
@@ -175,7 +173,7 @@ def test_what_the_tracing_library_cannot_take_is_one_line(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("state", [None, "[]", '{"processes": 1}', "\xff"])
-def test_the_operators_command_says_that_nothing_runs(
+def test_the_operators_command_reports_that_nothing_runs(
     state: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AUTH", "LINKS", "ANALYTICS"):

@@ -1,7 +1,7 @@
-"""The privacy page tells of all that is stored, and of nothing that is not.
+"""The privacy page lists everything that is stored, and nothing else.
 
-All tests of this folder that use a store look at the end that what they left in it is told there
-(`new_store`). Here everything is stored that can be.
+All tests that use a store check at their end that its contents are listed (`new_store`). This
+module fills every field.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ async def fill_analytics(setting: str) -> None:
     names = dict.fromkeys(Dimension, "name.example")
     many = frozenset(number << 20 for number in range(1 << 12))
     async with open_stores_at(setting, "analytics", ANALYTICS) as store:
-        # Days and names enough, and all of them long ago, for what a store makes of what is over.
+        # Enough days and names, long ago, so that the store aggregates them.
         for number, day in enumerate(range(DAY, DAY + 40), 1):
             person = VisitCount("abcdefgh", 24 * day, VisitKind.PERSON, names, 5000)
             bot = VisitCount("abcdefgh", 24 * day, VisitKind.BOT, {}, 1)
@@ -119,7 +119,7 @@ async def fill_analytics(setting: str) -> None:
 
 
 async def filled(new_store: NewStore) -> set[Path]:
-    """The fields of the three services, with everything there that can be."""
+    """Return the fields of the three services, all of them filled."""
     found: set[Path] = set()
     for fill in (fill_links, fill_auth, fill_analytics):
         with new_store() as setting:
@@ -128,22 +128,22 @@ async def filled(new_store: NewStore) -> set[Path]:
     return found
 
 
-async def test_every_field_is_told(new_store: NewStore) -> None:
+async def test_every_field_is_listed(new_store: NewStore) -> None:
     assert stored_fields.undocumented(await filled(new_store)) == []
 
 
-async def test_what_is_told_is_there(new_sqlite: NewStore, new_mongodb: NewStore) -> None:
+async def test_every_listed_field_exists(new_sqlite: NewStore, new_mongodb: NewStore) -> None:
     found = await filled(new_sqlite) | await filled(new_mongodb)
     for pattern in stored_fields.documented(but=("journal", "browser")):
         assert any(stored_fields.matches(pattern, path) for path in found), ".".join(pattern)
 
 
-def test_the_journal_is_told() -> None:
+def test_the_journal_is_listed() -> None:
     fields = {*lines.Visit._fields, *lines.Facts._fields} - {"facts"}
     of_journal = {path for path in stored_fields.documented() if path[0] == "journal"}
     assert of_journal == {("journal", field) for field in fields}
 
 
 @pytest.mark.parametrize("path", ["links.address", "days.nothing.1", "nothing.at.all"])
-def test_what_is_not_in_the_list_is_found_out(path: str) -> None:
+def test_an_unlisted_field_is_detected(path: str) -> None:
     assert stored_fields.undocumented([tuple(path.split("."))]) == [path]

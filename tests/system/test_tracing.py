@@ -1,4 +1,4 @@
-"""What leaves the product as traces, as a collector receives it."""
+"""The traces that a collector receives from the product."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STRANGERS_TRACE = "0123456789abcdef0123456789abcdef"
 
 
 class Collector(pb_grpc.TraceServiceServicer):
-    """Takes spans in and keeps them, each with the name of its service."""
+    """A collector that stores spans with the name of their service."""
 
     def __init__(self) -> None:
         self._arrived = threading.Condition()
@@ -55,7 +55,7 @@ class Collector(pb_grpc.TraceServiceServicer):
             return list(self._spans)
 
     def await_span(self, wanted: Callable[[str, Span], bool]) -> Span:
-        """Wait until a span has come that fits; returns the first."""
+        """Wait for a matching span and return the first."""
 
         def found() -> Span | None:
             return next((span for name, span in self._spans if wanted(name, span)), None)
@@ -68,7 +68,7 @@ class Collector(pb_grpc.TraceServiceServicer):
 
 @contextmanager
 def collecting() -> Iterator[tuple[Collector, dict[str, str]]]:
-    """A collector, and the environment in which a process sends its spans there, soon."""
+    """Start a collector, and return the environment with which processes send spans to it soon."""
     collector = Collector()
     server = grpc.server(ThreadPoolExecutor(4))
     pb_grpc.add_TraceServiceServicer_to_server(collector, server)  # type: ignore[no-untyped-call]
@@ -88,7 +88,7 @@ def collecting() -> Iterator[tuple[Collector, dict[str, str]]]:
 
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Product, Collector]]:
-    """A product that sends its spans to a collector, for all tests here; the last one stops it."""
+    """Return a product with traces for all tests here. The last test stops it."""
     folder = tmp_path_factory.mktemp("traced")
     with collecting() as (collector, env), Product(folder, env) as product:
         product.start()
@@ -131,7 +131,8 @@ def test_a_creation_is_one_trace_through_every_service(traced: tuple[Product, Co
     ):
         asked = collector.await_span(called(service, method, CLIENT))
         answered = collector.await_span(called(service, method, SERVER))
-        stored = collector.await_span(lambda _, span, name=operation: span.name == name)  # type: ignore[misc]
+        # type: ignore[misc]
+        stored = collector.await_span(lambda _, span, name=operation: span.name == name)
         assert asked.parent_span_id == root.span_id
         assert answered.parent_span_id == asked.span_id
         assert stored.parent_span_id == answered.span_id
@@ -163,7 +164,7 @@ def test_a_failed_call_is_an_error_in_every_span_and_its_log_line_names_the_trac
     assert line["trace_id"] == answered.trace_id.hex()
 
 
-def test_a_redirect_from_memory_has_no_span_and_a_look_up_has(
+def test_a_cached_redirect_has_no_span_and_a_lookup_has_one(
     traced: tuple[Product, Collector],
 ) -> None:
     product, collector = traced
@@ -178,7 +179,7 @@ def test_a_redirect_from_memory_has_no_span_and_a_look_up_has(
     assert len(redirects) == 1
 
 
-def test_nothing_that_people_entrusted_to_the_product_leaves(
+def test_traces_contain_no_user_data(
     traced: tuple[Product, Collector],
 ) -> None:
     product, collector = traced
@@ -203,7 +204,7 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
             product.call("showStatistics", {"guest": key, "code": asked, **seen})
     hashed = hashlib.sha256(guest[:43].encode()).digest()
     product.http.post(f"{product.url}/showProfile?token={token}", json={"data": {}}, headers=agent)
-    collector.await_span(lambda name, _: name == "links")  # What is killed sends nothing any more.
+    collector.await_span(lambda name, _: name == "links")  # A killed process sends nothing.
     product.kill("links")
     product.call("createShortLink", {"code": code, "url": url, "token": token})
     for name in ("reconciler", "gateway", "auth", "analytics"):
@@ -221,7 +222,7 @@ def test_nothing_that_people_entrusted_to_the_product_leaves(
     assert all(name.startswith(("/atajo.", "POST /")) or name.isidentifier() for name in names)
 
 
-def test_nothing_is_sent_where_it_is_not_sampled(tmp_path: Path) -> None:
+def test_unsampled_traces_are_not_sent(tmp_path: Path) -> None:
     off = {"OTEL_TRACES_SAMPLER": "always_off"}
     with collecting() as (collector, env), Product(tmp_path, {**env, **off}) as product:
         product.start("links", "gateway")
@@ -240,7 +241,7 @@ OFF: tuple[Mapping[str, str], ...] = (
 
 
 @pytest.mark.parametrize("settings", OFF)
-def test_what_is_off_is_not_imported(
+def test_opentelemetry_is_not_imported_while_off(
     settings: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in settings.items():
@@ -255,7 +256,7 @@ def test_what_is_off_is_not_imported(
 @pytest.mark.parametrize(
     "setting", [{"OTEL_TRACES_EXPORTER": "zipkin"}, {"OTEL_EXPORTER_OTLP_PROTOCOL": "http/json"}]
 )
-def test_what_cannot_be_done_is_one_line(
+def test_an_unsupported_configuration_is_one_line(
     setting: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
@@ -266,7 +267,7 @@ def test_what_cannot_be_done_is_one_line(
     assert "\n" not in str(refused.value)
 
 
-def test_nothing_of_opentelemetry_is_imported_by_importing_the_product() -> None:
+def test_importing_the_product_does_not_import_opentelemetry() -> None:
     script = (
         "import sys, gateway.__main__, services.auth.__main__, services.links.__main__;"
         "print([name for name in sys.modules if name.startswith(("

@@ -1,6 +1,6 @@
-"""A gateway that ends, of which connections are not told: `python -m tests.system.untold`.
+"""A gateway that does not notify connections of its shutdown: `python -m tests.system.untold`.
 
-As it is with one that is taken up in the turn in which the others are told.
+This simulates a connection that is accepted in the turn in which the others are notified.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the page's verdict is worth, as it was measured: `margin.txt`, reported in `margin.md`.
+"""Measures the quality of the page's verdict: results in `margin.txt`, report in `margin.md`.
 
-10,000 random styles were drawn as the page draws them and judged by the page's own code; three
-decoders of other hands read each of them as twelve cameras see it. `margin.txt` has a line for each
-style. `Bench` measures one of them again.
+10,000 random styles were drawn and judged by the page's own code. Three independent decoders read
+each of them through twelve cameras. `margin.txt` has a line per style. `Bench` measures one of them
+again.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ UNREAD = "unread"
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a style."""
+    """The result of a style."""
 
     verdict: str
-    """`well`, `unread`, another fault, or what the page says is too little for it."""
+    """`well`, `unread`, another fault, or the page's reason."""
     read: tuple[tuple[int, int], ...] = ()
-    """For each of `SCANNERS` the cameras that it read with, in the first frame and in any: a bit
-    each, the first camera the lowest. Empty where nobody has read it yet."""
+    """For each of `SCANNERS` the cameras with which it read the style, in the first frame and in
+    any: a bit each, the first camera lowest. Empty if not read yet."""
 
     @classmethod
     def of(cls, line: str) -> Row:
-        """Of a line that was kept."""
+        """Parse a stored line."""
         verdict, *read = line.split()
         masks = (mask.split("/") for mask in read)
         return cls(verdict, tuple((int(first, 16), int(any_, 16)) for first, any_ in masks))
 
     def lost(self, scanner: int, *, first: bool = False) -> list[int]:
-        """The cameras with which a decoder did not read it, or not in the first frame."""
+        """Return the cameras with which a decoder did not read it, or not in the first frame."""
         mask = self.read[scanner][0 if first else 1]
         return [camera for camera in range(len(CAMERAS)) if not mask >> camera & 1]
 
@@ -68,11 +68,11 @@ class Bench:
         self._close.close()
 
     def picture(self, design: Design) -> Picture:
-        """A code in the middle of a white sheet."""
+        """Return a code centered on a white sheet."""
         return framed(draw_style(self._drawings, design.text, design.style, design.logo))
 
     def verdict(self, design: Design) -> str:
-        """The page's own. What it says without a look at the picture costs no drawing."""
+        """Return the page's verdict. Verdicts that need no picture are not drawn."""
         known: str | None = self._ask(design)["verdict"]
         if known:
             return known
@@ -88,7 +88,7 @@ class Bench:
         return self._margins.ask({"text": design.text, "style": style, "logo": logo, **picture})
 
     def read(self, number: int, design: Design) -> tuple[tuple[int, int], ...]:
-        """Who reads a style with which cameras."""
+        """Return which decoders read a style with which cameras."""
         shades = cv2.cvtColor(self.picture(design), cv2.COLOR_RGB2GRAY).astype(np.uint8)
         first, any_ = [0] * len(SCANNERS), [0] * len(SCANNERS)
         for at, camera in enumerate(CAMERAS.values()):
@@ -105,23 +105,23 @@ class Bench:
         return tuple(zip(first, any_, strict=True))
 
     def row(self, number: int) -> Row:
-        """Measure a style of the archive; it is read only where it is called 'well'."""
+        """Measure a style of the archive. It is only read if its verdict is 'well'."""
         design = random_design(SEED, number)
         verdict = self.verdict(design)
         return Row(verdict, self.read(number, design) if verdict == WELL else ())
 
 
 def archived() -> list[Row]:
-    """What was measured of each style."""
+    """Return the stored results."""
     _heading, *lines = (Path(__file__).parent / "margin.txt").read_text().splitlines()
     return [Row.of(line) for line in lines]
 
 
 def lost_cases(rows: Sequence[Row], scanner: int, *, first: bool = False) -> int:
-    """How many cases of some styles a decoder lost."""
+    """Return how many cases of styles a decoder lost."""
     return sum(len(row.lost(scanner, first=first)) for row in rows)
 
 
 def has_lost(row: Row) -> bool:
-    """Whether any of its 36 cases was lost: one of them is more than one in a hundred."""
+    """Return whether any of its 36 cases was lost. One is more than one in a hundred."""
     return any(row.lost(scanner) for scanner in range(len(SCANNERS)))

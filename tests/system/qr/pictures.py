@@ -1,4 +1,4 @@
-"""Codes drawn as the page draws them."""
+"""Draws codes as the page does."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ URL = string.ascii_lowercase + string.digits + "-_/?=&"
 
 
 def channels(colour: str) -> tuple[int, int, int]:
-    """Red, green and blue of #rrggbb."""
+    """Return red, green and blue of #rrggbb."""
     return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
 
 
 def logo_picture(kind: str) -> Picture:
-    """100 x 100 of a logo: a pale one, a dark one, or one as busy as a code."""
+    """Return a logo of 100 x 100: pale, dark, or as detailed as a code."""
     picture = np.full((LOGO, LOGO, 3), 255, np.uint8)
     if kind == "pale":
         cv2.circle(picture, (50, 50), 44, (255, 200, 0), -1)
@@ -48,10 +48,10 @@ PLAIN: Mapping[str, Any] = {
     "level": None,
     "quietZone": False,
 }
-"""The style that the page begins with."""
+"""The page's initial style."""
 
 _FINE = 4
-"""Along a side of a pixel, in how many parts the edges of a drawing are seen."""
+"""Subpixels per pixel side for anti-aliasing."""
 
 
 def draw_style(
@@ -60,14 +60,15 @@ def draw_style(
     style: Mapping[str, Any],
     logo: tuple[str, int, int] | None = None,
 ) -> Picture:
-    """The 400 x 400 of a code in a style, without words; a logo is its kind, width and height."""
+    """Return a code of 400 x 400 in a style, without words. A logo is its kind, width and
+    height."""
     kind, width, height = logo or ("none", 0, 0)
     placed = logo and {"src": kind, "width": width, "height": height}
     drawing = script.ask({"text": text, "style": {**PLAIN, **style}, "logo": placed})
     scale = SIZE / drawing["side"]
     picture: NDArray[np.float64] = np.full((SIZE, SIZE, 3), channels(drawing["background"]), float)
     for shape in drawing["shapes"]:
-        # A hole is inside one other line at most, so that counting lines tells it, too.
+        # A hole is inside at most one other line, so the even-odd rule applies.
         polygons = _lines(shape["path"])
         corners = np.round(np.concatenate(polygons) * scale * _FINE).astype(np.int32)
         ends = np.cumsum([len(polygon) for polygon in polygons])[:-1]
@@ -87,7 +88,7 @@ def draw_style(
 
 
 def _filled(fill: Any, scale: float) -> NDArray[np.float64]:
-    """A colour everywhere, or at each pixel what a gradient has there."""
+    """Return a color, or a gradient's color at each pixel."""
     if isinstance(fill, str):
         return np.array(channels(fill), np.float64)
     start, end = (np.array(fill[name]) * scale for name in ("from", "to"))
@@ -108,13 +109,13 @@ _CURVE = [
     (u**3, 3 * u * u * t, 3 * u * t * t, t**3)
     for t, u in ((part / _PARTS, 1 - part / _PARTS) for part in range(1, _PARTS + 1))
 ]
-"""What the four points of a curve weigh in the points that it is drawn through."""
+"""Weights of a curve's four control points at the drawn points."""
 
 _COMMAND = re.compile(r"([MLC])([^MLC]*)")
 
 
 def _lines(path: str) -> list[NDArray[np.float64]]:
-    """The polygons of a path, its curves in eight parts. Plain floats: arrays of two are slow."""
+    """Return the polygons of a path, with curves in eight parts. Uses floats, which are faster."""
     polygons: list[NDArray[np.float64]] = []
     for part in path.split("Z")[:-1]:
         points: list[tuple[float, float]] = []
@@ -134,5 +135,5 @@ def _lines(path: str) -> list[NDArray[np.float64]]:
 
 
 def url_of(length: int, seed: int) -> str:
-    """An address of so many characters."""
+    """Return a URL of a given length."""
     return "https://" + "".join(random.Random(seed).choices(URL, k=length - 8))

@@ -1,4 +1,4 @@
-"""Styles that a person could come to choose, the same ones for the same seed."""
+"""Generates styles that a user could choose, reproducible by seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.system.qr.pictures import url_of
 
 @dataclass(frozen=True)
 class Design:
-    """What a code says and how it looks."""
+    """A code's text and appearance."""
 
     text: str
     style: Mapping[str, Any]
@@ -22,7 +22,7 @@ class Design:
 
 
 def random_design(seed: int, number: int) -> Design:
-    """One of many; a third are plain but for their colours."""
+    """Return a random style. A third are plain except for colors."""
     chance = random.Random(f"{seed} {number}")
     text = url_of(round(10 ** chance.uniform(1.1, 2.6)), chance.randrange(1 << 30))
     background = "#ffffff" if chance.random() < 0.5 else _light(chance)
@@ -62,7 +62,7 @@ def _colour(chance: random.Random) -> str:
 
 
 def _light(chance: random.Random) -> str:
-    """One on which something can be read."""
+    """Return a background color with enough contrast."""
     while True:
         colour = _colour(chance)
         if grey(colour) > 150:
@@ -70,7 +70,7 @@ def _light(chance: random.Random) -> str:
 
 
 def _dark(chance: random.Random, background: str) -> str:
-    """One that the page does not call too close: verdict.ts speaks of those without a reading."""
+    """Return a color that the page accepts: verdict.ts rejects close colors without reading."""
     while True:
         colour = _colour(chance)
         if grey(background) - grey(colour) >= 128:

@@ -1,4 +1,4 @@
-"""Decoders of other hands than the page's own."""
+"""Decoders that are independent of the page's own."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 from tests.support.processes import ROOT
 
 Picture = NDArray[np.uint8]
-"""Rows of pixels, each red, green and blue."""
+"""Rows of RGB pixels."""
 Shades = NDArray[np.uint8]
-"""Rows of pixels, each a shade of grey."""
+"""Rows of gray pixels."""
 
 OTHERS = ("ZXing", "OpenCV", "jsQR")
 PAGE = "qr"
 """The decoder that the page itself uses."""
 ZBAR = "ZBar"
-"""Guesses the encoding of bytes that name none, as many apps do. Returns text, never bytes."""
+"""Guesses the encoding of undesignated bytes, as many apps do. Returns text, never bytes."""
 SCANNERS = ("ZXing", "quirc", "ArUco")
-"""The three that a margin is measured by: tests/system/qr/decoders.md says why."""
+"""The three decoders for the margin; tests/system/qr/decoders.md says why."""
 
 HERE = ("ZXing", "OpenCV", "ArUco")
 """Decoders that run in this process; the others run in Node."""
@@ -34,11 +34,11 @@ HERE = ("ZXing", "OpenCV", "ArUco")
 _QR = zxingcpp.BarcodeFormats([zxingcpp.BarcodeFormat.QRCode])
 
 FRAME = 40
-"""Pixels of white around a code that is held up to a reader."""
+"""White pixels around a code."""
 
 
 class Script:
-    """A script of the pages' tests that answers a line with a line."""
+    """A Node script that answers each line with a line."""
 
     def __init__(self, name: str) -> None:
         self._node = subprocess.Popen(
@@ -50,7 +50,7 @@ class Script:
         )
 
     def ask(self, question: object) -> Any:
-        """Send a question; returns its answer."""
+        """Send a line and return the answer."""
         assert self._node.stdin is not None
         assert self._node.stdout is not None
         self._node.stdin.write(json.dumps(question) + "\n")
@@ -73,14 +73,14 @@ class Script:
 
 
 class Readers:
-    """All decoders, each read with in the same way: what they make of a picture, or None."""
+    """All decoders behind one interface, which return a text or None."""
 
     def __init__(self) -> None:
         self._script = Script("qr-readers.mjs")
         self._opencv = cv2.QRCodeDetector()
 
     def read(self, reader: str, picture: Picture) -> str | None:
-        """What a decoder reads in a square picture."""
+        """Return the text that a decoder reads in a square picture."""
         if reader == "ZXing":
             return read_zxing(picture)
         if reader == "OpenCV":
@@ -98,11 +98,11 @@ class Readers:
         return answer
 
     def who_reads(self, picture: Picture, text: str, readers: Sequence[str] = OTHERS) -> list[str]:
-        """The decoders that read a text in a picture."""
+        """Return the decoders that read a text in a picture."""
         return [reader for reader in readers if self.read(reader, picture) == text]
 
     def two_who_read(self, picture: Picture, text: str) -> list[str]:
-        """Two of those decoders, or as many as there are: it asks no others once two have."""
+        """Return at most two of those decoders, without trying more."""
         found: list[str] = []
         for reader in OTHERS:
             if len(found) < 2 and self.read(reader, picture) == text:
@@ -123,7 +123,7 @@ def read_zxing(picture: Picture | Shades) -> str | None:
 
 
 def _question(names: Sequence[str], shades: Shades) -> dict[str, object]:
-    """Return what asks the script to read a square picture with some of its decoders."""
+    """Return the line that lets the script read a square picture with some of its decoders."""
     encoded = base64.b64encode(shades.tobytes()).decode()
     return {"readers": list(names), "side": len(shades), "shades": encoded}
 
@@ -137,14 +137,14 @@ def _read_opencv(detector: cv2.GraphicalCodeDetector, shades: Shades) -> str | N
 
 
 class Scanners:
-    """Decoders as they see the frames of a camera: in shades of grey."""
+    """Decoders for the gray frames of a camera."""
 
     def __init__(self) -> None:
         self._script = Script("qr-readers.mjs")
         self._opencv = {"OpenCV": cv2.QRCodeDetector(), "ArUco": cv2.QRCodeDetectorAruco()}
 
     def who_reads(self, shades: Shades, text: str, scanners: Sequence[str] = SCANNERS) -> list[str]:
-        """Those of them that read a text in a square picture."""
+        """Return those that read a text in a square picture."""
         here = {name: self._read(name, shades) for name in scanners if name in HERE}
         others = [name for name in scanners if name not in HERE]
         if others:
@@ -164,11 +164,11 @@ class Scanners:
 
 
 def greyed(picture: Picture) -> Shades:
-    """A picture in shades of grey."""
+    """Convert a picture to gray."""
     return cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.uint8, copy=False)
 
 
 def framed(picture: Picture, colour: int = 255) -> Picture:
-    """A picture in the middle of a sheet."""
+    """Return a picture centered on a sheet."""
     border = [(FRAME, FRAME), (FRAME, FRAME), (0, 0)]
     return np.pad(picture, border, constant_values=colour)

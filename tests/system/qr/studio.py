@@ -1,4 +1,4 @@
-"""The QR page as a person uses it."""
+"""Drives the QR page as a user does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FINAL = (*SCANS, "unchecked", *WARNINGS)
 
 @dataclass(frozen=True)
 class Saved:
-    """A file that was handed out."""
+    """A downloaded file."""
 
     name: str
     content: bytes
@@ -34,14 +34,14 @@ class Saved:
 
 
 def picture_of(content: bytes) -> Picture:
-    """The pixels of an image file."""
+    """Return the pixels of an image file."""
     decoded = cv2.imdecode(np.frombuffer(content, np.uint8), cv2.IMREAD_COLOR_RGB)
     assert decoded is not None
     return decoded.astype(np.uint8)
 
 
 def drawn(page: Page, svg: bytes, pixels: str = "") -> Picture:
-    """An SVG as the browser draws it, at its own size or so many CSS pixels wide."""
+    """Render an SVG in the browser at its own size or a width in CSS pixels."""
     assert b"<image" not in svg or b'href="data:image/png;base64,' in svg
     other = page.context.new_page()
     other.set_content(f'<body style="margin: 0">{svg.decode()}')
@@ -54,7 +54,7 @@ def drawn(page: Page, svg: bytes, pixels: str = "") -> Picture:
 
 
 def printed(pdf: bytes, pixels: int) -> Picture:
-    """The one page of a PDF, so many pixels wide, by PDFium."""
+    """Render the single page of a PDF at a width in pixels with PDFium."""
     document = pypdfium2.PdfDocument(pdf)
     (page,) = document
     bitmap = page.render(scale=pixels / page.get_width())
@@ -64,7 +64,7 @@ def printed(pdf: bytes, pixels: int) -> Picture:
 
 
 def all_of_it_came(page: Page) -> AbstractContextManager[object]:
-    """Awaits, at its end, all that the page loads ahead: what writes PDFs comes last."""
+    """Wait at the end until the page has preloaded everything. The PDF writer comes last."""
     return page.expect_event("requestfinished", lambda request: "/worker-pdf-" in request.url)
 
 
@@ -73,7 +73,7 @@ class Studio:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        # The decoder has come when its worker has.
+        # The decoder is loaded when its worker is.
         with page.expect_worker():
             page.goto("/custom-qr-generator")
         self.url = page.get_by_role("textbox", name="URL")
@@ -84,7 +84,7 @@ class Studio:
         self.line = page.locator("[data-verdict]")
 
     def write(self, text: str) -> str:
-        """Fill in a text and wait until it is drawn; returns what the code says."""
+        """Fill in a text, wait until it is drawn, and return the page's verdict."""
         self.url.fill(text)
         kept = self.url.input_value().rstrip("\n")
         self.page.wait_for_function(
@@ -94,13 +94,13 @@ class Studio:
         return kept
 
     def paint(self, label: str, colour: str) -> None:
-        """Choose a colour by its text."""
+        """Choose a color by its text."""
         self.page.get_by_role("button", name=re.compile(f"^{label} #")).click()
         self.page.get_by_label("Hex, rgb() or hsl()").fill(colour)
         self.page.keyboard.press("Escape")
 
     def colours(self, foreground: str, background: str) -> None:
-        """Choose both."""
+        """Choose both colors."""
         self.paint("Color", foreground)
         self.paint("Background color", background)
 
@@ -114,7 +114,7 @@ class Studio:
             expect(self.preview).to_be_visible()
 
     def verdict(self) -> str:
-        """What stands under the code when it has been read."""
+        """Return the final verdict under the code."""
         wanted = ", ".join(f'[data-verdict="{verdict}"]' for verdict in FINAL)
         self.page.locator(wanted).wait_for()
         return self.line.get_attribute("data-verdict") or ""
@@ -127,23 +127,23 @@ class Studio:
         self.page.get_by_role("heading", name="Style", exact=True).wait_for()
 
     def option(self, group: str, name: str) -> None:
-        """Choose one of a few."""
+        """Choose an option."""
         choice = self.page.get_by_role("group", name=group)
         choice.get_by_role("radio", name=name, exact=True).check()
 
     def keep(self, styles: Mapping[str, object]) -> None:
-        """Let the browser keep styles by name, as if they had been kept before; opens the page."""
+        """Store styles in the browser and open the page."""
         kept = [{"name": name, "style": style} for name, style in styles.items()]
         self.page.evaluate("kept => localStorage.setItem('qrStyles', kept)", json.dumps(kept))
         self.page.reload()
         self.more()
 
     def take(self, name: str) -> None:
-        """Take a style that is kept."""
+        """Apply a saved style."""
         self.page.get_by_role("button", name=name, exact=True).click()
 
     def download(self, button: str = "DOWNLOAD QR") -> Saved:
-        """Download what is drawn."""
+        """Download the drawn code."""
         with self.page.expect_download() as waiting:
             self.page.get_by_role("button", name=button, exact=True).click()
         download = waiting.value

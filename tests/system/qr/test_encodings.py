@@ -1,4 +1,4 @@
-"""Decoders that guess the encoding of unnamed bytes read accents and symbols whole."""
+"""Decoders that guess encodings read accents and symbols correctly."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALPHABETS = (
 
 
 def mixed_texts(seed: int, count: int) -> list[str]:
-    """Return addresses and words with letters of some script among ASCII ones."""
+    """Return URLs and words with letters of a script among ASCII."""
     chance = random.Random(seed)
     return [
         f"https://ex.example/{''.join(chance.choices(letters, k=chance.randint(1, 8)))}?n={number}"
@@ -56,7 +56,7 @@ def test_a_text_is_read_whole_in_png_and_svg(studio: Studio, readers: Readers, s
 
 
 def test_a_text_under_a_logo_is_read_whole(studio: Studio, readers: Readers) -> None:
-    """Its picture has its place in the canvas that draws text of any script, too."""
+    """Logos also work in the canvas that draws text of any script."""
     studio.choose(image_file("logo", "png", logo_picture("dark")))
     studio.write("Größe: 90°")
     assert studio.verdict() in SCANS
@@ -78,7 +78,7 @@ def test_a_batch_is_read_whole(studio: Studio, readers: Readers) -> None:
             assert {ZBAR, "ZXing"} <= set(readers.who_reads(picture, text, READERS)), text
 
 
-def test_a_text_too_long_for_its_designator_is_refused(studio: Studio) -> None:
+def test_a_text_too_long_with_its_designator_is_refused(studio: Studio) -> None:
     words = studio.page.get_by_role("main").get_by_text("This text is too long for a QR code")
     studio.url.fill("é" * 1_476)
     expect(studio.code).to_be_visible()

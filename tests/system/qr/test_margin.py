@@ -1,4 +1,4 @@
-"""The verdict and its margin: its words and mends on the page, and what it is worth."""
+"""The verdict and its margin: its texts and fixes on the page, and its quality."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio
     expect(studio.line).to_contain_text("Printed 200 mm wide, it scans from up to 2.1 m away.")
     width.fill("as wide as a door")
     expect(studio.line).not_to_contain_text("Printed")
-    # Said to a screen reader, once it rests.
+    # Announced to screen readers once it is final.
     expect(studio.page.get_by_role("status").filter(has_text="Scans well")).to_be_attached()
 
 
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
-    """What the table is measured with."""
+    """Return the bench of the table."""
     bench = Bench()
     yield bench
     bench.close()
@@ -62,7 +62,7 @@ def of_verdict(*verdicts: str) -> Iterator[tuple[int, Row]]:
 
 
 def sample(*verdicts: str) -> list[int]:
-    """The first of each verdict, and one more that is called 'well'."""
+    """The first style of each verdict, and one more 'well'."""
     firsts = [next((number for number, _ in of_verdict(verdict)), None) for verdict in verdicts]
     well = [number for number, _ in of_verdict(WELL)][1:2]
     return [*well, *(number for number in firsts if number is not None)]
@@ -72,7 +72,7 @@ RULES = ("modules", "level", "eyes", "colors")
 
 
 @pytest.mark.parametrize("number", sample(WELL, UNREAD, "dense", "worn", "askew", *RULES))
-def test_the_archive_is_what_is_measured_today(bench: Bench, number: int) -> None:
+def test_the_archive_matches_a_new_measurement(bench: Bench, number: int) -> None:
     row = bench.row(number)
     assert row.verdict == ROWS[number].verdict
     assert bool(row.read) is (row.verdict == WELL)
@@ -81,13 +81,13 @@ def test_the_archive_is_what_is_measured_today(bench: Bench, number: int) -> Non
 
 @pytest.mark.parametrize("number", sample(WELL, UNREAD, "worn", "colors"))
 def test_the_page_gives_the_verdict_of_the_table(studio: Studio, number: int) -> None:
-    """Its canvas and the drawing of the measurement differ by how edges are smoothed."""
+    """The page's canvas and the measurement's drawing differ in anti-aliasing."""
     design = random_design(SEED, number)
     studio.keep({"ours": {**PLAIN, **design.style}})
     studio.take("ours")
     if design.logo:
         kind, width, height = design.logo
-        # The page fits a picture into the square of a logo; the table has smaller ones, too.
+        # The page fits a picture into the logo's square; the table also has smaller ones.
         if max(width, height) < LOGO:
             pytest.skip("a logo smaller than the page makes it")
         picture = cv2.resize(logo_picture(kind), (5 * width, 5 * height))
@@ -98,8 +98,8 @@ def test_the_page_gives_the_verdict_of_the_table(studio: Studio, number: int) ->
     assert studio.verdict() == wanted
 
 
-def test_none_of_those_called_well_is_lost() -> None:
-    """One in a hundred of a style's 36 cases is none."""
+def test_no_style_called_well_is_lost() -> None:
+    """One percent of a style's 36 cases is less than one."""
     well = [row for _, row in of_verdict(WELL)]
     assert len(ROWS) == STYLES
     assert len(well) > STYLES / 20
@@ -107,7 +107,7 @@ def test_none_of_those_called_well_is_lost() -> None:
 
 
 @pytest.mark.parametrize("scanner", SCANNERS)
-def test_each_decoder_reads_nearly_all_of_them_in_the_first_frame(scanner: str) -> None:
+def test_each_decoder_reads_nearly_all_in_the_first_frame(scanner: str) -> None:
     well = [row for _, row in of_verdict(WELL)]
     lost = lost_cases(well, SCANNERS.index(scanner), first=True)
     assert lost <= len(well) * len(CAMERAS) / 100

@@ -1,6 +1,6 @@
-"""Every code that the page hands out is read by decoders of other hands, or carries a warning.
+"""Independent decoders read every code of the page, unless it has a warning.
 
-The seed is printed; `ATAJO_QR_SEED=7 make test` takes another one.
+The seed is printed; `ATAJO_QR_SEED=7 make test` uses another one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def test_three_hundred_codes(studio: Studio, readers: Readers) -> None:
 
 
 def check(studio: Studio, readers: Readers, cases: list[Case]) -> None:
-    """Make every case; all faults are told together."""
+    """Create every case and report all faults together."""
     faults: list[str] = []
     tally = dict.fromkeys(OTHERS, 0)
     warned = 0
@@ -46,14 +46,14 @@ def check(studio: Studio, readers: Readers, cases: list[Case]) -> None:
             continue
         if drawing and readers.read("ZXing", framed(drawn(studio.page, drawing.content))) != text:
             faults.append(f"{case}: its SVG is not read by ZXing")
-        # Held against black only where the quiet zone was asked for.
+        # Tested on black only with a quiet zone.
         sheet = framed(picture, 0 if case.quiet_zone else 255)
         if readers.read(ZBAR, sheet) not in (None, text):
             faults.append(f"{case}: ZBar reads another text")
         by = readers.two_who_read(sheet, text)
         for reader in by:
             tally[reader] += 1
-        # The second reader of a dense code is not the same for all of them.
+        # The second decoder of dense codes varies.
         if verdict not in SCANS or "ZXing" not in by or (case.plain and len(by) < 2):
             faults.append(f"{case}: {verdict}, read by {by}")
     print(f"seed {SEED}: {len(cases)} codes, {warned} with warnings, others read first by {tally}")  # noqa: T201
@@ -62,7 +62,7 @@ def check(studio: Studio, readers: Readers, cases: list[Case]) -> None:
 
 
 def make(studio: Studio, case: Case) -> str:
-    """Make a code; returns the text it must hold."""
+    """Create a code and return its expected text."""
     studio.choose(case.logo)
     studio.colours(case.foreground, case.background)
     switch = studio.page.get_by_role("switch")

@@ -1,4 +1,4 @@
-"""What the QR page does beside its codes: offline, logos of every kind, other formats, speed."""
+"""Other features of the QR page: offline use, logos, formats, speed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RED = (220, 30, 30)
 
 
 def solid(width: int, height: int, colour: tuple[int, int, int] = RED) -> Picture:
-    """A picture of one colour."""
+    """A picture of one color."""
     return np.full((height, width, 3), colour, np.uint8)
 
 
@@ -65,14 +65,14 @@ def test_huge_logos_are_scaled_down(studio: Studio, kind: str) -> None:
     assert studio.verdict() == "well"
 
 
-def test_an_avif_is_taken_where_the_browser_knows_it(studio: Studio) -> None:
+def test_an_avif_is_accepted_if_the_browser_supports_it(studio: Studio) -> None:
     done, encoded = cv2.imencode(".avif", solid(64, 64))
     assert done
     studio.choose({"name": "a.avif", "mimeType": "image/avif", "buffer": encoded.tobytes()})
     assert size_of(studio.preview.get_attribute("src") or "") == (64, 64)
 
 
-def test_exif_turns_a_logo_and_does_not_stay(studio: Studio) -> None:
+def test_exif_rotates_a_logo_and_is_removed(studio: Studio) -> None:
     picture = solid(80, 40)
     picture[:, :40] = (255, 255, 255)
     jpeg = image_file("turned", "jpeg", picture)
@@ -84,14 +84,14 @@ def test_exif_turns_a_logo_and_does_not_stay(studio: Studio) -> None:
     source = studio.preview.get_attribute("src") or ""
     assert size_of(source) == (40, 80)
     pixels = picture_of(base64.b64decode(source.partition(",")[2]))
-    # Turned clockwise, what was left is above.
+    # After a clockwise rotation, the left side is at the top.
     assert pixels[10, 20].min() > 230
     assert np.abs(pixels[70, 20].astype(int) - RED).max() < 30
     assert b"Exif" not in base64.b64decode(source.partition(",")[2])
 
 
 def test_a_drawing_with_script_and_references_is_harmless(studio: Studio) -> None:
-    """The fixture fails for a request to anybody and for an error."""
+    """The fixture fails for requests and errors."""
     drawing = (
         '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" '
         'viewBox="0 0 10 10" onload="parent.hurt = 1"><script>parent.hurt = 1</script>'
@@ -117,13 +117,13 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg"'
 
 
 def svg(attributes: str, content: str = RECT) -> FilePayload:
-    """A drawing with attributes of its root."""
+    """Return an SVG with attributes of its root."""
     drawing = f"{SVG} {attributes}>{content}"
     return {"name": "a.svg", "mimeType": "image/svg+xml", "buffer": drawing.encode()}
 
 
 def cut(kind: str, share: float) -> FilePayload:
-    """The first part of a picture's file."""
+    """Return a truncated picture file."""
     busy = cv2.resize(logo_picture("busy"), (400, 300)).astype(np.uint8)
     file = image_file("cut", kind, busy)
     return {**file, "buffer": file["buffer"][: int(len(file["buffer"]) * share)]}
@@ -146,9 +146,7 @@ UNSIZED = "This SVG has no size. Please save it with a width and a height"
         (svg('viewBox="0 0 60 60"', "</svg>"), EMPTY),
     ],
 )
-def test_a_picture_that_would_be_a_hole_is_told(
-    studio: Studio, logo: FilePayload, words: str
-) -> None:
+def test_an_invisible_picture_is_refused(studio: Studio, logo: FilePayload, words: str) -> None:
     studio.file.set_input_files(logo)
     expect(studio.page.get_by_text(words)).to_be_visible()
     expect(studio.preview).to_be_hidden()
@@ -164,7 +162,7 @@ def test_a_picture_that_would_be_a_hole_is_told(
         'width="60px" height="60px"',
     ],
 )
-def test_a_drawing_with_a_size_fills_its_place(studio: Studio, attributes: str) -> None:
+def test_an_svg_with_a_size_fills_its_place(studio: Studio, attributes: str) -> None:
     studio.choose(svg(attributes))
     studio.write(LINK)
     assert studio.verdict() == "well"
@@ -174,10 +172,10 @@ def test_a_drawing_with_a_size_fills_its_place(studio: Studio, attributes: str) 
 
 @pytest.mark.parametrize("place", ["URL", "Center image", None])
 @pytest.mark.parametrize("kind", ["an image", "no image"])
-def test_a_file_dropped_anywhere_is_a_logo_or_told_to_be_none(
+def test_a_file_dropped_anywhere_becomes_a_logo_or_is_refused(
     studio: Studio, tmp_path: Path, place: str | None, kind: str
 ) -> None:
-    """As from a folder: where the page leaves a file to the browser, it opens in its place."""
+    """Otherwise the browser would open the file instead of the page."""
     studio.write(LINK)
     file = tmp_path / ("logo.png" if kind == "an image" else "a.txt")
     file.write_bytes(image_file("logo", "png", logo_picture("pale"))["buffer"])
@@ -198,7 +196,7 @@ def test_a_file_dropped_anywhere_is_a_logo_or_told_to_be_none(
     assert studio.page.url.endswith("/custom-qr-generator")
 
 
-def test_without_content_there_is_no_code_and_nothing_moves_when_one_comes(studio: Studio) -> None:
+def test_the_first_code_causes_no_layout_shift(studio: Studio) -> None:
     board = studio.page.locator("canvas")
     before = board.bounding_box()
     blank = board.evaluate("e => e.toDataURL()")
@@ -228,7 +226,7 @@ def test_a_copied_image_is_the_code(studio: Studio, readers: Readers) -> None:
     assert readers.who_reads(framed(picture), LINK) == ["ZXing", "OpenCV", "jsQR"]
 
 
-def test_a_dense_code_is_warned_of_and_its_drawing_scans(studio: Studio, readers: Readers) -> None:
+def test_a_dense_code_has_a_warning_and_its_svg_scans(studio: Studio, readers: Readers) -> None:
     text = url_of(2953, 1)
     studio.write(text)
     assert studio.verdict() == "dense"
@@ -243,19 +241,19 @@ def test_a_dense_code_is_warned_of_and_its_drawing_scans(studio: Studio, readers
 
 
 @pytest.mark.parametrize("length", [300, 2953])
-def test_typing_never_waits(studio: Studio, length: int) -> None:
-    """From a key to the next frame it takes hardly longer than in a field that draws nothing."""
+def test_typing_never_lags(studio: Studio, length: int) -> None:
+    """The delay from key to frame is about that of a plain field."""
     studio.write(url_of(length - 12, 1))
     idle = typing(studio.page, studio.name)
     drawing = typing(studio.page, studio.url)
     assert len(studio.url.input_value()) == length
-    # Milliseconds. Cores are shared: the better half of the keys tells.
+    # Milliseconds. On shared cores the faster half of the keys counts.
     assert sorted(drawing)[3] < sorted(idle)[3] + 50, (idle, drawing)
     assert studio.verdict() in (*SCANS, "dense")
 
 
 def typing(page: Page, field: Locator) -> list[int]:
-    """Milliseconds from each of twelve keys to the next frame."""
+    """Return the milliseconds from each of twelve keys to the next frame."""
     field.focus()
     page.keyboard.press("Control+End")
     times: list[int] = []
@@ -268,7 +266,7 @@ def typing(page: Page, field: Locator) -> list[int]:
 
 
 def size_of(data_url: str) -> tuple[int, int]:
-    """Width and height of a PNG."""
+    """Return width and height of a PNG."""
     content = base64.b64decode(data_url.partition(",")[2])
     width, height = struct.unpack(">II", content[16:24])
     assert zlib.crc32(content[12:29]) == struct.unpack(">I", content[29:33])[0]
