@@ -24,8 +24,8 @@ class Batcher(Generic[Item]):
     """Sends items that are submitted in one turn of the event loop together, `max_items` per call.
 
     While a call is in flight, later items wait until it ends, for `GATHER_SECONDS` at most: a call
-    costs far more than one more item in it. A call has the context (request id, trace) of whoever
-    submitted its first item. `send` must not raise, except when cancelled. For use within one event
+    costs far more than one more item in it. A call has the context (request id, trace) in which
+    its first item was submitted. `send` must not raise, except when cancelled. For use within one event
     loop.
     """
 

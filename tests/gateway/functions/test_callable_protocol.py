@@ -145,19 +145,19 @@ def test_nul_is_rejected_in_stored_texts(gateway: InProcessGateway) -> None:
 
 
 def test_rejected_calls_do_not_fill_memory(tmp_path: Path) -> None:
-    def kept() -> int:
+    def held_bytes() -> int:
         gc.collect()
         return sum(issubclass(type(one), AppError) for one in gc.get_objects())
 
-    before = kept()
+    before = held_bytes()
     with InProcessGateway(tmp_path) as gateway:
         for wrong in ({"guest": "no key"}, {"code": "\0"}, {"code": 1}, {"code": "-"}):
             for _ in range(10):
                 payload = {"code": new_code(), "url": "example.com", "token": None, **wrong}
-                answer = gateway.call("createShortLink", payload)
-                assert error_of(answer) == (400, "INVALID_ARGUMENT")
+                response = gateway.call("createShortLink", payload)
+                assert error_of(response) == (400, "INVALID_ARGUMENT")
         gateway.http.close()  # A connection holds its last request.
-        wait_until(lambda: kept() <= before)
+        wait_until(lambda: held_bytes() <= before)
 
 
 def test_cors_allows_the_own_origin_and_no_other(gateway: InProcessGateway) -> None:
@@ -179,10 +179,10 @@ def test_cors_allows_the_own_origin_and_no_other(gateway: InProcessGateway) -> N
             f"{gateway.url}/accessLink", json={"data": {"code": "x"}}, headers={"origin": origin}
         )
         assert "access-control-allow-origin" not in called.headers
-        for answer in (own, foreign):
-            told = {(name.lower(), value) for name, value in answer.headers.items()}
+        for response in (own, foreign):
+            received = {(name.lower(), value) for name, value in response.headers.items()}
             always = Edge.load().function_headers
-            assert {(name.decode(), value.decode()) for name, value in always} <= told
+            assert {(name.decode(), value.decode()) for name, value in always} <= received
 
 
 def test_the_authorization_header_is_accepted_and_ignored(gateway: InProcessGateway) -> None:
@@ -203,9 +203,9 @@ def test_the_request_id_is_accepted_or_created_and_returned(gateway: InProcessGa
         return response.headers["x-request-id"]
 
     assert answered("walk-1") == "walk-1"
-    made = answered(None)
-    assert made
-    assert answered(None) != made
+    created = answered(None)
+    assert created
+    assert answered(None) != created
     assert answered("white space; and more") not in ("", "white space; and more")
     assert len(answered("a" * 1000)) <= 64
 

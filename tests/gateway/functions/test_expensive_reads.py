@@ -66,23 +66,23 @@ def test_a_search_in_repetitive_text_is_answered(product: Product, text: str, or
 def test_searches_of_one_owner_do_not_reject_those_of_another(product: Product) -> None:
     code = new_code()
     product.data("createShortLink", {**OTHER, "code": code, "url": "https://example.com/"})
-    answers: Counter[int] = Counter()
+    statuses: Counter[int] = Counter()
     has_ended = threading.Event()
 
     def search() -> None:
         with httpx.Client(timeout=30) as http:
             while not has_ended.is_set():
-                wanted = {**HOSTILE, "query": REPETITIVE[0]}
-                answer = http.post(f"{product.url}/showLinks", json={"data": wanted})
-                answers[answer.status_code] += 1
-                if answer.status_code == 429:
-                    assert answer.json()["error"]["status"] == "RESOURCE_EXHAUSTED"
-                    assert int(answer.headers["retry-after"]) >= 1
+                payload = {**HOSTILE, "query": REPETITIVE[0]}
+                response = http.post(f"{product.url}/showLinks", json={"data": payload})
+                statuses[response.status_code] += 1
+                if response.status_code == 429:
+                    assert response.json()["error"]["status"] == "RESOURCE_EXHAUSTED"
+                    assert int(response.headers["retry-after"]) >= 1
 
     with ThreadPoolExecutor(SEARCHES) as searching:
         running = [searching.submit(search) for _ in range(SEARCHES)]
         try:
-            wait_until(lambda: answers[429] > 0, RECOVERY_SECONDS)
+            wait_until(lambda: statuses[429] > 0, RECOVERY_SECONDS)
             for _ in range(10):
                 shown = product.call("showStatistics", {**OTHER, "code": None})
                 assert shown.status_code == 200, shown.text
@@ -95,9 +95,9 @@ def test_searches_of_one_owner_do_not_reject_those_of_another(product: Product) 
         for one in running:
             one.result()
     # On a slow machine, some searches of this owner reach their deadline (504).
-    assert set(answers) <= {200, 429, 504}, answers
+    assert set(statuses) <= {200, 429, 504}, statuses
     rejected = 'atajo_reads_rejected_total{kind="searches",reason="owner_limit"}'
-    assert product.metric(rejected, "links") >= answers[429]
+    assert product.metric(rejected, "links") >= statuses[429]
     states = product.http.get(f"{product.url}/status", headers={"accept": "application/json"})
     assert states.json()["reading"] == "partly"
 

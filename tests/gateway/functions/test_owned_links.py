@@ -65,8 +65,8 @@ def owner(request: pytest.FixtureRequest, gateway: InProcessGateway) -> Owner:
 
 def make(gateway: InProcessGateway, owner: Owner, url: str = EXAMPLE) -> str:
     code = new_code()
-    made = gateway.data("createShortLink", {**owner, "code": code, "url": url})
-    assert made == {"success": True, "code": code, "short_link": code}
+    created = gateway.data("createShortLink", {**owner, "code": code, "url": url})
+    assert created == {"success": True, "code": code, "short_link": code}
     return code
 
 
@@ -100,7 +100,7 @@ def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGat
     assert list(reply) == ["success", "link", "history"]
     link = reply["link"]
     assert list(link) == LINK_KEYS
-    made = link.pop("created_at")
+    created = link.pop("created_at")
     assert link == {
         "code": code,
         "short_link": code,
@@ -116,13 +116,13 @@ def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGat
         "views": 0,
         "bots": 0,
     }
-    assert made.endswith("Z")
-    assert timedelta(seconds=-1) < datetime.fromisoformat(made) - before < timedelta(seconds=30)
+    assert created.endswith("Z")
+    assert timedelta(seconds=-1) < datetime.fromisoformat(created) - before < timedelta(seconds=30)
     assert reply["history"] == []
     page = gateway.data("showLinks", owner)
     assert page == {
         "success": True,
-        "links": [{**link, "created_at": made}],
+        "links": [{**link, "created_at": created}],
         "total": 1,
         "cursor": None,
     }
@@ -151,13 +151,18 @@ def test_a_change_is_returned_and_applies_here_at_once(
         "expires_at": "2086-07-01T07:30:00.000Z",
         "ended_url": "http://ended.example",
     }
-    told = gateway.data("showLink", {**owner, "code": code})
-    assert told["link"] == link
-    assert told["history"] == [{"long_link": EXAMPLE, "until": link["changed_at"]}]
+    reply = gateway.data("showLink", {**owner, "code": code})
+    assert reply["link"] == link
+    assert reply["history"] == [{"long_link": EXAMPLE, "until": link["changed_at"]}]
 
-    taken: dict[str, object] = {"expires_at": None, "ended_url": None, "tags": [], "title": ""}
-    link = gateway.data("changeLink", {**owner, "code": code, "changes": taken})["link"]
-    assert {key: link[key] for key in taken} == taken
+    removed_values: dict[str, object] = {
+        "expires_at": None,
+        "ended_url": None,
+        "tags": [],
+        "title": "",
+    }
+    link = gateway.data("changeLink", {**owner, "code": code, "changes": removed_values})["link"]
+    assert {key: link[key] for key in removed_values} == removed_values
     change = {**owner, "code": code, "changes": {"expires_at": "2020-01-01T00:00Z"}}
     link = gateway.data("changeLink", change)["link"]
     assert (link["state"], link["expires_at"]) == ("expired", "2020-01-01T00:00:00.000Z")
@@ -193,8 +198,11 @@ def test_a_repeated_creation_redirects_as_the_link_is_now(gateway: InProcessGate
     assert gateway.data("createShortLink", again)["success"]
     assert gateway.visit(code).headers["location"] == "https://b.example/"
     gateway.data("removeLinks", {**owner, "codes": [code]})
-    taken = gateway.call("createShortLink", again)
-    assert (taken.status_code, taken.json()["error"]["details"]["reason"]) == (409, "CODE_TAKEN")
+    removed_values = gateway.call("createShortLink", again)
+    assert (removed_values.status_code, removed_values.json()["error"]["details"]["reason"]) == (
+        409,
+        "CODE_TAKEN",
+    )
     assert gateway.visit(code).status_code == 410
 
 
@@ -232,8 +240,8 @@ def test_views_are_shown_if_known(gateway: InProcessGateway) -> None:
     assert len(days[visited] or []) == 30
     # The UTC day may change between the visits and the list.
     assert sum((days[visited] or [])[-2:]) == 3
-    for asked in ({}, {"recent": False}, {"recent": None}):
-        [link, _] = gateway.data("showLinks", {**owner, **asked})["links"]
+    for options in ({}, {"recent": False}, {"recent": None}):
+        [link, _] = gateway.data("showLinks", {**owner, **options})["links"]
         assert list(link) == LINK_KEYS
     assert gateway.call("showLinks", {**owner, "recent": "yes"}).status_code == 400
     gateway.analytics.away = True
@@ -314,9 +322,9 @@ def test_a_list_has_pages_of_fifty_or_as_requested(gateway: InProcessGateway) ->
     assert (last["total"], last["cursor"]) == (51, None)
     nothing_said = dict.fromkeys(("query", "state", "order", "limit", "cursor", "token"))
     assert gateway.data("showLinks", {**owner, **nothing_said}) == first
-    asked = {**owner, "order": "oldest", "limit": 20, "query": "EXAMPLE"}
-    page = gateway.data("showLinks", {**asked, "cursor": None})
-    page = gateway.data("showLinks", {**asked, "cursor": page["cursor"]})
+    options = {**owner, "order": "oldest", "limit": 20, "query": "EXAMPLE"}
+    page = gateway.data("showLinks", {**options, "cursor": None})
+    page = gateway.data("showLinks", {**options, "cursor": page["cursor"]})
     assert [link["code"] for link in page["links"]] == codes[::-1][20:40]
 
 
@@ -469,8 +477,8 @@ def test_an_invalid_timestamp_is_explained(
 ) -> None:
     owner, code = unchanged
     change = {**owner, "code": code, "changes": {"expires_at": "2086-02-30T00:00:00Z"}}
-    told = gateway.call("changeLink", change).json()["error"]["message"]
-    assert told == "expires_at: there is no such day, time or offset."
+    reply = gateway.call("changeLink", change).json()["error"]["message"]
+    assert reply == "expires_at: there is no such day, time or offset."
 
 
 @pytest.fixture(scope="module")
@@ -589,8 +597,8 @@ def test_a_claim_needs_token_and_guest(
 
 def new_password(password: str) -> dict[str, str]:
     """Return the fields of a new password, hashed as the page does."""
-    made = registration("", password)
-    return {"new_password": made["password"], "new_salt": made["salt"]}
+    created = registration("", password)
+    return {"new_password": created["password"], "new_salt": created["salt"]}
 
 
 ACCOUNT_CALLS: dict[str, dict[str, str]] = {

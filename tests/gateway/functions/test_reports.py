@@ -1,7 +1,7 @@
-"""Reports harm nobody: they change nothing of a link, and only the operator learns of them.
+"""Reports change nothing about a link, and only the operator sees them.
 
-A link is reported for every reason by several people. Then every answer of a function, whoever
-calls it, and every log and metric is searched for what they wrote.
+Several people report a link for every reason. Then the responses of all functions to all callers,
+all logs and all metrics are searched for what they wrote.
 """
 
 from __future__ import annotations
@@ -54,21 +54,21 @@ def test_only_the_operator_sees_reports_and_nothing_changes(
     codes = []
     for owner in owners:
         codes.append(new_code())
-        made = {"code": codes[-1], "url": "https://example.com/", **owner}
-        assert product.data("createShortLink", made)["success"]
+        payload = {"code": codes[-1], "url": "https://example.com/", **owner}
+        assert product.data("createShortLink", payload)["success"]
 
-    def answers() -> list[Any]:
+    def views_of_callers() -> list[Any]:
         """Return what the functions show owners, other guests and anonymous callers."""
-        told: list[Any] = [product.data("showProfile", {"token": token})]
+        replies: list[Any] = [product.data("showProfile", {"token": token})]
         for caller in (*owners, {"guest": REPORTERS[0]}, {}):
-            told.append(product.data("showLinks", caller))
+            replies.append(product.data("showLinks", caller))
             for code in codes:
-                told.append(product.data("accessLink", {"code": code}))
-                told.append(product.data("showLink", {**caller, "code": code}))
-                told.append(product.data("showStatistics", {**caller, "code": code})["success"])
-        return told
+                replies.append(product.data("accessLink", {"code": code}))
+                replies.append(product.data("showLink", {**caller, "code": code}))
+                replies.append(product.data("showStatistics", {**caller, "code": code})["success"])
+        return replies
 
-    before = answers()
+    before = views_of_callers()
     ids = {
         (code, reason): {report(product, code, reason, guest)["report"] for guest in REPORTERS}
         for code in codes
@@ -76,8 +76,8 @@ def test_only_the_operator_sees_reports_and_nothing_changes(
     }
     assert all(len(same) == 1 for same in ids.values())
     # Visits by accessLink are counted meanwhile.
-    after = answers()
-    assert _but_views(after) == _but_views(before)
+    after = views_of_callers()
+    assert _without_views(after) == _without_views(before)
     for code in codes:
         assert product.visit(code).status_code == 302
     reported = {one for same in ids.values() for one in same}
@@ -93,8 +93,8 @@ def test_only_the_operator_sees_reports_and_nothing_changes(
     assert {said.contact for one in found.reports for said in one.statements} == {CONTACT}
 
 
-def _but_views(told: list[Any]) -> Any:
-    text = json.dumps(told)
+def _without_views(replies: list[Any]) -> Any:
+    text = json.dumps(replies)
     return json.loads(
         text, object_hook=lambda one: {k: v for k, v in one.items() if k not in ("views", "bots")}
     )
@@ -105,12 +105,12 @@ def test_metrics_count_reports_and_waiting_ones(
 ) -> None:
     code = product.shorten("https://example.com/metrics")
     series = 'atajo_links_reports_total{reason="illegal"}'
-    taken = product.metric(series, "links")
+    accepted = product.metric(series, "links")
     waiting = product.metric("atajo_links_reports_waiting", "links")
     for _ in range(3):
         report(product, code, "illegal", REPORTERS[0])
     report(product, code, "spam", REPORTERS[0])
-    assert product.metric(series, "links") == taken + 3
+    assert product.metric(series, "links") == accepted + 3
 
     def waits(count: float) -> bool:
         return product.metric("atajo_links_reports_waiting", "links") == count

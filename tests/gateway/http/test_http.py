@@ -137,8 +137,8 @@ async def answer_to(port: int, *sent: bytes) -> bytes:
         return await answering
 
 
-def statuses_of(answers: bytes) -> list[bytes]:
-    return re.findall(rb"HTTP/1.1 (\d+) ", answers)
+def statuses_of(responses: bytes) -> list[bytes]:
+    return re.findall(rb"HTTP/1.1 (\d+) ", responses)
 
 
 async def get(port: int, *codes: str) -> list[bytes]:
@@ -179,12 +179,12 @@ async def test_invalid_requests_are_rejected_and_counted_but_not_logged(
     reason: str, sent: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = rejections(reason)
-    with capture_logs() as told:
+    with capture_logs() as logged:
         async with Server().running() as port:
-            answer = await answer_to(port, sent)
-    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+            response = await answer_to(port, sent)
+    assert response.startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert rejections(reason) == before + 1
-    assert not told
+    assert not logged
     assert not caplog.messages
 
 
@@ -233,9 +233,9 @@ async def test_an_upgrade_is_ignored(protocol: bytes, caplog: pytest.LogCaptureF
     head = b"GET /abcdefgh HTTP/1.1\r\nhost: x\r\n"
     asks = head + b"connection: Upgrade\r\nupgrade: %s\r\n\r\n" % protocol
     async with server.running() as port:
-        answers = await answer_to(port, asks + asks + head + b"connection: close\r\n\r\n")
-    assert statuses_of(answers) == [b"302"] * 3
-    assert answers.count(b"location: %s\r\n" % URL.encode()) == 3
+        responses = await answer_to(port, asks + asks + head + b"connection: close\r\n\r\n")
+    assert statuses_of(responses) == [b"302"] * 3
+    assert responses.count(b"location: %s\r\n" % URL.encode()) == 3
     assert rejections("upgrade") == before + 2
     assert not caplog.messages
 
@@ -270,8 +270,8 @@ async def test_the_body_of_an_upgrade_is_not_parsed_as_a_request(*, at_once: boo
         b"GET /abcdefgh HTTP/1.1\r\n" + asks.replace(b"Upgrade,", b"Upgrade, close,") + b"\r\n",
     ]
     async with server.running() as port:
-        answers = await answer_to(port, *([b"".join(sent)] if at_once else sent))
-    assert statuses_of(answers) == [b"200", b"302", b"200", b"302"]
+        responses = await answer_to(port, *([b"".join(sent)] if at_once else sent))
+    assert statuses_of(responses) == [b"200", b"302", b"200", b"302"]
     assert bodies == [hidden, hidden]
     assert len(server.visits.codes) == 2
 
@@ -280,20 +280,20 @@ async def test_failing_redirects_are_logged_once_per_reason() -> None:
     server = Server()
     server.source.is_away = True
     async with server.running() as port:
-        with capture_logs() as told:
+        with capture_logs() as logged:
             assert await get(port, *(f"nobody{n:02}" for n in range(30))) == [FAILING] * 30
     assert server.failed() == 30
-    assert [line["event"] for line in told] == ["redirect_failed"]
+    assert [line["event"] for line in logged] == ["redirect_failed"]
 
 
 def test_calls_rejected_by_the_gateway_are_logged_once_per_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.app.throttled", logs.Throttled("gateway.app"))
-    with capture_logs() as told, InProcessGateway(tmp_path) as gateway:
+    with capture_logs() as logged, InProcessGateway(tmp_path) as gateway:
         for _ in range(20):
             assert gateway.call("createShortLink", {"code": "no URL"}).status_code == 400
-    assert [line["event"] for line in told].count("request_refused") == 1
+    assert [line["event"] for line in logged].count("request_refused") == 1
 
 
 async def test_a_client_that_does_not_read_is_disconnected(
@@ -329,13 +329,13 @@ async def test_an_error_of_the_server_is_logged_and_not_blamed_on_the_client(
     monkeypatch.setattr("gateway.http.hardening.log", logs.Throttled("gateway.http.hardening"))
     server, broke, invalid = Server(), rejections("broke"), rejections("invalid")
     async with server.running() as port:
-        with capture_logs() as told, monkeypatch.context() as patch:
+        with capture_logs() as logged, monkeypatch.context() as patch:
             patch.setattr("uvicorn.protocols.http.httptools_impl.RequestResponseCycle", breaks)
             for _ in range(2):
-                answer = await answer_to(port, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
-                assert answer.startswith(b"HTTP/1.1 500 ")
+                response = await answer_to(port, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+                assert response.startswith(b"HTTP/1.1 500 ")
         assert await get(port, "aaaaaaaa") == [FOUND]
-    [line] = told
+    [line] = logged
     assert line["event"] == "http_error"
     assert isinstance(line["exc_info"], RuntimeError)
     assert (rejections("broke"), rejections("invalid")) == (broke + 2, invalid)
@@ -354,12 +354,12 @@ async def test_an_error_in_the_fast_path_is_answered_counted_and_logged_once(
 
     async with server.running() as port:
         assert await get(port, "aaaaaaaa", "aaaaaaaa") == [FOUND, FOUND]
-        with capture_logs() as told, monkeypatch.context() as patch:
+        with capture_logs() as logged, monkeypatch.context() as patch:
             patch.setattr(broken, part, breaks)
             codes = ["bbbbbbbb", "cccccccc", "dddddddd"]
             assert await get(port, *codes) == [FAILING] * 3
             assert server.failed() == 3
-        assert [line["event"] for line in told] == ["redirect_error"]
+        assert [line["event"] for line in logged] == ["redirect_error"]
         assert await get(port, "aaaaaaaa", "eeeeeeee") == [FOUND, FOUND]
         assert server.failed() == 3
         assert len(server.visits.codes) == 4
@@ -415,10 +415,10 @@ async def test_requests_before_an_invalid_one_are_answered_completely(
         await rejection(before)
         for _ in range(answered):
             app.released.release()
-        answers = await reader.read()
-    assert statuses_of(answers) == [b"200"] * answered + [b"400"]
-    assert answers.count(b"\r\n\r\nyes") == answered
-    assert answers.endswith(b"Invalid HTTP request received.")
+        responses = await reader.read()
+    assert statuses_of(responses) == [b"200"] * answered + [b"400"]
+    assert responses.count(b"\r\n\r\nyes") == answered
+    assert responses.endswith(b"Invalid HTTP request received.")
     assert len(app.paths) == answered
 
 
@@ -431,7 +431,7 @@ async def test_an_invalid_body_ends_the_connection_with_one_response(
 ) -> None:
     """The response that has begun, or else the rejection."""
     app = Held(begins=begins)
-    with capture_logs() as told:
+    with capture_logs() as logged:
         async with Server(app).connected() as (reader, writer):
             writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
             await app.asked.wait()
@@ -440,10 +440,10 @@ async def test_an_invalid_body_ends_the_connection_with_one_response(
             writer.write(chunk + b"no chunk\r\n" + bytes(16 << 20))
             await rejection(before)
             app.released.release()
-            answers = await reader.read()
-    assert statuses_of(answers) == [status]
-    assert answers.endswith(end)
-    assert not told
+            responses = await reader.read()
+    assert statuses_of(responses) == [status]
+    assert responses.endswith(end)
+    assert not logged
 
 
 async def test_reading_pauses_for_a_client_that_sends_faster_than_it_is_answered() -> None:
@@ -489,10 +489,10 @@ async def test_a_request_that_does_not_arrive_in_time_ends_the_connection(
     async with Server(app).connected() as (reader, writer):
         writer.write(sent)
         sending = asyncio.create_task(send_on(writer))
-        answers = await reader.read()
+        responses = await reader.read()
         sending.cancel()
         app.released.release()
-    assert statuses_of(answers) == statuses
+    assert statuses_of(responses) == statuses
     assert rejections("late") == before + 1
 
 
@@ -502,14 +502,14 @@ async def test_a_rejected_client_that_sends_endlessly_is_not_read_endlessly(
     monkeypatch.setattr("gateway.http.hardening.MAX_LINGER_SECONDS", 0.2)
     async with Server().connected() as (reader, writer):
         writer.write(b"hello\r\n\r\n")
-        answer = await reader.read()
+        response = await reader.read()
         with suppress(ConnectionError):  # A reset after the close ends the loop.
             while True:
                 writer.write(b"a")
                 await writer.drain()
                 await asyncio.sleep(0.02)
-    assert answer.startswith(b"HTTP/1.1 400 ")
-    assert answer.endswith(b"Invalid HTTP request received.")
+    assert response.startswith(b"HTTP/1.1 400 ")
+    assert response.endswith(b"Invalid HTTP request received.")
 
 
 async def test_a_client_that_waits_for_its_response_is_not_late(

@@ -96,9 +96,9 @@ async def test_a_broken_connection_does_not_affect_others() -> None:
     assert sent == [0, 2]
 
 
-@pytest.mark.parametrize("taken", [0, 1, 30, 100])
+@pytest.mark.parametrize("written_bytes", [0, 1, 30, 100])
 async def test_visits_that_a_full_disk_rejects_are_lost_before_their_responses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taken: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written_bytes: int
 ) -> None:
     sink = Sink()
     pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
@@ -106,9 +106,9 @@ async def test_visits_that_a_full_disk_rejects_are_lost_before_their_responses(
     pwrite = os.pwrite
 
     def fill(fd: int, data: bytes, start: int) -> int:
-        if not taken:
+        if not written_bytes:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return pwrite(fd, data[:taken], start)
+        return pwrite(fd, data[:written_bytes], start)
 
     with monkeypatch.context() as full:
         full.setattr(os, "pwrite", fill)

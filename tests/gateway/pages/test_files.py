@@ -107,15 +107,15 @@ def test_the_page_of_a_link_exists_for_every_code(site: InProcessGateway, length
     assert get(site, f"/links/{(new_code() * 4)[:length]}").status_code == 200
 
 
-@pytest.mark.parametrize("ends", ["+", "%2B", "%2b", "+?a=b"])
+@pytest.mark.parametrize("suffix", ["+", "%2B", "%2b", "+?a=b"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 @pytest.mark.parametrize("state", LinkState)
 def test_a_preview_exists_for_every_current_or_former_link(
-    site: InProcessGateway, state: LinkState, method: str, ends: str
+    site: InProcessGateway, state: LinkState, method: str, suffix: str
 ) -> None:
     code = site.shorten("https://example.com/")
     site.links.answer(code, Resolution(state, "https://example.com/"))
-    response = get(site, f"/{code}{ends}", method)
+    response = get(site, f"/{code}{suffix}", method)
     assert response.status_code == 200
     assert response.headers["cache-control"] == "no-cache"
     assert response.headers["content-type"] == "text/html; charset=utf-8"
@@ -256,9 +256,9 @@ def test_head_has_the_same_headers_without_a_body(site: InProcessGateway, path: 
     got, headed = get(site, path), get(site, path, "HEAD")
     assert headed.status_code == got.status_code
     assert headed.content == b""
-    told = {"date", "x-request-id"}
-    assert {name: value for name, value in headed.headers.items() if name not in told} == {
-        name: value for name, value in got.headers.items() if name not in told
+    varying = {"date", "x-request-id"}
+    assert {name: value for name, value in headed.headers.items() if name not in varying} == {
+        name: value for name, value in got.headers.items() if name not in varying
     }
 
 

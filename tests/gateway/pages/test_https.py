@@ -16,14 +16,14 @@ HSTS = "strict-transport-security"
 
 
 @pytest.mark.parametrize(
-    ("public_url", "told"),
+    ("public_url", "expected"),
     [
         ("HTTPS://atajo.example:8443", ["max-age=31536000"]),
         ("http://localhost:8080", []),
     ],
 )
 def test_every_response_has_hsts_only_with_https(
-    tmp_path: Path, public_url: str, told: list[str]
+    tmp_path: Path, public_url: str, expected: list[str]
 ) -> None:
     script = next((BUILT / "assets").glob("index-*.js")).name
     with (
@@ -42,13 +42,13 @@ def test_every_response_has_hsts_only_with_https(
                 ("POST", "/accessLink", {"data": "x" * 70_000}),
                 ("POST", "/nothing", call),
             ):
-                answer = http.request(method, origin + path, json=body)
-                assert answer.headers.get_list(HSTS) == told, (origin, method, path)
+                response = http.request(method, origin + path, json=body)
+                assert response.headers.get_list(HSTS) == expected, (origin, method, path)
     with (
         Nginx(tmp_path, "127.0.0.1:9", public_url) as web,
         httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as http,
     ):
         for method, path in (("GET", f"/{new_code()}"), ("POST", "/accessLink")):
-            answer = http.request(method, web.url + path)
-            assert answer.status_code == 503
-            assert answer.headers.get_list(HSTS) == told, (method, path)
+            response = http.request(method, web.url + path)
+            assert response.status_code == 503
+            assert response.headers.get_list(HSTS) == expected, (method, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -31,18 +32,22 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InProce
         yield gateway
 
 
-def told(product: GatewayClient) -> dict[str, str]:
-    answer = product.http.get(f"{product.url}/status", headers={"accept": "application/json"})
-    assert answer.headers["content-type"] == "application/json"
-    works: dict[str, str] = answer.json()
-    assert answer.status_code == (200 if works["following"] == "works" else 503)
+def states_of(product: GatewayClient) -> dict[str, str]:
+    response = product.http.get(f"{product.url}/status", headers={"accept": "application/json"})
+    assert response.headers["content-type"] == "application/json"
+    works: dict[str, str] = response.json()
+    assert response.status_code == (200 if works["following"] == "works" else 503)
     return works
 
 
+def has_states(product: GatewayClient, expected: dict[str, str]) -> bool:
+    return states_of(product) == expected
+
+
 def page(product: GatewayClient) -> httpx.Response:
-    answer = product.http.get(f"{product.url}/status", headers={"accept": "text/html,*/*;q=0.8"})
-    assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    return answer
+    response = product.http.get(f"{product.url}/status", headers={"accept": "text/html,*/*;q=0.8"})
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    return response
 
 
 class Elements(HTMLParser):
@@ -62,8 +67,8 @@ class Elements(HTMLParser):
 
 
 def test_it_reports_that_everything_works(running: InProcessGateway) -> None:
-    answer = page(running)
-    assert answer.status_code == 200
+    response = page(running)
+    assert response.status_code == 200
     for words in (
         "All systems operational",
         "Short links work.",
@@ -72,8 +77,8 @@ def test_it_reports_that_everything_works(running: InProcessGateway) -> None:
         "Link lists and statistics work.",
         "Login and registration work.",
     ):
-        assert words in answer.text
-    assert told(running) == ALL_WORKS
+        assert words in response.text
+    assert states_of(running) == ALL_WORKS
 
 
 def test_it_reports_failures_and_recoveries(running: InProcessGateway) -> None:
@@ -98,15 +103,16 @@ def test_it_reports_failures_and_recoveries(running: InProcessGateway) -> None:
     with structlog.testing.capture_logs() as logged:
         for service, works, words in services:
             service.away = True
-            wait_until(lambda works=works: told(running) == ALL_WORKS | works, RECOVERY_SECONDS)  # type: ignore[misc]
-            answer = page(running)
-            assert words in answer.text
-            assert "Some features do not work" in answer.text
+            expected = ALL_WORKS | works
+            wait_until(partial(has_states, running, expected), RECOVERY_SECONDS)
+            response = page(running)
+            assert words in response.text
+            assert "Some features do not work" in response.text
             if service is running.links:
-                assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+                assert (response.status_code, response.headers["retry-after"]) == (503, "2")
                 assert running.visit(code).status_code == 302, "cached links work"
             service.away = False
-            wait_until(lambda: told(running) == ALL_WORKS, RECOVERY_SECONDS)
+            wait_until(lambda: states_of(running) == ALL_WORKS, RECOVERY_SECONDS)
     assert [line["event"] for line in logged if line["event"] == "dependency_away"]
     told_of_itself = [line for line in logged if line.get("route") == "/status"]
     assert told_of_itself == [], "a reported failure is not a failure of the page"
@@ -122,7 +128,7 @@ def test_it_reports_rejected_reads(
     refused = running.call("showLinks", {"guest": "g" * 43, "query": "a"})
     assert refused.status_code == 429
     assert int(refused.headers["retry-after"]) >= 1
-    wait_until(lambda: told(running) == ALL_WORKS | {"reading": "partly"}, RECOVERY_SECONDS)
+    wait_until(lambda: states_of(running) == ALL_WORKS | {"reading": "partly"}, RECOVERY_SECONDS)
     assert "some requests were rejected in the last minute" in page(running).text
 
 
@@ -132,15 +138,15 @@ def test_it_reports_that_visits_are_not_counted_while_the_journal_is_full(
     code = running.shorten("https://example.com/")
     running.analytics.away = True
     fill_journal(running.url, code)
-    wait_until(lambda: told(running)["counting"] == "fails", RECOVERY_SECONDS)
+    wait_until(lambda: states_of(running)["counting"] == "fails", RECOVERY_SECONDS)
     assert "current visits are not counted" in page(running).text
     running.analytics.away = False
-    wait_until(lambda: told(running) == ALL_WORKS, RECOVERY_SECONDS)
+    wait_until(lambda: states_of(running) == ALL_WORKS, RECOVERY_SECONDS)
 
 
 def test_it_is_accessible_and_shows_no_details_of_the_deployment(product: Product) -> None:
-    answer = page(product)
-    document = Elements(answer.text)
+    response = page(product)
+    document = Elements(response.text)
     assert ("html", {"lang": "en"}) in document.tags
     assert ("meta", {"name": "color-scheme", "content": "light dark"}) in document.tags
     names = [tag for tag, _ in document.tags]
@@ -162,10 +168,10 @@ def test_it_is_accessible_and_shows_no_details_of_the_deployment(product: Produc
         "version",
     ):
         assert word not in document.text.lower()
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["vary"] == "accept"
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["vary"] == "accept"
     for name, value in Edge.load().page_headers:
-        assert answer.headers[name.decode()] == value.decode()
+        assert response.headers[name.decode()] == value.decode()
     assert product.http.head(f"{product.url}/status").status_code == 200
     posted = product.http.post(f"{product.url}/status")
     assert posted.status_code == 404

@@ -30,9 +30,9 @@ class Links:
         """Number of oldest changes that are no longer stored."""
         self.cursors: list[str | None] = []
         """Cursors of all polls."""
-        self.asked = asyncio.Condition()
+        self.polled = asyncio.Condition()
         self.error: Exception | None = None
-        self.silent = 0
+        self.failing = 0
         """Number of next polls that fail."""
         self.hanging = 0
         """Number of next polls that hang."""
@@ -53,13 +53,13 @@ class Links:
 
     async def changes(self, cursor: str | None) -> ChangeFeedPage:
         self.cursors.append(cursor)
-        async with self.asked:
-            self.asked.notify_all()
+        async with self.polled:
+            self.polled.notify_all()
         if self.hanging:
             self.hanging -= 1
             await asyncio.Event().wait()
-        if self.silent:
-            self.silent -= 1
+        if self.failing:
+            self.failing -= 1
             await asyncio.sleep(0.01)
             raise DeadlineExceeded("Failed.")
         if self.error is not None:
@@ -95,8 +95,8 @@ class Following:
     async def rounds(self, count: int = 2) -> None:
         """Wait until links was polled `count` more times, and the responses were applied."""
         wanted = len(self.links.cursors) + count
-        async with asyncio.timeout(10), self.links.asked:
-            await self.links.asked.wait_for(lambda: len(self.links.cursors) >= wanted)
+        async with asyncio.timeout(10), self.links.polled:
+            await self.links.polled.wait_for(lambda: len(self.links.cursors) >= wanted)
 
     async def until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):
@@ -147,24 +147,24 @@ async def test_changes_of_several_pages_apply_without_a_look_up() -> None:
 async def test_a_poll_that_began_before_an_edit_does_not_undo_it() -> None:
     async with following(kept=Resolution.active(URL)) as it:
         answer = it.links.changes
-        asked, let_go = asyncio.Event(), asyncio.Event()
+        polled, release = asyncio.Event(), asyncio.Event()
         answered: list[Resolution | None] = []
 
         async def late(cursor: str | None) -> ChangeFeedPage:
             answered.append(await it.resolver.lookup("kept"))
-            told = await answer(cursor)
-            asked.set()
-            await let_go.wait()
-            return told
+            page = await answer(cursor)
+            polled.set()
+            await release.wait()
+            return page
 
         it.links.changes = late  # type: ignore[method-assign]
         it.links.change("kept", REMOVED)
         async with asyncio.timeout(10):
-            await asked.wait()
+            await polled.wait()
             it.links.change("kept", Resolution.active(URL))
             it.resolver.put_edited({"kept": Resolution.active(URL)})
             assert await it.resolver.lookup("kept") == Resolution.active(URL)
-            let_go.set()
+            release.set()
         await it.until(lambda: len(answered) > 2)
         assert answered == [Resolution.active(URL)] * len(answered)
 
@@ -186,7 +186,7 @@ async def test_a_truncated_feed_has_all_codes_looked_up_again() -> None:
 async def test_a_change_during_an_outage_of_links_applies_after_it() -> None:
     async with following(kept=Resolution.active(URL), gone=Resolution.active(URL)) as it:
         it.links.error = Unavailable("away")
-        with capture_logs() as told:
+        with capture_logs() as logged:
             await it.rounds(10)
             it.links.change("gone", REMOVED)
             it.now += 30
@@ -194,7 +194,7 @@ async def test_a_change_during_an_outage_of_links_applies_after_it() -> None:
         assert it.resolver.cache.hit("gone") == URL.encode(), "cached links are served"
         assert it.follower.age_seconds == 30
         assert it.follower.polls["failed"] > 1
-        [line] = told
+        [line] = logged
         assert (line["event"], line["reason"]) == ("changes_unheard", "UNAVAILABLE")
         it.links.error = None
         await it.until(lambda: it.follower.age_seconds == 0)
@@ -209,11 +209,11 @@ async def test_a_gateway_that_starts_during_an_outage_follows_changes_after_it()
     await it.follower.start()
     it.links.resolutions["early"] = Resolution.active(URL)
     # It may be looked up before the first cursor, and change before it.
-    it.links.silent = 1_000_000
+    it.links.failing = 1_000_000
     it.links.error = None
     await it.resolver.lookup("early")
     it.links.resolutions["early"] = REMOVED
-    it.links.silent = 0
+    it.links.failing = 0
     await it.until(lambda: it.links.cursors[-1] is not None)
     assert await it.resolver.lookup("early") == REMOVED
     await it.follower.stop()
@@ -225,12 +225,12 @@ async def test_one_unresponsive_replica_delays_no_change(
     """Another is asked at once, since the next poll would be too late."""
     monkeypatch.setattr("gateway.redirects.invalidation.POLL_SECONDS", 0.1)
     async with following(kept=Resolution.active(URL)) as it:
-        it.links.silent = 3  # The poll, and two of the three that follow it.
+        it.links.failing = 3  # The poll, and two of the three that follow it.
         it.links.change("kept", REMOVED)
         await it.until(lambda: it.follower.received == 1)
         assert await it.resolver.lookup("kept") == REMOVED
         assert it.follower.polls["failed"] == 0
-        assert it.links.silent == 0
+        assert it.links.failing == 0
 
 
 @pytest.mark.usefixtures("fast")
@@ -238,11 +238,11 @@ async def test_an_unexpected_error_is_logged_and_following_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with following(kept=Resolution.active(URL)) as it:
-        with capture_logs() as told:
+        with capture_logs() as logged:
             it.links.change("kept", Resolution.active("http://\ud800"))
             await it.until(lambda: it.follower.polls["broke"] > 0)
             await it.until(lambda: it.links.cursors[-1] == "1")
-        assert [line["event"] for line in told] == ["changes_broke"]
+        assert [line["event"] for line in logged] == ["changes_broke"]
         assert it.follower.polls["broke"] == 1, "it is skipped"
         it.links.change("kept", REMOVED)
         await it.until(lambda: it.links.cursors[-1] == "2")

@@ -118,12 +118,12 @@ def exchange(product: Product, *requests: str) -> list[tuple[str, dict[str, str]
             received = connection.recv(65_536).decode("latin-1")
             assert received, text
             text += received
-    answers = []
-    for answer in text.split("Redirecting...")[:-1]:
-        status, *lines = answer.strip().split("\r\n")
+    responses = []
+    for response in text.split("Redirecting...")[:-1]:
+        status, *lines = response.strip().split("\r\n")
         headers = dict(line.split(": ", 1) for line in lines)
-        answers.append((status, {k: v for k, v in headers.items() if k not in OF_THE_MOMENT}))
-    return answers
+        responses.append((status, {k: v for k, v in headers.items() if k not in OF_THE_MOMENT}))
+    return responses
 
 
 OF_THE_MOMENT = ("date", "connection")
@@ -179,8 +179,8 @@ def test_pipelined_requests_are_answered_in_order_and_each_counted(
     asked = [codes[(n // 2) % 3] for n in range(60)]
     # Requests of the fast path mixed with requests of the application.
     requests = [plain(f"{code}?x" if n % 5 == 0 else code) for n, code in enumerate(asked)]
-    answers = exchange(product, *requests)
-    assert [headers["location"] for _, headers in answers] == [
+    responses = exchange(product, *requests)
+    assert [headers["location"] for _, headers in responses] == [
         f"https://example.com/{codes.index(code)}" for code in asked
     ]
     product.await_views(token, dict.fromkeys(codes, 20))
@@ -189,13 +189,13 @@ def test_pipelined_requests_are_answered_in_order_and_each_counted(
 def test_a_looked_up_link_is_answered_as_the_application_does(uncached: Product) -> None:
     token = uncached.log_in(uncached.register())
     code, other = (uncached.shorten(f"https://example.com/{n}", token) for n in range(2))
-    answers = []
+    responses = []
     for address in (code, f"{code}?x"):
         before = look_ups(uncached)
-        answers += exchange(uncached, plain(address))
+        responses += exchange(uncached, plain(address))
         assert look_ups(uncached) == before + 1
         assert uncached.visit(other).status_code == 302
-    assert answers[0] == answers[1]
+    assert responses[0] == responses[1]
     uncached.await_views(token, {code: 2, other: 2})
 
 
@@ -244,10 +244,10 @@ def test_a_waiting_client_is_answered_and_disconnected_while_the_gateway_stops(
         os.kill(uncached.pid("gateway"), signal.SIGTERM)
         wait_until(lambda: is_closed(uncached))
     with connection:
-        answer = b"".join(iter(lambda: connection.recv(65_536), b""))
+        response = b"".join(iter(lambda: connection.recv(65_536), b""))
     # The latter if closing takes longer than the timeout of a look-up.
-    assert answer.startswith((b"HTTP/1.1 302 Found\r\n", b"HTTP/1.1 503 Service Unavailable\r\n"))
-    assert b"connection: close\r\n" in answer
+    assert response.startswith((b"HTTP/1.1 302 Found\r\n", b"HTTP/1.1 503 Service Unavailable\r\n"))
+    assert b"connection: close\r\n" in response
     assert uncached.stop("gateway") == 0
 
 
@@ -297,7 +297,7 @@ def test_long_distinct_headers_do_not_fill_memory(uncached: Product) -> None:
     port = int(uncached.url.rpartition(":")[2])
     with (
         socket.create_connection(("127.0.0.1", port), timeout=10) as connection,
-        connection.makefile("rb") as answers,
+        connection.makefile("rb") as responses,
     ):
         for n in range(8192):
             more = b"%d " % n + b"x" * 28_000
@@ -305,9 +305,9 @@ def test_long_distinct_headers_do_not_fill_memory(uncached: Product) -> None:
                 b"GET /%s HTTP/1.1\r\nhost: x\r\nuser-agent: Mozilla/5.0 %s\r\n"
                 b"referer: https://h%d.example/%s\r\n\r\n" % (code.encode(), more, n, more)
             )
-            head = b"".join(iter(answers.readline, b"\r\n"))
+            head = b"".join(iter(responses.readline, b"\r\n"))
             assert head.startswith(b"HTTP/1.1 302 "), head
-            answers.read(len(b"Redirecting..."))
+            responses.read(len(b"Redirecting..."))
     assert resident_megabytes(uncached.pid("gateway")) - before < 30
 
 
@@ -357,19 +357,21 @@ def test_an_inactive_link_shows_its_state_and_records_no_visit(
     # A miss, a hit, and a request of the application.
     paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E2%80%9D?a=b")
     for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
-        answer = alone.http.request(method, f"{alone.url}/{path}", headers={"user-agent": BROWSER})
-        assert answer.status_code == status, (method, path)
-        assert answer.headers["cache-control"] == "private, no-store"
-        assert answer.headers["x-content-type-options"] == "nosniff"
+        response = alone.http.request(
+            method, f"{alone.url}/{path}", headers={"user-agent": BROWSER}
+        )
+        assert response.status_code == status, (method, path)
+        assert response.headers["cache-control"] == "private, no-store"
+        assert response.headers["x-content-type-options"] == "nosniff"
         if status == 302:
-            assert answer.headers["location"] == "https://example.com/%C3%B1"
-            assert answer.text == ("Redirecting..." if method == "GET" else "")
+            assert response.headers["location"] == "https://example.com/%C3%B1"
+            assert response.text == ("Redirecting..." if method == "GET" else "")
         else:
-            assert "location" not in answer.headers
+            assert "location" not in response.headers
             missing = alone.http.request(method, f"{alone.url}/{new_code()}")
-            assert answer.content == missing.content
+            assert response.content == missing.content
             left_out = ("date", "x-request-id")
-            assert {k: v for k, v in answer.headers.items() if k not in left_out} == {
+            assert {k: v for k, v in response.headers.items() if k not in left_out} == {
                 k: v for k, v in missing.headers.items() if k not in left_out
             }
     told = alone.data("accessLink", {"code": code})
@@ -384,7 +386,7 @@ def test_an_inactive_link_shows_its_state_and_records_no_visit(
     ]
 
 
-def answers(gateway: GatewayClient, code: str, status: int) -> bool:
+def responses(gateway: GatewayClient, code: str, status: int) -> bool:
     return gateway.visit(code).status_code == status
 
 
@@ -400,7 +402,7 @@ def test_a_change_applies_to_a_cached_link_within_seconds(
         (None, 404),
     ):
         alone.links.answer(code, resolution)
-        wait_until(partial(answers, alone, code, status), PROPAGATION_SECONDS)
+        wait_until(partial(responses, alone, code, status), PROPAGATION_SECONDS)
     assert alone.links.calls["resolve"] == looked_up, "the change feed has it"
 
 
@@ -429,8 +431,8 @@ def status_of(alone: InProcessGateway, method: str, path: str) -> tuple[int, str
         connection.putrequest(method, path, skip_accept_encoding=True)
         connection.putheader("user-agent", BROWSER)
         connection.endheaders()
-        answer = connection.getresponse()
-        return answer.status, answer.getheader("location")
+        response = connection.getresponse()
+        return response.status, response.getheader("location")
 
 
 @pytest.mark.parametrize("path", SHORT_URLS["followed"])
@@ -441,8 +443,8 @@ def test_punctuation_after_a_code_is_ignored_and_the_visit_counts_once(
     alone.links.answer(code, Resolution.active("https://example.com/"))
     people = alone.metric("atajo_visits_total", kind="person")
     for method, counted in (("GET", 1), ("HEAD", 1), ("GET", 2)):
-        answer = status_of(alone, method, path.replace("{code}", code))
-        assert answer == (302, "https://example.com/")
+        response = status_of(alone, method, path.replace("{code}", code))
+        assert response == (302, "https://example.com/")
         assert alone.metric("atajo_visits_total", kind="person") == people + counted
 
 
@@ -471,7 +473,7 @@ def test_punctuation_after_a_code_whose_look_up_fails_has_retry_after(
 ) -> None:
     alone.links.away = True
     try:
-        answer = alone.http.get(f"{alone.url}/{new_code()}.")
+        response = alone.http.get(f"{alone.url}/{new_code()}.")
     finally:
         alone.links.away = False
-    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+    assert (response.status_code, response.headers["retry-after"]) == (503, "2")

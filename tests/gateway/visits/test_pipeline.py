@@ -114,11 +114,11 @@ async def test_a_batch_has_distinct_visitors_and_merged_visits(tmp_path: Path) -
     pipeline.flush()
     await abandon(journal)
     first, sink = Sink(), Sink()
-    for taking in (first, sink):  # The same batch again.
+    for sink_in_turn in (first, sink):  # The same batch again.
         journal = Journal(tmp_path, 1 << 20)
         batch = await journal.first_batch()
         assert batch is not None
-        await taking.record(batch)
+        await sink_in_turn.record(batch)
         await abandon(journal)
     [batch] = sink.batches
     assert first.batches == sink.batches
@@ -205,7 +205,7 @@ async def test_a_full_disk_is_checked_until_it_has_room_again(
 ) -> None:
     pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), Sink(), visitors_of_nowhere())
     pipeline.start()
-    with monkeypatch.context() as full, structlog.testing.capture_logs() as told:
+    with monkeypatch.context() as full, structlog.testing.capture_logs() as logged:
         full.setattr("gateway.visits.journal.folder._free_bytes", lambda _: 0)
         with pytest.raises(Unavailable, match="full"):
             await pipeline.check_journal()
@@ -213,7 +213,7 @@ async def test_a_full_disk_is_checked_until_it_has_room_again(
             pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
             pipeline.flush()
     assert pipeline.lost == 3
-    assert [line["event"] for line in told] == ["visits_lost"]
+    assert [line["event"] for line in logged] == ["visits_lost"]
     async with asyncio.timeout(10):
         while pipeline.lost < 4:  # Only the tick looks for room.
             await asyncio.sleep(0.05)
@@ -231,15 +231,15 @@ async def test_a_failing_disk_makes_the_journal_unwritable_until_a_sync_succeeds
     sink = Sink()
     pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
     pipeline.start()
-    with monkeypatch.context() as broken, structlog.testing.capture_logs() as told:
+    with monkeypatch.context() as broken, structlog.testing.capture_logs() as logged:
         broken.setattr(os, "fdatasync", failing())
         pipeline.record("abcdefgh", b"Mozilla/5.0", b"")
-        while not told:  # noqa: ASYNC110 - Nobody says so but the log.
+        while not logged:  # noqa: ASYNC110 - Nobody says so but the log.
             await asyncio.sleep(0.01)
         with pytest.raises(Unavailable) as raised:
             await pipeline.check_journal()
         assert raised.value.reason == "JOURNAL_UNWRITABLE"
-        assert [line["event"] for line in told] == ["journal_not_synced"]
+        assert [line["event"] for line in logged] == ["journal_not_synced"]
         assert not sink.batches
     await pipeline.stop(5)
     assert [batch.visits for batch in sink.batches] == [1]

@@ -60,7 +60,7 @@ async def test_a_batch_is_sent_again_until_it_is_acknowledged(tmp_path: Path) ->
 
     lost: list[int] = []
     sender = Sender(journal, sink, acknowledged, lambda visits, _: lost.append(visits), pause)
-    with structlog.testing.capture_logs() as told:
+    with structlog.testing.capture_logs() as logged:
         running = asyncio.create_task(sender.run())
         sender.wake()
         await asyncio.wait_for(done.wait(), 10)
@@ -71,7 +71,7 @@ async def test_a_batch_is_sent_again_until_it_is_acknowledged(tmp_path: Path) ->
     assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0]
     assert sender.batches == {"acknowledged": 2, "refused": 0, "failed": 7}
     assert (left, lost) == ([1, 0], [])
-    assert [line["event"] for line in told] == ["visits_not_sent"]
+    assert [line["event"] for line in logged] == ["visits_not_sent"]
     await journal.close()
 
 
