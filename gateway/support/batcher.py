@@ -25,8 +25,8 @@ class Batcher(Generic[Item]):
 
     While a call is in flight, later items wait until it ends, for `GATHER_SECONDS` at most: a call
     costs far more than one more item in it. A call has the context (request id, trace) in which
-    its first item was submitted. `send` must not raise, except when cancelled. For use within one event
-    loop.
+    its first item was submitted. `send` must not raise, except when cancelled. For use within one
+    event loop.
     """
 
     def __init__(

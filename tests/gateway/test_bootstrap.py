@@ -19,7 +19,7 @@ URL = "https://atajo.example"
 
 
 @pytest.fixture
-async def called(tmp_path: Path) -> AsyncIterator[in_process_services.Services]:
+async def backends(tmp_path: Path) -> AsyncIterator[in_process_services.Services]:
     """The services of a gateway."""
     async with in_process_services.services(tmp_path, URL) as opened:
         yield opened
@@ -27,7 +27,7 @@ async def called(tmp_path: Path) -> AsyncIterator[in_process_services.Services]:
 
 def gateway_of(
     folder: Path,
-    called: in_process_services.Services | None = None,
+    backends: in_process_services.Services | None = None,
     web_dir: Path | None = None,
     countries_file: Path | None = None,
 ) -> Gateway:
@@ -41,7 +41,7 @@ def gateway_of(
         links_address="links:1",
         analytics_address="analytics:1",
     )
-    parts: Any = (called.auth, called.links, called.analytics) if called else (None,) * 3
+    parts: Any = (backends.auth, backends.links, backends.analytics) if backends else (None,) * 3
     return bootstrap(settings, *parts)
 
 
@@ -52,9 +52,9 @@ def visitor(gateway: Gateway) -> httpx.AsyncClient:
 
 
 async def test_the_last_visits_are_sent_before_the_gateway_ends(
-    tmp_path: Path, called: in_process_services.Services
+    tmp_path: Path, backends: in_process_services.Services
 ) -> None:
-    gateway = gateway_of(tmp_path, called)
+    gateway = gateway_of(tmp_path, backends)
     async with visitor(gateway) as http, gateway.running():
         link = {"code": "abcdefgh", "url": "example.com/a", "token": None}
         created = await http.post("/createShortLink", json={"data": link})
@@ -64,15 +64,15 @@ async def test_the_last_visits_are_sent_before_the_gateway_ends(
             302,
             "http://example.com/a",
         )
-    assert await called.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(1)}
+    assert await backends.analytics.totals(["abcdefgh"]) == {"abcdefgh": Totals(1)}
 
 
 async def test_a_locked_journal_is_reported_in_one_line(
-    tmp_path: Path, called: in_process_services.Services
+    tmp_path: Path, backends: in_process_services.Services
 ) -> None:
-    async with gateway_of(tmp_path, called).running():
+    async with gateway_of(tmp_path, backends).running():
         with pytest.raises(SystemExit) as refused:
-            gateway_of(tmp_path, called)
+            gateway_of(tmp_path, backends)
     assert str(tmp_path) in str(refused.value)
     assert "\n" not in str(refused.value)
 

@@ -64,7 +64,7 @@ class VisitLines(dict[Visit, bytes]):
         self._bytes = 0
 
     def __missing__(self, visit: Visit) -> bytes:
-        line = of_visit(visit)
+        line = line_of(visit)
         self._bytes += _CACHED_ENTRY_BYTES + 2 * len(line)
         if self._bytes > _MAX_CACHED_BYTES:
             self.clear()
@@ -73,7 +73,7 @@ class VisitLines(dict[Visit, bytes]):
         return line
 
 
-def of_visit(visit: Visit) -> bytes:
+def line_of(visit: Visit) -> bytes:
     """Return the line of a visit. Raises UnicodeEncodeError if it is not ASCII."""
     code, hour, kind, host, facts = visit
     body = f"{code} {hour} {kind[0]} {host}{facts}".encode("ascii")

@@ -49,7 +49,7 @@ def call(gateway: InProcessGateway, function: str, data: object, address: str) -
     )
 
 
-def valid(function: str) -> object:
+def valid_payload(function: str) -> object:
     """Return a valid payload, whatever its outcome."""
     guest = "a" * 43
     return {
@@ -77,9 +77,9 @@ def test_functions_of_the_same_cost_share_a_limit(
 ) -> None:
     address = f"198.51.100.{GROUPS.index(group)}"
     for function in group:
-        assert call(limited, function, valid(function), address).status_code == 200
+        assert call(limited, function, valid_payload(function), address).status_code == 200
     for function in set(group):
-        refused = call(limited, function, valid(function), address)
+        refused = call(limited, function, valid_payload(function), address)
         assert refused.status_code == 429
         error = refused.json()["error"]
         assert error["status"] == "RESOURCE_EXHAUSTED"
@@ -88,8 +88,8 @@ def test_functions_of_the_same_cost_share_a_limit(
         assert refused.headers["retry-after"] == str(error["details"]["retryAfter"])
     for [function, *_] in GROUPS:
         expected = 429 if function in group else 200
-        assert call(limited, function, valid(function), address).status_code == expected
-    assert call(limited, group[0], valid(group[0]), "203.0.113.1").status_code == 200
+        assert call(limited, function, valid_payload(function), address).status_code == expected
+    assert call(limited, group[0], valid_payload(group[0]), "203.0.113.1").status_code == 200
 
 
 def test_the_default_limit_of_reports_is_per_hour() -> None:

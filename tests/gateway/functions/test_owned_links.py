@@ -39,7 +39,7 @@ def new_guest() -> str:
     return secrets.token_urlsafe(32)
 
 
-def a_guest() -> Owner:
+def new_owner() -> Owner:
     return {"token": None, "guest": new_guest()}
 
 
@@ -59,25 +59,25 @@ def session(gateway: InProcessGateway) -> str:
 def owner(request: pytest.FixtureRequest, gateway: InProcessGateway) -> Owner:
     """An owner without links, as in payloads."""
     if request.param == "guest":
-        return a_guest()
+        return new_owner()
     return {"token": gateway.log_in(gateway.register()), "guest": None}
 
 
-def make(gateway: InProcessGateway, owner: Owner, url: str = EXAMPLE) -> str:
+def create_link(gateway: InProcessGateway, owner: Owner, url: str = EXAMPLE) -> str:
     code = new_code()
     created = gateway.data("createShortLink", {**owner, "code": code, "url": url})
     assert created == {"success": True, "code": code, "short_link": code}
     return code
 
 
-def shown(gateway: InProcessGateway, owner: Owner, code: str) -> dict[str, Any]:
+def show_link(gateway: InProcessGateway, owner: Owner, code: str) -> dict[str, Any]:
     reply = gateway.data("showLink", {**owner, "code": code})
     assert reply["success"], reply
     link: dict[str, Any] = reply["link"]
     return link
 
 
-def listed(gateway: InProcessGateway, owner: Owner, **query: object) -> list[str]:
+def list_codes(gateway: InProcessGateway, owner: Owner, **query: object) -> list[str]:
     reply = gateway.data("showLinks", {**owner, **query})
     assert reply["success"], reply
     return [link["code"] for link in reply["links"]]
@@ -94,8 +94,8 @@ def reason_of(response: httpx.Response) -> str:
 
 
 def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGateway) -> None:
-    owner, before = a_guest(), datetime.now(UTC)
-    code = make(gateway, owner)
+    owner, before = new_owner(), datetime.now(UTC)
+    code = create_link(gateway, owner)
     reply = gateway.data("showLink", {**owner, "code": code})
     assert list(reply) == ["success", "link", "history"]
     link = reply["link"]
@@ -131,7 +131,7 @@ def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGat
 def test_a_change_is_returned_and_applies_here_at_once(
     gateway: InProcessGateway, owner: Owner
 ) -> None:
-    code = make(gateway, owner)
+    code = create_link(gateway, owner)
     assert gateway.visit(code).headers["location"] == EXAMPLE
     changes = {
         "url": "b.example",
@@ -172,26 +172,26 @@ def test_a_change_is_returned_and_applies_here_at_once(
 def test_removal_and_restoration_apply_here_at_once_and_are_idempotent(
     gateway: InProcessGateway, owner: Owner
 ) -> None:
-    codes = [make(gateway, owner) for _ in range(3)]
+    codes = [create_link(gateway, owner) for _ in range(3)]
     for code in codes:
         assert gateway.visit(code).status_code == 302
     some = {**owner, "codes": codes[:2]}
     for _ in range(2):
         assert gateway.data("removeLinks", some) == {"success": True, "removed": codes[:2]}
         assert [gateway.visit(code).status_code for code in codes] == [410, 410, 302]
-        assert listed(gateway, owner) == codes[2:]
-        assert listed(gateway, owner, state="removed") == codes[1::-1]
-        assert shown(gateway, owner, codes[0])["state"] == "removed"
+        assert list_codes(gateway, owner) == codes[2:]
+        assert list_codes(gateway, owner, state="removed") == codes[1::-1]
+        assert show_link(gateway, owner, codes[0])["state"] == "removed"
     twice = {**owner, "codes": [*codes, codes[0]]}
     for _ in range(2):
         assert gateway.data("restoreLinks", twice) == {"success": True, "restored": codes}
         assert [gateway.visit(code).status_code for code in codes] == [302] * 3
-        assert listed(gateway, owner) == codes[::-1]
+        assert list_codes(gateway, owner) == codes[::-1]
 
 
 def test_a_repeated_creation_redirects_as_the_link_is_now(gateway: InProcessGateway) -> None:
-    owner = a_guest()
-    code = make(gateway, owner)
+    owner = new_owner()
+    code = create_link(gateway, owner)
     change = {**owner, "code": code, "changes": {"url": "https://b.example/"}}
     assert gateway.data("changeLink", change)["success"]
     again = {**owner, "code": code, "url": EXAMPLE}
@@ -207,27 +207,27 @@ def test_a_repeated_creation_redirects_as_the_link_is_now(gateway: InProcessGate
 
 
 def test_a_blocked_link_has_its_reason(gateway: InProcessGateway) -> None:
-    owner = a_guest()
-    code = make(gateway, owner)
+    owner = new_owner()
+    code = create_link(gateway, owner)
     gateway.links.do(code, block(BlockReason.SPAM))
-    link = shown(gateway, owner, code)
+    link = show_link(gateway, owner, code)
     assert (link["state"], link["reason"]) == ("blocked", "spam")
     gateway.data("removeLinks", {**owner, "codes": [code]})
-    assert shown(gateway, owner, code)["state"] == "blocked"
-    assert listed(gateway, owner) == listed(gateway, owner, state="blocked") == []
+    assert show_link(gateway, owner, code)["state"] == "blocked"
+    assert list_codes(gateway, owner) == list_codes(gateway, owner, state="blocked") == []
 
 
 def test_views_are_shown_if_known(gateway: InProcessGateway) -> None:
-    owner = a_guest()
-    visited, quiet = make(gateway, owner), make(gateway, owner)
+    owner = new_owner()
+    visited, quiet = create_link(gateway, owner), create_link(gateway, owner)
     for _ in range(3):
         gateway.visit(visited)
     gateway.visit(visited, {"user-agent": "curl/8"})
 
     def counted() -> list[tuple[int | None, int | None]]:
         """Return views and bots of the visited link, from the list and from showLink."""
-        [_, listed] = gateway.data("showLinks", owner)["links"]
-        both = listed, shown(gateway, owner, visited)
+        [_, list_codes] = gateway.data("showLinks", owner)["links"]
+        both = list_codes, show_link(gateway, owner, visited)
         return [(one["views"], one["bots"]) for one in both]
 
     def recent() -> dict[str, list[int] | None]:
@@ -263,8 +263,8 @@ def scan_code_of(gateway: InProcessGateway, owner: Owner, code: str) -> str:
 
 
 def test_a_scan_code_redirects_like_its_link(gateway: InProcessGateway) -> None:
-    owner = a_guest()
-    code = make(gateway, owner)
+    owner = new_owner()
+    code = create_link(gateway, owner)
     gateway.visit(scan_code := scan_code_of(gateway, owner, code))
     both = (code, scan_code)
 
@@ -289,8 +289,8 @@ def test_a_scan_code_redirects_like_its_link(gateway: InProcessGateway) -> None:
 def test_a_visit_by_the_scan_code_counts_for_the_link_with_source_qr(
     gateway: InProcessGateway,
 ) -> None:
-    owner = a_guest()
-    code = make(gateway, owner)
+    owner = new_owner()
+    code = create_link(gateway, owner)
     scan_code = scan_code_of(gateway, owner, code)
     gateway.visit(code)
     for _ in range(3):  # Looked up, and from the cache.
@@ -311,8 +311,8 @@ def test_a_visit_by_the_scan_code_counts_for_the_link_with_source_qr(
 
 
 def test_a_list_has_pages_of_fifty_or_as_requested(gateway: InProcessGateway) -> None:
-    owner = a_guest()
-    codes = [make(gateway, owner) for _ in range(51)][::-1]
+    owner = new_owner()
+    codes = [create_link(gateway, owner) for _ in range(51)][::-1]
     first = gateway.data("showLinks", owner)
     assert [link["code"] for link in first["links"]] == codes[:50]
     assert first["total"] == 51
@@ -377,10 +377,10 @@ def test_a_malformed_guest_is_rejected(gateway: InProcessGateway, guest: object)
 def test_the_token_takes_precedence(gateway: InProcessGateway) -> None:
     token, guest = gateway.log_in(gateway.register()), new_guest()
     both: Owner = {"token": token, "guest": guest}
-    code = make(gateway, both)
-    assert listed(gateway, {"guest": guest}) == []
-    assert listed(gateway, {"token": token}) == listed(gateway, both) == [code]
-    assert listed(gateway, {"token": token, "guest": ""}) == [code]
+    code = create_link(gateway, both)
+    assert list_codes(gateway, {"guest": guest}) == []
+    assert list_codes(gateway, {"token": token}) == list_codes(gateway, both) == [code]
+    assert list_codes(gateway, {"token": token, "guest": ""}) == [code]
     assert gateway.data("showLink", {"guest": guest, "code": code}) == NO_EXIST
 
 
@@ -388,8 +388,8 @@ def test_the_token_takes_precedence(gateway: InProcessGateway) -> None:
 def test_links_of_others_do_not_exist_for_an_owner(
     gateway: InProcessGateway, function: str
 ) -> None:
-    owner = a_guest()
-    mine, theirs = make(gateway, owner), make(gateway, a_guest())
+    owner = new_owner()
+    mine, theirs = create_link(gateway, owner), create_link(gateway, new_owner())
     for code in (theirs, new_code(), "ñ", "", "a" * 5000):
         names = {"codes": [mine, code]} if "codes" in CALLS[function] else {"code": code}
         assert gateway.data(function, {**owner, **CALLS[function], **names}) == NO_EXIST, code[:50]
@@ -398,7 +398,7 @@ def test_links_of_others_do_not_exist_for_an_owner(
 # Invalid input
 
 
-def each(name: str, *values: object) -> list[dict[str, object]]:
+def payloads_with(name: str, *values: object) -> list[dict[str, object]]:
     """Return payloads with these values of one field."""
     return [{name: value} for value in values]
 
@@ -406,16 +406,20 @@ def each(name: str, *values: object) -> list[dict[str, object]]:
 NUL, HALF_A_CHARACTER = "\0", "\ud800"
 UNKNOWN: list[dict[str, object]] = [{"unknown": None}]
 CHANGES = [
-    *each("changes", None, [], "title", {}, {"code": "abcdefgh"}, {"title": "a", "views": 7}),
+    *payloads_with(
+        "changes", None, [], "title", {}, {"code": "abcdefgh"}, {"title": "a", "views": 7}
+    ),
     *[
         {"changes": change}
         for change in (
-            *each("url", None, 7, f"http://example.com/{NUL}"),
-            *each("title", None, 7, NUL, HALF_A_CHARACTER),
-            *each("tags", None, "a", [1], [None], ["a\0"]),
-            *each("ended_url", "", 7, f"http://a.example/{NUL}"),
-            *each("public_statistics", None, 1, "true"),
-            *each("expires_at", 7, True, [], "", "2086-01-01T00:00:00", "2086-01-01T00:00:00Z\0"),
+            *payloads_with("url", None, 7, f"http://example.com/{NUL}"),
+            *payloads_with("title", None, 7, NUL, HALF_A_CHARACTER),
+            *payloads_with("tags", None, "a", [1], [None], ["a\0"]),
+            *payloads_with("ended_url", "", 7, f"http://a.example/{NUL}"),
+            *payloads_with("public_statistics", None, 1, "true"),
+            *payloads_with(
+                "expires_at", 7, True, [], "", "2086-01-01T00:00:00", "2086-01-01T00:00:00Z\0"
+            ),
             {"title": "good", "tags": ["good"], "url": "javascript:alert(1)"},
         )
     ],
@@ -423,32 +427,38 @@ CHANGES = [
 BAD: dict[str, list[dict[str, object]]] = {
     "showLink": [
         *UNKNOWN,
-        *each("token", 7, ["a"], NUL, HALF_A_CHARACTER),
-        *each("code", None, 7, True, ["abcdefgh"], "abc\0efgh", "abc\ud800efgh"),
+        *payloads_with("token", 7, ["a"], NUL, HALF_A_CHARACTER),
+        *payloads_with("code", None, 7, True, ["abcdefgh"], "abc\0efgh", "abc\ud800efgh"),
     ],
     "showLinks": [
         *UNKNOWN,
-        *each("query", 7, True, [], NUL, HALF_A_CHARACTER),
-        *each("state", "gone", "Active", "", 1, ["active"]),
-        *each("order", "best", "", 0),
-        *each("limit", 101, True, 1.5, 10.0, "10", 2**31, -(2**31) - 1, 10**400, math.nan),
-        *each("cursor", "", "nonsense", 1, NUL),
+        *payloads_with("query", 7, True, [], NUL, HALF_A_CHARACTER),
+        *payloads_with("state", "gone", "Active", "", 1, ["active"]),
+        *payloads_with("order", "best", "", 0),
+        *payloads_with("limit", 101, True, 1.5, 10.0, "10", 2**31, -(2**31) - 1, 10**400, math.nan),
+        *payloads_with("cursor", "", "nonsense", 1, NUL),
     ],
     "changeLink": [*UNKNOWN, *CHANGES],
     "removeLinks": [
         *UNKNOWN,
-        *each("codes", None, [], "abcdefgh", ["abcdefgh", 7], [None], [["abcdefgh"]]),
-        *each("codes", ["abc\0efgh"], ["abc\ud800efgh"], {"0": "abcdefgh"}, ["abcdefgh"] * 101),
+        *payloads_with("codes", None, [], "abcdefgh", ["abcdefgh", 7], [None], [["abcdefgh"]]),
+        *payloads_with(
+            "codes", ["abc\0efgh"], ["abc\ud800efgh"], {"0": "abcdefgh"}, ["abcdefgh"] * 101
+        ),
     ],
     "restoreLinks": UNKNOWN,
     "createScanCode": UNKNOWN,
-    "previewLink": [*UNKNOWN, *each("code", None, 1, "a\0"), *each("guest", "no key")],
+    "previewLink": [
+        *UNKNOWN,
+        *payloads_with("code", None, 1, "a\0"),
+        *payloads_with("guest", "no key"),
+    ],
     "reportLink": [
         *UNKNOWN,
-        *each("code", None),
-        *each("reason", "ugly", ""),
-        *each("details", 5),
-        *each("guest", "no key"),
+        *payloads_with("code", None),
+        *payloads_with("reason", "ugly", ""),
+        *payloads_with("details", 5),
+        *payloads_with("guest", "no key"),
     ],
 }
 
@@ -484,8 +494,8 @@ def test_an_invalid_timestamp_is_explained(
 @pytest.fixture(scope="module")
 def unchanged(gateway: InProcessGateway) -> tuple[Owner, str]:
     """A guest with one link that no test may change."""
-    owner = a_guest()
-    code = make(gateway, owner)
+    owner = new_owner()
+    code = create_link(gateway, owner)
     changes = {"title": "kept", "tags": ["kept"], "expires_at": "2086-01-01T00:00:00Z"}
     gateway.data("changeLink", {**owner, "code": code, "changes": changes})
     return owner, code
@@ -512,8 +522,8 @@ def test_a_preview_is_for_everybody_records_no_visit_and_ends_with_the_link(
     code = gateway.shorten("https://example.com/a")
     pending = gateway.metric("atajo_visits_pending")
     for caller in ({}, {"token": None}, {"token": "bad"}, {"guest": ""}):
-        shown = gateway.data("previewLink", {**caller, "code": code})["preview"]
-        assert (shown["state"], shown["long_link"]) == ("active", "https://example.com/a")
+        show_link = gateway.data("previewLink", {**caller, "code": code})["preview"]
+        assert (show_link["state"], show_link["long_link"]) == ("active", "https://example.com/a")
     assert gateway.metric("atajo_visits_pending") == pending
     gateway.links.do(code, removal(datetime.now(UTC)))
     removed = gateway.data("previewLink", {"code": code})["preview"]
@@ -532,14 +542,14 @@ def test_a_claim_moves_all_links_of_a_guest_in_several_steps(
 ) -> None:
     monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 3)
     guest, token = new_guest(), gateway.log_in(gateway.register())
-    codes = [make(gateway, {"guest": guest}) for _ in range(7)]
+    codes = [create_link(gateway, {"guest": guest}) for _ in range(7)]
     gateway.data("removeLinks", {"guest": guest, "codes": codes[:1]})
     both = {"token": token, "guest": guest}
     assert gateway.data("claimLinks", both) == {"success": True, "claimed": 7}
     assert gateway.data("claimLinks", both) == {"success": True, "claimed": 0}
-    assert listed(gateway, {"guest": guest}) == []
-    assert listed(gateway, {"token": token}) == codes[:0:-1]
-    assert listed(gateway, {"token": token}, state="removed") == codes[:1]
+    assert list_codes(gateway, {"guest": guest}) == []
+    assert list_codes(gateway, {"token": token}) == codes[:0:-1]
+    assert list_codes(gateway, {"token": token}, state="removed") == codes[:1]
 
 
 def test_an_interrupted_claim_continues(
@@ -547,7 +557,7 @@ def test_an_interrupted_claim_continues(
 ) -> None:
     monkeypatch.setattr("services.links.application.commands.MAX_BATCH", 1)
     guest, token = new_guest(), gateway.log_in(gateway.register())
-    codes = [make(gateway, {"guest": guest}) for _ in range(3)]
+    codes = [create_link(gateway, {"guest": guest}) for _ in range(3)]
     both = {"token": token, "guest": guest}
     claim, steps = gateway.links.claim, 0
 
@@ -562,9 +572,9 @@ def test_an_interrupted_claim_continues(
         context.setattr(gateway.links, "claim", claim_once)
         response = gateway.call("claimLinks", both)
     assert (response.status_code, response.json()["error"]["status"]) == (503, "UNAVAILABLE")
-    assert len(listed(gateway, {"token": token})) == 1
+    assert len(list_codes(gateway, {"token": token})) == 1
     assert gateway.data("claimLinks", both) == {"success": True, "claimed": 2}
-    assert sorted(listed(gateway, {"token": token})) == sorted(codes)
+    assert sorted(list_codes(gateway, {"token": token})) == sorted(codes)
 
 
 def test_an_endless_claim_times_out(
@@ -652,8 +662,8 @@ def test_invalid_input_for_the_own_account_changes_nothing(
 def test_an_outage_of_links_is_an_error_and_cached_links_redirect(
     gateway: InProcessGateway, session: str, function: str
 ) -> None:
-    owner = a_guest()
-    code = make(gateway, owner)
+    owner = new_owner()
+    code = create_link(gateway, owner)
     payload = {**owner, "token": session}
     if function != "claimLinks":
         payload = {**CALLS.get(function, {}), **owner, "code": code}

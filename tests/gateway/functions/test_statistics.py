@@ -58,14 +58,14 @@ def owner(request: pytest.FixtureRequest, gateway: InProcessGateway) -> Owner:
     return {"token": gateway.log_in(gateway.register()), "guest": None}
 
 
-def make(gateway: InProcessGateway, owner: Owner) -> str:
+def create_link(gateway: InProcessGateway, owner: Owner) -> str:
     code = new_code()
     payload = {**owner, "code": code, "url": EXAMPLE}
     assert gateway.data("createShortLink", payload)["success"]
     return code
 
 
-def shown(
+def show_statistics(
     gateway: GatewayClient, owner: Owner, code: str | None, **asked: object
 ) -> dict[str, Any]:
     reply: dict[str, Any] = gateway.data("showStatistics", {**owner, "code": code, **asked})
@@ -73,7 +73,7 @@ def shown(
     return reply
 
 
-def visited(gateway: InProcessGateway, owner: Owner, code: str, people: int, bots: int) -> None:
+def visit(gateway: InProcessGateway, owner: Owner, code: str, people: int, bots: int) -> None:
     """Visit a link, and wait until all visits are counted."""
     for _ in range(people):
         gateway.visit(code)
@@ -81,21 +81,21 @@ def visited(gateway: InProcessGateway, owner: Owner, code: str, people: int, bot
         gateway.visit(code, {"user-agent": "curl/8"})
 
     def counted() -> bool:
-        totals = shown(gateway, owner, code)["totals"]
+        totals = show_statistics(gateway, owner, code)["totals"]
         return (totals["people"], totals["bots"]) == (people, bots)
 
     wait_until(counted, RECOVERY_SECONDS)
 
 
-def summed(rows: list[dict[str, Any]], key: str = "people") -> int:
+def total_of(rows: list[dict[str, Any]], key: str = "people") -> int:
     return sum(row[key] for row in rows)
 
 
 def test_a_link_without_visits_has_every_step_and_no_counts(gateway: InProcessGateway) -> None:
     owner = new_guest()
-    code = make(gateway, owner)
+    code = create_link(gateway, owner)
     today = datetime.now(UTC).date()
-    reply = shown(gateway, owner, code)
+    reply = show_statistics(gateway, owner, code)
     assert list(reply) == KEYS
     last = date.fromisoformat(reply["range"]["to"])
     assert last in (today, datetime.now(UTC).date())
@@ -117,44 +117,44 @@ def test_a_link_without_visits_has_every_step_and_no_counts(gateway: InProcessGa
 
 def test_a_visit_is_once_in_every_part_for_every_range(gateway: InProcessGateway) -> None:
     owner = new_guest()
-    code = make(gateway, owner)
-    visited(gateway, owner, code, people=3, bots=2)
+    code = create_link(gateway, owner)
+    visit(gateway, owner, code, people=3, bots=2)
     for span, (step, least, most) in STEPS.items():
-        reply = shown(gateway, owner, code, range=span)
+        reply = show_statistics(gateway, owner, code, range=span)
         assert list(reply) == KEYS
         assert reply["range"]["step"] == step
         assert least <= len(reply["series"]) <= most
         assert list(reply["totals"]) == FIGURES
         assert (reply["totals"]["people"], reply["totals"]["bots"]) == (3, 2)
-        assert (summed(reply["series"]), summed(reply["series"], "bots")) == (3, 2)
+        assert (total_of(reply["series"]), total_of(reply["series"], "bots")) == (3, 2)
         for row in reply["series"]:
             assert list(row) == ["start", *FIGURES]
             assert (row["visitors"] is None) == (step == "hour")
         assert reply["previous"] == (None if span == "all" else dict.fromkeys(FIGURES, 0))
         assert list(reply["breakdowns"]) == BREAKDOWNS
         for people in reply["breakdowns"].values():
-            assert summed(people) == 3
+            assert total_of(people) == 3
             assert all(list(one) == ["name", "people"] for one in people)
         assert reply["breakdowns"]["source"] == [{"name": "link", "people": 3}]
 
     said = {"range": "30 days", "timezone": "UTC"}
-    expected = shown(gateway, owner, code, **said)
+    expected = show_statistics(gateway, owner, code, **said)
     for left_out in ({}, dict.fromkeys(said), {"range": None, "timezone": "UTC"}):
-        assert shown(gateway, owner, code, **left_out) == expected
+        assert show_statistics(gateway, owner, code, **left_out) == expected
 
 
 def test_a_period_of_dates_includes_both(gateway: InProcessGateway) -> None:
     owner = new_guest()
-    code = make(gateway, owner)
-    visited(gateway, owner, code, people=2, bots=1)
+    code = create_link(gateway, owner)
+    visit(gateway, owner, code, people=2, bots=1)
     today = datetime.now(UTC).date()
     for days, step in ((0, "hour"), (7, "day"), (92, "week")):
         own = {"from": (today - timedelta(days=days)).isoformat(), "to": today.isoformat()}
-        reply = shown(gateway, owner, code, range=own)
+        reply = show_statistics(gateway, owner, code, range=own)
         assert reply["range"] == {**own, "step": step, "timezone": "UTC"}
-        assert summed(reply["series"]) == 2
+        assert total_of(reply["series"]) == 2
     past = {"from": "2017-01-01", "to": "2026-01-01"}
-    reply = shown(gateway, owner, code, range=past, timezone="Asia/Kolkata")
+    reply = show_statistics(gateway, owner, code, range=past, timezone="Asia/Kolkata")
     assert reply["range"] == {**past, "step": "month", "timezone": "Asia/Kolkata"}
     assert [row["start"][10:] for row in reply["series"]] == ["T00:00:00+05:30"] * (9 * 12 + 1)
     assert reply["totals"] == reply["previous"] == dict.fromkeys(FIGURES, 0)
@@ -164,19 +164,21 @@ def test_statistics_of_all_links_are_summed_and_list_the_most_visited(
     gateway: InProcessGateway,
 ) -> None:
     owner = new_guest()
-    assert shown(gateway, owner, None)["top"] == []
-    codes = [make(gateway, owner) for _ in range(4)]
-    gateway.visit(make(gateway, new_guest()))
+    assert show_statistics(gateway, owner, None)["top"] == []
+    codes = [create_link(gateway, owner) for _ in range(4)]
+    gateway.visit(create_link(gateway, new_guest()))
     for people, code in enumerate(codes):
         for _ in range(people):
             gateway.visit(code)
         gateway.visit(code, {"user-agent": "curl/8"})
-    wait_until(lambda: shown(gateway, owner, None)["totals"]["bots"] == 4, RECOVERY_SECONDS)
-    reply = shown(gateway, owner, None)
+    wait_until(
+        lambda: show_statistics(gateway, owner, None)["totals"]["bots"] == 4, RECOVERY_SECONDS
+    )
+    reply = show_statistics(gateway, owner, None)
     assert list(reply) == [*KEYS, "top"]
     assert (reply["totals"]["people"], reply["totals"]["bots"]) == (6, 4)
-    assert summed(reply["series"]) == 6
-    assert [summed(people) for people in reply["breakdowns"].values()] == [6] * len(BREAKDOWNS)
+    assert total_of(reply["series"]) == 6
+    assert [total_of(people) for people in reply["breakdowns"].values()] == [6] * len(BREAKDOWNS)
     expected = [{"code": codes[n], "people": n} for n in (3, 2, 1)]
     assert reply["top"] == expected
 
@@ -184,11 +186,11 @@ def test_statistics_of_all_links_are_summed_and_list_the_most_visited(
     change = {"expires_at": "2020-01-01T00:00Z"}
     gateway.data("changeLink", {**owner, "code": codes[1], "changes": change})
     gateway.links.do(codes[2], block(BlockReason.SPAM))
-    reply = shown(gateway, owner, None)
+    reply = show_statistics(gateway, owner, None)
     assert reply["totals"]["people"] == 3
     assert reply["top"] == expected[1:]
     gateway.data("restoreLinks", {**owner, "codes": codes[3:]})
-    assert shown(gateway, owner, None)["top"] == expected
+    assert show_statistics(gateway, owner, None)["top"] == expected
 
 
 def test_an_owner_of_too_many_links_gets_an_error(
@@ -198,9 +200,9 @@ def test_an_owner_of_too_many_links_gets_an_error(
     for module in ("domain.link", "application.queries"):
         monkeypatch.setattr(f"services.links.{module}.MAX_OWNED_CODES", 2)
     for _ in range(2):
-        make(gateway, owner)
-    assert shown(gateway, owner, None)["totals"]["people"] == 0
-    make(gateway, owner)
+        create_link(gateway, owner)
+    assert show_statistics(gateway, owner, None)["totals"]["people"] == 0
+    create_link(gateway, owner)
     response = gateway.call("showStatistics", {**owner, "code": None})
     assert reason_of(response) == "TOO_MANY_LINKS"
 
@@ -212,7 +214,7 @@ def test_statistics_are_for_the_owner_only_unless_they_are_public(
     gateway: InProcessGateway,
 ) -> None:
     owner, other = new_guest(), {"token": gateway.log_in(gateway.register())}
-    code = make(gateway, owner)
+    code = create_link(gateway, owner)
     nobodies: tuple[dict[str, Any], ...] = ({}, {"token": None, "guest": ""}, {"token": ""})
     bad = {"token": "no.session.token", "guest": new_guest()["guest"]}
     for foreign in (code, new_code(), "abc", "ñ", "", "a" * 5000):
@@ -225,15 +227,15 @@ def test_statistics_are_for_the_owner_only_unless_they_are_public(
 
     changes = {"title": "a secret title", "tags": ["a secret tag"], "public_statistics": True}
     gateway.data("changeLink", {**owner, "code": code, "changes": changes})
-    visited(gateway, owner, code, people=2, bots=1)
-    expected = shown(gateway, owner, code)
+    visit(gateway, owner, code, people=2, bots=1)
+    expected = show_statistics(gateway, owner, code)
     assert "secret" not in json.dumps(expected)
     callers: tuple[dict[str, Any], ...] = (*nobodies, other, new_guest())
     for caller in callers:
         assert gateway.data("showStatistics", {**caller, "code": code}) == expected
     assert gateway.data("showStatistics", {**bad, "code": code}) == INVALID_TOKEN
     gateway.data("removeLinks", {**owner, "codes": [code]})
-    assert shown(gateway, owner, code) == expected
+    assert show_statistics(gateway, owner, code) == expected
     assert gateway.data("showStatistics", {"code": code}) == NO_LOGGED
     assert gateway.data("showStatistics", {**other, "code": code}) == NO_EXIST
 
@@ -241,7 +243,7 @@ def test_statistics_are_for_the_owner_only_unless_they_are_public(
 @pytest.mark.parametrize("away", ["links", "analytics"])
 def test_an_outage_is_an_error(gateway: InProcessGateway, away: str) -> None:
     owner = new_guest()
-    code = make(gateway, owner)
+    code = create_link(gateway, owner)
     part = getattr(gateway, away)
     part.away = True
     try:
@@ -251,7 +253,7 @@ def test_an_outage_is_an_error(gateway: InProcessGateway, away: str) -> None:
             assert (response.status_code, error["status"]) == (503, "UNAVAILABLE")
     finally:
         part.away = False
-    assert shown(gateway, owner, code)["success"]
+    assert show_statistics(gateway, owner, code)["success"]
 
 
 # Invalid input
@@ -265,18 +267,18 @@ NO_RANGES: tuple[object, ...] = (
 )
 
 
-def each(name: str, *values: object) -> list[dict[str, object]]:
+def payloads_with(name: str, *values: object) -> list[dict[str, object]]:
     """Return payloads with these values of one field."""
     return [{name: value} for value in values]
 
 
 WRONG = [
-    *each("unknown", None),
-    *each("token", 7, "a\0b"),
-    *each("guest", 7, "a" * 42),
-    *each("code", 7, True, ["abcdefgh"], "abc\0efgh", "abc\ud800efgh"),
-    *each("range", *NO_RANGES),
-    *each("timezone", 7, [], "", "Nowhere", "UTC\0", "\ud800"),
+    *payloads_with("unknown", None),
+    *payloads_with("token", 7, "a\0b"),
+    *payloads_with("guest", 7, "a" * 42),
+    *payloads_with("code", 7, True, ["abcdefgh"], "abc\0efgh", "abc\ud800efgh"),
+    *payloads_with("range", *NO_RANGES),
+    *payloads_with("timezone", 7, [], "", "Nowhere", "UTC\0", "\ud800"),
 ]
 
 
@@ -293,7 +295,7 @@ def reason_of(response: httpx.Response) -> str:
 @pytest.fixture(scope="module")
 def unchanged(gateway: InProcessGateway) -> tuple[Owner, str]:
     owner = new_guest()
-    return owner, make(gateway, owner)
+    return owner, create_link(gateway, owner)
 
 
 @pytest.mark.parametrize("wrong", WRONG)
@@ -328,7 +330,7 @@ def test_days_before_the_retention_are_not_days_without_visits(tmp_path: Path) -
         code = product.shorten(EXAMPLE, token)
         for asked in (code, None):
             before = datetime.now(UTC).date()
-            reply = shown(product, {"token": token}, asked, range="30 days")
+            reply = show_statistics(product, {"token": token}, asked, range="30 days")
             days = {before, datetime.now(UTC).date()}
             assert reply["previous"] is None
             assert reply["kept_from"] in {(day - timedelta(days=7)).isoformat() for day in days}
@@ -338,7 +340,7 @@ def test_days_before_the_retention_are_not_days_without_visits(tmp_path: Path) -
 
 
 def names_of(gateway: InProcessGateway, owner: Owner, code: str) -> dict[str, dict[str, int]]:
-    breakdowns = shown(gateway, owner, code)["breakdowns"]
+    breakdowns = show_statistics(gateway, owner, code)["breakdowns"]
     return {
         kind: {one["name"]: one["people"] for one in people} for kind, people in breakdowns.items()
     }
@@ -348,7 +350,7 @@ def test_headers_are_counted_under_known_names_only(
     gateway: InProcessGateway,
 ) -> None:
     owner = new_guest()
-    code = make(gateway, owner)
+    code = create_link(gateway, owner)
     app = "Mozilla/5.0 (Linux; Android 15; CPH2557 Build/AP3A.240617.008; wv) Chrome/142 Mobile"
     visits: list[dict[str, bytes]] = [
         {"referer": "https://blog.example/größe".encode(), "accept-language": b"iw-IL,en"},
@@ -369,7 +371,7 @@ def test_headers_are_counted_under_known_names_only(
         )
 
     def counted() -> bool:
-        totals = shown(gateway, owner, code)["totals"]
+        totals = show_statistics(gateway, owner, code)["totals"]
         return (totals["people"], totals["bots"]) == (7, 2)
 
     wait_until(counted, RECOVERY_SECONDS)

@@ -62,7 +62,7 @@ Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @asynccontextmanager
-async def connected(port: int) -> AsyncIterator[Connection]:
+async def connect(port: int) -> AsyncIterator[Connection]:
     """Open a connection, for at most 30 seconds."""
     async with asyncio.timeout(30):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -105,9 +105,9 @@ class Server:
             await serving
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[Connection]:
+    async def connect(self) -> AsyncIterator[Connection]:
         """Serve, and return a connection."""
-        async with self.running() as port, connected(port) as connection:
+        async with self.running() as port, connect(port) as connection:
             yield connection
 
     def failed(self) -> int:
@@ -119,15 +119,15 @@ def rejections(reason: str) -> float:
     return REGISTRY.get_sample_value("atajo_http_rejected_total", {"reason": reason}) or 0
 
 
-async def rejection(before: float) -> None:
+async def wait_for_rejection(before: float) -> None:
     """Wait for one more invalid request."""
     while rejections("invalid") == before:  # noqa: ASYNC110 - It is a number that nobody tells of.
         await asyncio.sleep(0)
 
 
-async def answer_to(port: int, *sent: bytes) -> bytes:
+async def exchange(port: int, *sent: bytes) -> bytes:
     """Return all responses on a new connection. Each of `sent` is a segment."""
-    async with connected(port) as (reader, writer):
+    async with connect(port) as (reader, writer):
         answering = asyncio.create_task(reader.read())
         for segment in sent:
             writer.write(segment)
@@ -144,7 +144,7 @@ def statuses_of(responses: bytes) -> list[bytes]:
 async def get(port: int, *codes: str) -> list[bytes]:
     """Return the status lines of responses on one connection."""
     statuses = []
-    async with connected(port) as (reader, writer):
+    async with connect(port) as (reader, writer):
         for code in codes:
             writer.write(f"GET /{code} HTTP/1.1\r\nhost: x\r\n\r\n".encode())
             head = await reader.readuntil(b"\r\n\r\n")
@@ -181,7 +181,7 @@ async def test_invalid_requests_are_rejected_and_counted_but_not_logged(
     before = rejections(reason)
     with capture_logs() as logged:
         async with Server().running() as port:
-            response = await answer_to(port, sent)
+            response = await exchange(port, sent)
     assert response.startswith(b"HTTP/1.1 400 Bad Request\r\n")
     assert rejections(reason) == before + 1
     assert not logged
@@ -200,7 +200,7 @@ async def test_a_head_that_a_server_must_reject_is_rejected() -> None:
         await get(port, "inmemory")
         for code in (b"inmemory", b"lookedup"):
             statuses = {
-                name: statuses_of(await answer_to(port, sent.replace(b"{code}", code)))
+                name: statuses_of(await exchange(port, sent.replace(b"{code}", code)))
                 for name, sent in INVALID_HEADS.items()
             }
             assert statuses == {name: [b"400"] for name in INVALID_HEADS}
@@ -211,7 +211,7 @@ async def test_a_head_that_a_server_must_reject_is_rejected() -> None:
 async def test_a_valid_head_is_accepted() -> None:
     async with Server().running() as port:
         statuses = {
-            head: statuses_of(await answer_to(port, head + b"connection: close\r\n\r\n"))
+            head: statuses_of(await exchange(port, head + b"connection: close\r\n\r\n"))
             for head in VALID_HEADS
         }
     assert statuses == {head: [b"302"] for head in VALID_HEADS}
@@ -223,8 +223,8 @@ async def test_a_split_request_line_is_not_mistaken_for_http_0_9() -> None:
         b"connection: close\r\n\r\n",
     )
     async with Server().running() as port:
-        assert statuses_of(await answer_to(port, *parts)) == [b"302"]
-        assert statuses_of(await answer_to(port, b"GET /", b"abcdefgh", b"\r", b"\n")) == [b"400"]
+        assert statuses_of(await exchange(port, *parts)) == [b"302"]
+        assert statuses_of(await exchange(port, b"GET /", b"abcdefgh", b"\r", b"\n")) == [b"400"]
 
 
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.0"])
@@ -233,7 +233,7 @@ async def test_an_upgrade_is_ignored(protocol: bytes, caplog: pytest.LogCaptureF
     head = b"GET /abcdefgh HTTP/1.1\r\nhost: x\r\n"
     asks = head + b"connection: Upgrade\r\nupgrade: %s\r\n\r\n" % protocol
     async with server.running() as port:
-        responses = await answer_to(port, asks + asks + head + b"connection: close\r\n\r\n")
+        responses = await exchange(port, asks + asks + head + b"connection: close\r\n\r\n")
     assert statuses_of(responses) == [b"302"] * 3
     assert responses.count(b"location: %s\r\n" % URL.encode()) == 3
     assert rejections("upgrade") == before + 2
@@ -270,7 +270,7 @@ async def test_the_body_of_an_upgrade_is_not_parsed_as_a_request(*, at_once: boo
         b"GET /abcdefgh HTTP/1.1\r\n" + asks.replace(b"Upgrade,", b"Upgrade, close,") + b"\r\n",
     ]
     async with server.running() as port:
-        responses = await answer_to(port, *([b"".join(sent)] if at_once else sent))
+        responses = await exchange(port, *([b"".join(sent)] if at_once else sent))
     assert statuses_of(responses) == [b"200", b"302", b"200", b"302"]
     assert bodies == [hidden, hidden]
     assert len(server.visits.codes) == 2
@@ -332,7 +332,7 @@ async def test_an_error_of_the_server_is_logged_and_not_blamed_on_the_client(
         with capture_logs() as logged, monkeypatch.context() as patch:
             patch.setattr("uvicorn.protocols.http.httptools_impl.RequestResponseCycle", breaks)
             for _ in range(2):
-                response = await answer_to(port, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+                response = await exchange(port, b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
                 assert response.startswith(b"HTTP/1.1 500 ")
         assert await get(port, "aaaaaaaa") == [FOUND]
     [line] = logged
@@ -409,10 +409,10 @@ async def test_requests_before_an_invalid_one_are_answered_completely(
 ) -> None:
     """The rejection follows their responses, and nothing after it is answered."""
     app = Held(begins=begins)
-    async with Server(app).connected() as (reader, writer):
+    async with Server(app).connect() as (reader, writer):
         before = rejections("invalid")
         writer.write(sent + WHOLE)
-        await rejection(before)
+        await wait_for_rejection(before)
         for _ in range(answered):
             app.released.release()
         responses = await reader.read()
@@ -432,13 +432,13 @@ async def test_an_invalid_body_ends_the_connection_with_one_response(
     """The response that has begun, or else the rejection."""
     app = Held(begins=begins)
     with capture_logs() as logged:
-        async with Server(app).connected() as (reader, writer):
+        async with Server(app).connect() as (reader, writer):
             writer.write(POST + b"transfer-encoding: chunked\r\n\r\n")
             await app.asked.wait()
             before = rejections("invalid")
             chunk = b"%x\r\n%s\r\n" % (100_000, bytes(100_000))
             writer.write(chunk + b"no chunk\r\n" + bytes(16 << 20))
-            await rejection(before)
+            await wait_for_rejection(before)
             app.released.release()
             responses = await reader.read()
     assert statuses_of(responses) == [status]
@@ -449,7 +449,7 @@ async def test_an_invalid_body_ends_the_connection_with_one_response(
 async def test_reading_pauses_for_a_client_that_sends_faster_than_it_is_answered() -> None:
     """Otherwise waiting requests would fill the memory."""
     app = Held()
-    async with Server(app).connected() as (reader, writer):
+    async with Server(app).connect() as (reader, writer):
         connection = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 16)
         requests = (32 << 20) // len(WHOLE)
@@ -486,7 +486,7 @@ async def test_a_request_that_does_not_arrive_in_time_ends_the_connection(
             writer.write(b"x")
 
     app = Held()
-    async with Server(app).connected() as (reader, writer):
+    async with Server(app).connect() as (reader, writer):
         writer.write(sent)
         sending = asyncio.create_task(send_on(writer))
         responses = await reader.read()
@@ -500,7 +500,7 @@ async def test_a_rejected_client_that_sends_endlessly_is_not_read_endlessly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_LINGER_SECONDS", 0.2)
-    async with Server().connected() as (reader, writer):
+    async with Server().connect() as (reader, writer):
         writer.write(b"hello\r\n\r\n")
         response = await reader.read()
         with suppress(ConnectionError):  # A reset after the close ends the loop.
@@ -517,7 +517,7 @@ async def test_a_client_that_waits_for_its_response_is_not_late(
 ) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.1)
     before, app = rejections("late"), Held()
-    async with Server(app).connected() as (reader, writer):
+    async with Server(app).connect() as (reader, writer):
         writer.write(WHOLE)
         await app.asked.wait()
         await asyncio.sleep(0.3)  # Longer than the deadline of a request.

@@ -64,7 +64,7 @@ def site(web_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[In
 
 
 @pytest.fixture(scope="module")
-def known(site: InProcessGateway) -> str:
+def known_code(site: InProcessGateway) -> str:
     """Return the code of a link."""
     return site.shorten("https://example.com/")
 
@@ -76,7 +76,7 @@ def get(site: InProcessGateway, path: str, method: str = "GET", **headers: str) 
     return site.http.request(method, url, headers={"accept-encoding": "identity", **names})
 
 
-def head_matter(document: str) -> dict[str, str]:
+def metadata_of(document: str) -> dict[str, str]:
     """Return the metadata of the document by name."""
     found = re.findall(
         r'<(?:meta|link)\s+(?:name|property|rel)="([^"]+)"\s+\w+="([^"]*)"', document
@@ -90,7 +90,7 @@ def test_every_route_has_a_document_with_its_url(site: InProcessGateway, path: s
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert response.headers["cache-control"] == "no-cache"
-    head = head_matter(response.text)
+    head = metadata_of(response.text)
     assert head["atajo-public-url"] == site.url
     assert head["og:image"] == f"{site.url}/icon-512.png"
     if path in ("/my-account", "/my-account/settings", "/links/:code", "/not-found"):
@@ -120,7 +120,7 @@ def test_a_preview_exists_for_every_current_or_former_link(
     assert response.headers["cache-control"] == "no-cache"
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     if method == "GET":
-        head = head_matter(response.text)
+        head = metadata_of(response.text)
         assert head["robots"] == "noindex"
         assert not {"canonical", "og:url"} & set(head)
     assert site.analytics.visits == []
@@ -173,14 +173,14 @@ def test_settings_are_escaped_in_the_document(site: InProcessGateway) -> None:
     ],
 )
 def test_unknown_paths_are_404_with_the_document(
-    site: InProcessGateway, known: str, path: str
+    site: InProcessGateway, known_code: str, path: str
 ) -> None:
-    path = path.replace("{known}", known).replace("{new}", new_code())
+    path = path.replace("{known}", known_code).replace("{new}", new_code())
     response = get(site, path)
     assert response.status_code == get(site, path, "HEAD").status_code == 404
     assert "not to be had" not in response.text
     assert '<div id="root">' in response.text
-    assert head_matter(response.text)["robots"] == "noindex"
+    assert metadata_of(response.text)["robots"] == "noindex"
     assert response.headers["cache-control"] == "private, no-store"
     assert "etag" not in response.headers
 
@@ -237,9 +237,9 @@ def test_the_document_is_compressed_too(site: InProcessGateway) -> None:
 def test_a_file_that_the_client_has_is_304(site: InProcessGateway, path: str) -> None:
     full = get(site, path)
     etag = full.headers["etag"]
-    for known in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
-        again = get(site, path, if_none_match=known)
-        assert again.status_code == 304, known
+    for known_code in (etag, etag.removeprefix("W/"), f'"other", {etag}', "*"):
+        again = get(site, path, if_none_match=known_code)
+        assert again.status_code == 304, known_code
         assert again.content == b""
         for name in ("etag", "cache-control", "vary"):
             assert again.headers[name] == full.headers[name]

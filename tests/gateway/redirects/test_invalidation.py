@@ -92,16 +92,16 @@ class Following:
         self.resolver = Resolver(self.links, 1_000_000, clock, wall=wall)
         self.follower = ChangeFollower(self.links, self.resolver, clock)
 
-    async def rounds(self, count: int = 2) -> None:
+    async def wait_for_polls(self, count: int = 2) -> None:
         """Wait until links was polled `count` more times, and the responses were applied."""
         wanted = len(self.links.cursors) + count
         async with asyncio.timeout(10), self.links.polled:
             await self.links.polled.wait_for(lambda: len(self.links.cursors) >= wanted)
 
-    async def until(self, holds: Callable[[], bool]) -> None:
+    async def wait_until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):
             while not holds():
-                await self.rounds(1)
+                await self.wait_for_polls(1)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @asynccontextmanager
-async def following(**resolutions: Resolution) -> AsyncIterator[Following]:
+async def followed(**resolutions: Resolution) -> AsyncIterator[Following]:
     """A follower that has its first cursor, and cached resolutions."""
     it = Following()
     it.links.resolutions.update(resolutions)
@@ -126,12 +126,12 @@ async def following(**resolutions: Resolution) -> AsyncIterator[Following]:
 @pytest.mark.usefixtures("fast")
 async def test_changes_of_several_pages_apply_without_a_look_up() -> None:
     codes = [f"code-{number}" for number in range(5)]
-    async with following(**dict.fromkeys(codes, Resolution.active(URL))) as it:
+    async with followed(**dict.fromkeys(codes, Resolution.active(URL))) as it:
         assert it.links.cursors[0] is None
         it.links.looked_up.clear()
         for code in (*codes[:4], "elsewhere"):
             it.links.change(code, None if code == codes[0] else REMOVED)
-        await it.until(lambda: it.links.cursors[-1] == "5")
+        await it.wait_until(lambda: it.links.cursors[-1] == "5")
         assert it.resolver.cache.hit(codes[4]) == URL.encode()
         assert await it.resolver.lookup(codes[0]) is None
         for code in codes[1:4]:
@@ -145,7 +145,7 @@ async def test_changes_of_several_pages_apply_without_a_look_up() -> None:
 
 @pytest.mark.usefixtures("fast")
 async def test_a_poll_that_began_before_an_edit_does_not_undo_it() -> None:
-    async with following(kept=Resolution.active(URL)) as it:
+    async with followed(kept=Resolution.active(URL)) as it:
         answer = it.links.changes
         polled, release = asyncio.Event(), asyncio.Event()
         answered: list[Resolution | None] = []
@@ -165,39 +165,39 @@ async def test_a_poll_that_began_before_an_edit_does_not_undo_it() -> None:
             it.resolver.put_edited({"kept": Resolution.active(URL)})
             assert await it.resolver.lookup("kept") == Resolution.active(URL)
             release.set()
-        await it.until(lambda: len(answered) > 2)
+        await it.wait_until(lambda: len(answered) > 2)
         assert answered == [Resolution.active(URL)] * len(answered)
 
 
 @pytest.mark.usefixtures("fast")
 async def test_a_truncated_feed_has_all_codes_looked_up_again() -> None:
-    async with following(kept=Resolution.active(URL)) as it:
+    async with followed(kept=Resolution.active(URL)) as it:
         for code in ("kept", "other", "other"):
             it.links.change(code, REMOVED)
         it.links.forgotten = 3
-        await it.until(lambda: it.follower.polls["lost"] > 0)
+        await it.wait_until(lambda: it.follower.polls["lost"] > 0)
         assert it.resolver.cache.hit("kept") is None
         assert await it.resolver.lookup("kept") == REMOVED
-        await it.rounds(3)
+        await it.wait_for_polls(3)
         assert it.follower.polls["lost"] == 1, "once only"
 
 
 @pytest.mark.usefixtures("fast")
 async def test_a_change_during_an_outage_of_links_applies_after_it() -> None:
-    async with following(kept=Resolution.active(URL), gone=Resolution.active(URL)) as it:
+    async with followed(kept=Resolution.active(URL), gone=Resolution.active(URL)) as it:
         it.links.error = Unavailable("away")
         with capture_logs() as logged:
-            await it.rounds(10)
+            await it.wait_for_polls(10)
             it.links.change("gone", REMOVED)
             it.now += 30
-            await it.rounds(10)
+            await it.wait_for_polls(10)
         assert it.resolver.cache.hit("gone") == URL.encode(), "cached links are served"
         assert it.follower.age_seconds == 30
         assert it.follower.polls["failed"] > 1
         [line] = logged
         assert (line["event"], line["reason"]) == ("changes_unheard", "UNAVAILABLE")
         it.links.error = None
-        await it.until(lambda: it.follower.age_seconds == 0)
+        await it.wait_until(lambda: it.follower.age_seconds == 0)
         assert it.resolver.cache.hit("gone") is None
         assert it.resolver.cache.hit("kept") == URL.encode(), "other links need no look-up"
 
@@ -214,7 +214,7 @@ async def test_a_gateway_that_starts_during_an_outage_follows_changes_after_it()
     await it.resolver.lookup("early")
     it.links.resolutions["early"] = REMOVED
     it.links.failing = 0
-    await it.until(lambda: it.links.cursors[-1] is not None)
+    await it.wait_until(lambda: it.links.cursors[-1] is not None)
     assert await it.resolver.lookup("early") == REMOVED
     await it.follower.stop()
 
@@ -224,10 +224,10 @@ async def test_one_unresponsive_replica_delays_no_change(
 ) -> None:
     """Another is asked at once, since the next poll would be too late."""
     monkeypatch.setattr("gateway.redirects.invalidation.POLL_SECONDS", 0.1)
-    async with following(kept=Resolution.active(URL)) as it:
+    async with followed(kept=Resolution.active(URL)) as it:
         it.links.failing = 3  # The poll, and two of the three that follow it.
         it.links.change("kept", REMOVED)
-        await it.until(lambda: it.follower.received == 1)
+        await it.wait_until(lambda: it.follower.received == 1)
         assert await it.resolver.lookup("kept") == REMOVED
         assert it.follower.polls["failed"] == 0
         assert it.links.failing == 0
@@ -237,15 +237,15 @@ async def test_one_unresponsive_replica_delays_no_change(
 async def test_an_unexpected_error_is_logged_and_following_continues(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with following(kept=Resolution.active(URL)) as it:
+    async with followed(kept=Resolution.active(URL)) as it:
         with capture_logs() as logged:
             it.links.change("kept", Resolution.active("http://\ud800"))
-            await it.until(lambda: it.follower.polls["broke"] > 0)
-            await it.until(lambda: it.links.cursors[-1] == "1")
+            await it.wait_until(lambda: it.follower.polls["broke"] > 0)
+            await it.wait_until(lambda: it.links.cursors[-1] == "1")
         assert [line["event"] for line in logged] == ["changes_broke"]
         assert it.follower.polls["broke"] == 1, "it is skipped"
         it.links.change("kept", REMOVED)
-        await it.until(lambda: it.links.cursors[-1] == "2")
+        await it.wait_until(lambda: it.links.cursors[-1] == "2")
         assert await it.resolver.lookup("kept") == REMOVED
 
 
@@ -288,14 +288,14 @@ async def test_an_unresponsive_replica_does_not_delay_the_first_cursor() -> None
 
 @pytest.mark.usefixtures("fast")
 async def test_a_set_clock_is_noticed_while_links_is_unresponsive() -> None:
-    async with following() as it:
+    async with followed() as it:
         it.links.resolutions["ends"] = Resolution(
             LinkState.ACTIVE, URL, datetime.fromtimestamp(it.today + it.now + 3600, UTC)
         )
         await it.resolver.lookup("ends")
         assert it.resolver.cache.hit("ends") == URL.encode()
         it.links.hanging = 1_000_000
-        await it.rounds(1)
+        await it.wait_for_polls(1)
         it.today += 3600
         async with asyncio.timeout(10):
             while it.resolver.cache.hit("ends") is not None:  # noqa: ASYNC110 - there is no event for it.

@@ -103,7 +103,7 @@ def test_bots_and_prefetches_are_not_people(product: Product) -> None:
 AGENT = f"host: x\r\nuser-agent: {BROWSER}\r\n"
 
 
-def plain(path: str) -> str:
+def plain_get(path: str) -> str:
     """A request that the fast path may answer."""
     return f"GET /{path} HTTP/1.1\r\n{AGENT}\r\n"
 
@@ -140,10 +140,10 @@ def test_the_fast_path_answers_as_the_application_does(product: Product) -> None
         f"{start}transfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         f"{start}connection: upgrade\r\nupgrade: h2c\r\n\r\n",
         f"GET /{code} HTTP/1.0\r\n{AGENT}\r\n",
-        plain(f"{code}?utm=1"),
-        plain(f"%{ord(code[0]):02X}{code[1:]}"),
+        plain_get(f"{code}?utm=1"),
+        plain_get(f"%{ord(code[0]):02X}{code[1:]}"),
     ]
-    [at_once] = exchange(product, plain(code))
+    [at_once] = exchange(product, plain_get(code))
     status, headers = at_once
     assert status == "HTTP/1.1 302 Found"
     assert headers["location"] == "https://example.com/%C3%B1?a=b#c"
@@ -178,7 +178,7 @@ def test_pipelined_requests_are_answered_in_order_and_each_counted(
     codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
     asked = [codes[(n // 2) % 3] for n in range(60)]
     # Requests of the fast path mixed with requests of the application.
-    requests = [plain(f"{code}?x" if n % 5 == 0 else code) for n, code in enumerate(asked)]
+    requests = [plain_get(f"{code}?x" if n % 5 == 0 else code) for n, code in enumerate(asked)]
     responses = exchange(product, *requests)
     assert [headers["location"] for _, headers in responses] == [
         f"https://example.com/{codes.index(code)}" for code in asked
@@ -192,20 +192,20 @@ def test_a_looked_up_link_is_answered_as_the_application_does(uncached: Product)
     responses = []
     for address in (code, f"{code}?x"):
         before = look_ups(uncached)
-        responses += exchange(uncached, plain(address))
+        responses += exchange(uncached, plain_get(address))
         assert look_ups(uncached) == before + 1
         assert uncached.visit(other).status_code == 302
     assert responses[0] == responses[1]
     uncached.await_views(token, {code: 2, other: 2})
 
 
-def ask(product: Product, code: str) -> socket.socket:
+def send_request(product: Product, code: str) -> socket.socket:
     """Return a connection with a request that waits for its look-up."""
     misses = 'atajo_cache_lookups_total{result="miss"}'
     before = product.metric(misses)
     port = int(product.url.rpartition(":")[2])
     connection = socket.create_connection(("127.0.0.1", port), timeout=10)
-    connection.sendall(plain(code).encode())
+    connection.sendall(plain_get(code).encode())
     wait_until(lambda: product.metric(misses) > before)
     return connection
 
@@ -221,7 +221,7 @@ def test_a_client_that_disconnects_before_the_response(uncached: Product) -> Non
     token = uncached.log_in(uncached.register())
     code, other = (uncached.shorten(f"https://example.com/{n}", token) for n in range(2))
     with uncached.suspended("links"):
-        ask(uncached, code).close()
+        send_request(uncached, code).close()
     uncached.await_views(token, {code: 1, other: 0})
     assert "Traceback" not in uncached.logs()
 
@@ -240,7 +240,7 @@ def test_a_waiting_client_is_answered_and_disconnected_while_the_gateway_stops(
 ) -> None:
     code, _ = (uncached.shorten(f"https://example.com/{n}") for n in range(2))
     with uncached.suspended("links"):
-        connection = ask(uncached, code)
+        connection = send_request(uncached, code)
         os.kill(uncached.pid("gateway"), signal.SIGTERM)
         wait_until(lambda: is_closed(uncached))
     with connection:
@@ -256,7 +256,7 @@ def test_the_look_up_of_a_disconnected_client_ends_before_the_gateway(uncached: 
     code, _ = (uncached.shorten(f"https://example.com/{n}") for n in range(2))
     before = len(uncached.logs("gateway").splitlines())
     with uncached.suspended("links"):
-        ask(uncached, code).close()
+        send_request(uncached, code).close()
         assert uncached.stop("gateway") == 0
     lines = [json.loads(line) for line in uncached.logs("gateway").splitlines()[before:]]
     failed = [line["reason"] for line in lines if line["event"] == "redirect_failed"]
@@ -312,7 +312,7 @@ def test_long_distinct_headers_do_not_fill_memory(uncached: Product) -> None:
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
+def single(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGateway]:
     """A gateway alone, over links that the test controls."""
     with InProcessGateway(tmp_path_factory.mktemp("alone")) as gateway:
         yield gateway
@@ -343,22 +343,22 @@ ENDED = {
 
 @pytest.mark.parametrize(("resolution", "status", "said"), ENDED.values(), ids=ENDED)
 def test_an_inactive_link_shows_its_state_and_records_no_visit(
-    alone: InProcessGateway, resolution: Resolution, status: int, said: dict[str, str]
+    single: InProcessGateway, resolution: Resolution, status: int, said: dict[str, str]
 ) -> None:
     code = new_code()
-    alone.links.answer(code, resolution)
+    single.links.answer(code, resolution)
     counted = [
         ("atajo_visits_total", {"kind": "person"}),
         ("atajo_visits_total", {"kind": "bot"}),
         ("atajo_redirects_total", {"result": "ended"}),
         ("atajo_redirects_total", {"result": "not_found"}),
     ]
-    people, bots, ended, not_found = (alone.metric(name, **labels) for name, labels in counted)
+    people, bots, ended, not_found = (single.metric(name, **labels) for name, labels in counted)
     # A miss, a hit, and a request of the application.
     paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E2%80%9D?a=b")
     for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
-        response = alone.http.request(
-            method, f"{alone.url}/{path}", headers={"user-agent": BROWSER}
+        response = single.http.request(
+            method, f"{single.url}/{path}", headers={"user-agent": BROWSER}
         )
         assert response.status_code == status, (method, path)
         assert response.headers["cache-control"] == "private, no-store"
@@ -368,17 +368,17 @@ def test_an_inactive_link_shows_its_state_and_records_no_visit(
             assert response.text == ("Redirecting..." if method == "GET" else "")
         else:
             assert "location" not in response.headers
-            missing = alone.http.request(method, f"{alone.url}/{new_code()}")
+            missing = single.http.request(method, f"{single.url}/{new_code()}")
             assert response.content == missing.content
             left_out = ("date", "x-request-id")
             assert {k: v for k, v in response.headers.items() if k not in left_out} == {
                 k: v for k, v in missing.headers.items() if k not in left_out
             }
-    told = alone.data("accessLink", {"code": code})
+    told = single.data("accessLink", {"code": code})
     target = [{"long_link": LEADS_ON}] if status == 302 else []
     assert told == {"success": True, "longUrl": target, **said}
     asked_for_nothing = 0 if status == 302 else 10
-    assert [alone.metric(name, **labels) for name, labels in counted] == [
+    assert [single.metric(name, **labels) for name, labels in counted] == [
         people,
         bots,
         ended + 10,
@@ -386,46 +386,46 @@ def test_an_inactive_link_shows_its_state_and_records_no_visit(
     ]
 
 
-def responses(gateway: GatewayClient, code: str, status: int) -> bool:
+def has_status(gateway: GatewayClient, code: str, status: int) -> bool:
     return gateway.visit(code).status_code == status
 
 
 def test_a_change_applies_to_a_cached_link_within_seconds(
-    alone: InProcessGateway,
+    single: InProcessGateway,
 ) -> None:
-    code = alone.shorten("https://example.com/")
-    assert alone.visit(code).status_code == 302
-    looked_up = alone.links.calls["resolve"]
+    code = single.shorten("https://example.com/")
+    assert single.visit(code).status_code == 302
+    looked_up = single.links.calls["resolve"]
     for resolution, status in (
         (Resolution(LinkState.BLOCKED, reason=BlockReason.SPAM), 451),
         (Resolution.active("https://example.com/"), 302),
         (None, 404),
     ):
-        alone.links.answer(code, resolution)
-        wait_until(partial(responses, alone, code, status), PROPAGATION_SECONDS)
-    assert alone.links.calls["resolve"] == looked_up, "the change feed has it"
+        single.links.answer(code, resolution)
+        wait_until(partial(has_status, single, code, status), PROPAGATION_SECONDS)
+    assert single.links.calls["resolve"] == looked_up, "the change feed has it"
 
 
 @pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
-def test_codes_of_every_length_redirect(alone: InProcessGateway, code: str) -> None:
-    alone.links.answer(code, Resolution.active("https://example.com/"))
-    hits = alone.metric("atajo_cache_lookups_total", result="hit")
+def test_codes_of_every_length_redirect(single: InProcessGateway, code: str) -> None:
+    single.links.answer(code, Resolution.active("https://example.com/"))
+    hits = single.metric("atajo_cache_lookups_total", result="hit")
     for _ in range(3):
-        assert alone.visit(code).headers["location"] == "https://example.com/"
-    assert alone.metric("atajo_cache_lookups_total", result="hit") == hits + 2
+        assert single.visit(code).headers["location"] == "https://example.com/"
+    assert single.metric("atajo_cache_lookups_total", result="hit") == hits + 2
 
 
 @pytest.mark.parametrize("path", ["abc", "a" * 33, "abc+", "status", "login", "accessLink"])
-def test_invalid_codes_and_routes_are_never_looked_up(alone: InProcessGateway, path: str) -> None:
-    before = alone.links.calls["resolve"]
+def test_invalid_codes_and_routes_are_never_looked_up(single: InProcessGateway, path: str) -> None:
+    before = single.links.calls["resolve"]
     for method in ("GET", "HEAD"):
-        assert alone.http.request(method, f"{alone.url}/{path}").status_code in (200, 400, 404)
-    assert alone.links.calls["resolve"] == before
+        assert single.http.request(method, f"{single.url}/{path}").status_code in (200, 400, 404)
+    assert single.links.calls["resolve"] == before
 
 
-def status_of(alone: InProcessGateway, method: str, path: str) -> tuple[int, str | None]:
+def status_of(single: InProcessGateway, method: str, path: str) -> tuple[int, str | None]:
     """Return status and Location for a path that is sent exactly as given."""
-    _, _, port = alone.url.rpartition(":")
+    _, _, port = single.url.rpartition(":")
     connection = HTTPConnection("127.0.0.1", int(port), timeout=10)
     with closing(connection):
         connection.putrequest(method, path, skip_accept_encoding=True)
@@ -437,26 +437,26 @@ def status_of(alone: InProcessGateway, method: str, path: str) -> tuple[int, str
 
 @pytest.mark.parametrize("path", SHORT_URLS["followed"])
 def test_punctuation_after_a_code_is_ignored_and_the_visit_counts_once(
-    alone: InProcessGateway, path: str
+    single: InProcessGateway, path: str
 ) -> None:
     code = SHORT_URLS["code"]
-    alone.links.answer(code, Resolution.active("https://example.com/"))
-    people = alone.metric("atajo_visits_total", kind="person")
+    single.links.answer(code, Resolution.active("https://example.com/"))
+    people = single.metric("atajo_visits_total", kind="person")
     for method, counted in (("GET", 1), ("HEAD", 1), ("GET", 2)):
-        response = status_of(alone, method, path.replace("{code}", code))
+        response = status_of(single, method, path.replace("{code}", code))
         assert response == (302, "https://example.com/")
-        assert alone.metric("atajo_visits_total", kind="person") == people + counted
+        assert single.metric("atajo_visits_total", kind="person") == people + counted
 
 
 @pytest.mark.parametrize("path", SHORT_URLS["not_followed"])
-def test_any_other_text_after_a_code_is_not_found(alone: InProcessGateway, path: str) -> None:
+def test_any_other_text_after_a_code_is_not_found(single: InProcessGateway, path: str) -> None:
     code = SHORT_URLS["code"]
-    alone.links.answer(code, Resolution.active("https://example.com/"))
-    looked_up = alone.links.calls["resolve"]
+    single.links.answer(code, Resolution.active("https://example.com/"))
+    looked_up = single.links.calls["resolve"]
     for method in ("GET", "HEAD"):
-        status, location = status_of(alone, method, path.replace("{code}", code))
+        status, location = status_of(single, method, path.replace("{code}", code))
         assert (status, location) == (404, None)
-    assert alone.links.calls["resolve"] == looked_up
+    assert single.links.calls["resolve"] == looked_up
 
 
 def test_punctuation_after_a_scan_code_counts_as_a_scan(product: Product) -> None:
@@ -469,11 +469,11 @@ def test_punctuation_after_a_scan_code_counts_as_a_scan(product: Product) -> Non
 
 
 def test_punctuation_after_a_code_whose_look_up_fails_has_retry_after(
-    alone: InProcessGateway,
+    single: InProcessGateway,
 ) -> None:
-    alone.links.away = True
+    single.links.away = True
     try:
-        response = alone.http.get(f"{alone.url}/{new_code()}.")
+        response = single.http.get(f"{single.url}/{new_code()}.")
     finally:
-        alone.links.away = False
+        single.links.away = False
     assert (response.status_code, response.headers["retry-after"]) == (503, "2")

@@ -73,7 +73,7 @@ class Clock:
         return self.now
 
 
-def cache(
+def following_resolver(
     source: LinkSource, room: int = ROOM, clock: Callable[[], float] = time.monotonic, **more: Any
 ) -> Resolver:
     """Return a resolver that follows the change feed."""
@@ -108,7 +108,7 @@ def wall(clock: Clock) -> WallClock:
 
 @pytest.fixture
 async def resolver(source: Source, clock: Clock, wall: WallClock) -> Resolver:
-    return cache(source, ROOM, clock, wall=wall)
+    return following_resolver(source, ROOM, clock, wall=wall)
 
 
 async def test_concurrent_look_ups_of_many_codes_share_one_call(
@@ -153,7 +153,7 @@ async def test_closing_also_ends_look_ups_that_wait_for_the_next_call(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)
-    resolver = cache(SlowSource(), ROOM, clock)
+    resolver = following_resolver(SlowSource(), ROOM, clock)
     tasks = await look_up_one_by_one(resolver, ["bbbbbbbb", "aaaaaaaa"])
     await resolver.close()
     for task in tasks:
@@ -202,7 +202,7 @@ async def test_an_absent_code_is_cached_briefly(
 async def test_a_waiter_gets_a_link_created_meanwhile_even_if_it_is_not_cached(
     source: Source, clock: Clock, room: int, lasts: float
 ) -> None:
-    resolver = cache(source, room, clock, fresh_seconds=lasts, stale_seconds=lasts)
+    resolver = following_resolver(source, room, clock, fresh_seconds=lasts, stale_seconds=lasts)
     asked = asyncio.create_task(look_up(resolver, "cccccccc"))
     await source.called.wait()  # Its response is from before the creation.
     put(resolver, "cccccccc", "https://example.com/c")
@@ -228,14 +228,14 @@ async def test_cached_links_are_served_during_an_outage_of_any_length(
 
 def size_of(*urls: str) -> int:
     """Return the bytes that links to some URLs take in the cache."""
-    resolver = cache(Source(), ROOM)
+    resolver = following_resolver(Source(), ROOM)
     for number, url in enumerate(urls):
         put(resolver, f"{number:08}", url)
     return resolver.cache.bytes
 
 
 async def test_the_least_recently_used_is_evicted(source: Source, clock: Clock) -> None:
-    resolver = cache(source, size_of(*["https://example.com/xxxxxxxx"] * 3), clock)
+    resolver = following_resolver(source, size_of(*["https://example.com/xxxxxxxx"] * 3), clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         put(resolver, code, f"https://example.com/{code}")
     assert resolver.cache.hit("aaaaaaaa")
@@ -260,7 +260,7 @@ async def test_the_memory_of_the_cache_is_bounded_for_any_urls(
     limit = 4_000_000
     codes = [f"{n:08x}" for n in range(20_000)]
     urls = [url(0), url(1)]
-    resolver = cache(source, limit)
+    resolver = following_resolver(source, limit)
     tracemalloc.start()
     try:
         for code in codes:
@@ -291,7 +291,9 @@ async def test_a_replaced_link_is_counted_once(
 
 
 async def test_absent_codes_evict_no_link(source: Source, clock: Clock) -> None:
-    resolver = cache(source, size_of("https://example.com/a", "https://example.com/b"), clock)
+    resolver = following_resolver(
+        source, size_of("https://example.com/a", "https://example.com/b"), clock
+    )
     put(resolver, "aaaaaaaa", "https://example.com/a")
     for start in range(0, 2 * MAX_ABSENT, 1000):
         codes = [f"{number:08}" for number in range(start, start + 1000)]
@@ -321,7 +323,7 @@ async def test_an_unexpected_error_reaches_all_waiters_and_is_not_cached(
         broken = True
 
     broken = Broken()
-    resolver = cache(broken, ROOM, clock)
+    resolver = following_resolver(broken, ROOM, clock)
     async with asyncio.timeout(5):
         asked = [resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb", "aaaaaaaa")]
         told = await asyncio.gather(*asked, return_exceptions=True)
@@ -352,7 +354,7 @@ async def test_the_event_loop_runs_while_long_urls_are_encoded(clock: Clock) -> 
         async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
             return dict.fromkeys(codes, Resolution.active("https://example.com/\N{SNAIL}"))
 
-    resolver = cache(Prompt(), ROOM, clock)
+    resolver = following_resolver(Prompt(), ROOM, clock)
     asked = asyncio.gather(*[resolver.lookup(code) for code in codes])
     turns = 0
     while not asked.done():
@@ -363,7 +365,7 @@ async def test_the_event_loop_runs_while_long_urls_are_encoded(clock: Clock) -> 
 
 
 async def test_a_location_is_percent_encoded_as_usual() -> None:
-    resolver = cache(Source())
+    resolver = following_resolver(Source())
     alphabet = [*map(chr, range(0x20, 0x80)), "\x01", "é", "漢", "\u2028", "\N{SNAIL}", "😀"]
     draw = random.Random(1)
     for _ in range(2000):
@@ -410,7 +412,7 @@ async def test_a_cached_link_waits_briefly_for_an_unresponsive_source(clock: Clo
             return await super().resolve(codes)
 
     source = Hanging()
-    resolver = cache(source, ROOM, clock)
+    resolver = following_resolver(source, ROOM, clock)
     await resolver.lookup("aaaaaaaa")
     clock.now += FRESH_SECONDS + STALE_SECONDS + 1
     source.away = True
@@ -425,7 +427,7 @@ async def test_a_cached_link_waits_briefly_for_an_unresponsive_source(clock: Clo
 async def test_an_outage_does_not_extend_the_configured_freshness(
     source: Source, clock: Clock
 ) -> None:
-    resolver = cache(source, ROOM, clock, fresh_seconds=5, stale_seconds=2)
+    resolver = following_resolver(source, ROOM, clock, fresh_seconds=5, stale_seconds=2)
     await resolver.lookup("aaaaaaaa")
     source.away = True
     clock.now += 7
@@ -460,7 +462,7 @@ class WallClock:
         return self.clock.now + self.ahead
 
 
-def lasting(seconds: float, ended_url: str = "") -> Resolution:
+def expiring_in(seconds: float, ended_url: str = "") -> Resolution:
     """Return the resolution of an active link that expires `seconds` after `TODAY`."""
     end = TODAY + timedelta(seconds=seconds)
     return Resolution(LinkState.ACTIVE, URL, end, ended_url)
@@ -501,14 +503,14 @@ async def test_a_cached_link_expires_to_the_second(
     ended_url: str,
 ) -> None:
     """Also if the clock of links is slow, so that links reports it as active."""
-    source.others["aaaaaaaa"] = link = lasting(seconds, ended_url)
+    source.others["aaaaaaaa"] = link = expiring_in(seconds, ended_url)
     assert await resolver.lookup("aaaaaaaa") == link.at(wall())
     source.away = away
     clock.now += max(0, seconds - 0.1)
     if asked and seconds > 0:
         assert resolver.cache.hit("aaaaaaaa") or await resolver.lookup("aaaaaaaa") == link
         assert resolver.cache.hit("aaaaaaaa") == URL.encode()
-        await settled()
+        await settle()
     clock.now += 0.1
     assert resolver.cache.hit("aaaaaaaa") is None
     expired = Resolution(LinkState.EXPIRED, "", link.expires_at, ended_url)
@@ -519,7 +521,7 @@ async def test_a_cached_link_expires_to_the_second(
 async def test_an_expiry_is_correct_after_the_clock_was_set(
     resolver: Resolver, source: Source, wall: WallClock
 ) -> None:
-    source.others["aaaaaaaa"] = lasting(30)
+    source.others["aaaaaaaa"] = expiring_in(30)
     await resolver.lookup("aaaaaaaa")
     resolver.check_clock()
     assert resolver.cache.hit("aaaaaaaa") is not None
@@ -565,7 +567,7 @@ async def test_a_look_up_from_before_a_change_does_not_undo_it(
     clock: Clock, state: LinkState | None
 ) -> None:
     source = SlowSource()
-    resolver = cache(source, ROOM, clock)
+    resolver = following_resolver(source, ROOM, clock)
     asked = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0.01)
     now = Resolution(state) if state else None
@@ -573,7 +575,7 @@ async def test_a_look_up_from_before_a_change_does_not_undo_it(
     async with asyncio.timeout(5):
         assert await asked == now, "waiters are answered at once"
     source.released[0].set()
-    await settled()
+    await settle()
     assert source.calls == [["aaaaaaaa"]], "links answered from before the change"
     assert resolver.cache.hit("aaaaaaaa") is None
     assert await resolver.lookup("aaaaaaaa") == now
@@ -584,7 +586,7 @@ async def test_a_look_up_after_a_change_is_not_confused_with_one_from_before(
     clock: Clock,
 ) -> None:
     source = SlowSource()
-    resolver = cache(source, ROOM, clock)
+    resolver = following_resolver(source, ROOM, clock)
     before = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0.01)
     await resolver.apply(changes_of({}, "aaaaaaaa"))
@@ -594,7 +596,7 @@ async def test_a_look_up_after_a_change_is_not_confused_with_one_from_before(
     async with asyncio.timeout(5):
         await source.asked_twice.wait()
     source.released[0].set()
-    await settled()
+    await settle()
     assert not after.done()
     source.released[1].set()
     assert await after == Resolution.active(URL)
@@ -615,11 +617,11 @@ async def test_a_creation_is_confirmed_after_a_concurrent_change(
     assert resolver.cache.hit("cccccccc") == b"https://example.com/old"
     assert await asked == Resolution.active("https://example.com/old")
     await source.called.wait()
-    await settled()
+    await settle()
     assert resolver.cache.hit("cccccccc") == b"https://example.com/c"
 
 
-async def settled() -> None:
+async def settle() -> None:
     """Let all calls end that are not held."""
     for _ in range(10):
         await asyncio.sleep(0)
@@ -663,7 +665,7 @@ async def test_an_edit_is_served_at_once_and_during_an_outage_of_links(
     for seconds in (0, 1, UNCONFIRMED_SECONDS, RETRY_SECONDS, FRESH_SECONDS, STALE_SECONDS, 86_400):
         clock.now += seconds
         assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
-        await settled()
+        await settle()
         assert await resolver.lookup("bbbbbbbb") == after.at(wall()), seconds
         if seconds == UNCONFIRMED_SECONDS:  # It may be from before the edit.
             await resolver.apply(changes_of({"bbbbbbbb": before} if before else {}, "bbbbbbbb"))
@@ -673,7 +675,7 @@ async def test_an_edit_is_served_at_once_and_during_an_outage_of_links(
 
 async def test_an_edit_answers_waiters_of_an_older_look_up(clock: Clock) -> None:
     source = SlowSource()
-    resolver = cache(source, ROOM, clock)
+    resolver = following_resolver(source, ROOM, clock)
     [asked] = await look_up_one_by_one(resolver, ["aaaaaaaa"])
     after = Resolution.active(f"{URL}/now")
     resolver.put_edited({"aaaaaaaa": after})
@@ -681,7 +683,7 @@ async def test_an_edit_answers_waiters_of_an_older_look_up(clock: Clock) -> None
         assert await asked == after
         source.released[0].set()  # Its response is from before the edit.
         await source.asked_twice.wait()
-        await settled()
+        await settle()
         assert resolver.cache.hit("aaaaaaaa") == after.url.encode()
     await resolver.close()
 
@@ -692,7 +694,7 @@ async def test_edits_acknowledged_out_of_order_converge(resolver: Resolver, sour
     resolver.put_edited({"aaaaaaaa": last})
     resolver.put_edited({"aaaaaaaa": first})
     assert await resolver.lookup("aaaaaaaa") == first
-    await settled()
+    await settle()
     assert resolver.cache.hit("aaaaaaaa") == last.url.encode()
     assert source.calls == [["aaaaaaaa"]], "one look-up for both"
 
@@ -700,7 +702,7 @@ async def test_edits_acknowledged_out_of_order_converge(resolver: Resolver, sour
 async def test_a_later_change_replaces_an_edit(resolver: Resolver, source: Source) -> None:
     source.away = True
     resolver.put_edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
-    await settled()
+    await settle()
     resolver.begin_poll()
     await resolver.apply(changes_of({"aaaaaaaa": Resolution(LinkState.REMOVED)}))
     assert await resolver.lookup("aaaaaaaa") == Resolution(LinkState.REMOVED)
@@ -711,7 +713,7 @@ async def test_an_unconfirmed_edit_is_looked_up_before_it_is_served_for_long(
 ) -> None:
     source.away = True
     resolver.put_edited({"aaaaaaaa": Resolution.active(f"{URL}/now")})
-    await settled()
+    await settle()
     source.away = False
     clock.now += RETRY_SECONDS
     assert resolver.cache.hit("aaaaaaaa") is None
@@ -722,7 +724,7 @@ async def test_a_cached_link_waits_briefly_for_a_repeated_look_up(
     clock: Clock,
 ) -> None:
     source = SlowSource()
-    resolver = cache(source, ROOM, clock)
+    resolver = following_resolver(source, ROOM, clock)
     resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
     await resolver.apply(
         changes_of({"aaaaaaaa": Resolution(LinkState.REMOVED)})
@@ -739,7 +741,7 @@ async def test_a_change_from_before_an_edit_does_not_replace_it(
     await resolver.lookup("aaaaaaaa")
     resolver.begin_poll()
     resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
-    await settled()
+    await settle()
     late = changes_of({"aaaaaaaa": Resolution(LinkState.REMOVED)})
     await resolver.apply(late)
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
@@ -757,7 +759,7 @@ async def test_a_creation_is_confirmed_after_a_concurrent_edit(resolver: Resolve
     since = resolver.version
     resolver.put_edited({"aaaaaaaa": Resolution.active(URL)})
     resolver.put_created("aaaaaaaa", Resolution.active("https://example.com/old"), since)
-    await settled()
+    await settle()
     assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
     put(resolver, "cccccccc", "https://example.com/c")
     assert resolver.cache.hit("cccccccc") == b"https://example.com/c", (
@@ -769,10 +771,10 @@ async def test_confirmations_of_edits_are_bounded_as_look_ups_are(
     source: Source, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gateway.redirects.lookups.MAX_IN_FLIGHT", 1)
-    resolver = cache(source, ROOM, clock)
+    resolver = following_resolver(source, ROOM, clock)
     resolver.put_edited(dict.fromkeys(("aaaaaaaa", "bbbbbbbb"), Resolution.active(f"{URL}/now")))
     assert resolver.cache.hit("bbbbbbbb") == f"{URL}/now".encode()
-    await settled()
+    await settle()
     assert source.calls == [["aaaaaaaa"]]
     clock.now += UNCONFIRMED_SECONDS
     assert await resolver.lookup("bbbbbbbb") is None, "it is looked up soon"
@@ -820,7 +822,7 @@ async def test_an_invalidated_link_is_served_only_during_an_outage_of_links(
 
 async def test_a_look_up_from_before_an_invalidation_is_fresh_briefly(clock: Clock) -> None:
     source = SlowSource()
-    resolver = cache(source, ROOM, clock)
+    resolver = following_resolver(source, ROOM, clock)
     asked = asyncio.create_task(look_up(resolver, "aaaaaaaa"))
     await asyncio.sleep(0.01)
     resolver.invalidate()
@@ -850,7 +852,7 @@ async def test_links_are_fresh_briefly_until_the_feed_is_followed(
 async def test_invalidated_links_are_counted_and_evicted_first(
     source: Source, clock: Clock
 ) -> None:
-    resolver = cache(source, size_of(URL, URL, URL), clock)
+    resolver = following_resolver(source, size_of(URL, URL, URL), clock)
     for code in ("aaaaaaaa", "bbbbbbbb", "cccccccc"):
         put(resolver, code, URL)
     resolver.invalidate()
@@ -869,7 +871,12 @@ async def test_invalidated_links_are_counted_and_evicted_first(
 async def test_the_garbage_collector_tracks_no_entry_and_each_is_counted(
     resolver: Resolver,
 ) -> None:
-    links = [*ENDED.values(), lasting(30, URL), lasting(3600), Resolution.active("https://a.b/é")]
+    links = [
+        *ENDED.values(),
+        expiring_in(30, URL),
+        expiring_in(3600),
+        Resolution.active("https://a.b/é"),
+    ]
 
     def fill() -> None:
         for number in range(700):

@@ -39,7 +39,7 @@ async def sender() -> Sender:
     return Sender()
 
 
-async def turns(count: int = 3) -> None:
+async def run_turns(count: int = 3) -> None:
     for _ in range(count):
         await asyncio.sleep(0)
 
@@ -49,7 +49,7 @@ async def test_items_of_one_turn_share_calls_of_limited_size(sender: Sender) -> 
     for number in range(10):
         batches.submit(number)
     assert batches.is_gathering
-    await turns()
+    await run_turns()
     assert sender.sent == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     assert not batches.is_gathering
     sender.ends.set()
@@ -63,10 +63,10 @@ async def test_items_during_a_call_wait_for_its_end(
     batches = Batcher(sender, 4)
     for number in range(3):
         batches.submit(number)
-        await turns()
+        await run_turns()
     assert sender.sent == [[0]]
     sender.ends.set()
-    await turns(5)
+    await run_turns(5)
     assert sender.sent == [[0], [1, 2]]
     await batches.close()
 
@@ -74,7 +74,7 @@ async def test_items_during_a_call_wait_for_its_end(
 async def test_items_wait_only_briefly_for_a_call(sender: Sender) -> None:
     batches = Batcher(sender, 4)
     batches.submit(0)
-    await turns()
+    await run_turns()
     sender.called.clear()
     batches.submit(1)
     await asyncio.wait_for(sender.called.wait(), 20)
@@ -88,7 +88,7 @@ async def test_a_call_has_the_context_of_its_first_item(sender: Sender) -> None:
     for who in ("first", "second"):
         _WHO.set(who)
         batches.submit(0)
-    await turns()
+    await run_turns()
     assert sender.by == ["first"]
     sender.ends.set()
     await batches.close()
@@ -108,9 +108,9 @@ async def test_closing_cancels_calls_and_returns_waiting_items(
     monkeypatch.setattr("gateway.support.batcher.GATHER_SECONDS", 60.0)
     batches = Batcher(sender, 4)
     batches.submit(0)
-    await turns()
+    await run_turns()
     batches.submit(1)
     assert await batches.close() == [1]
     assert sender.cancelled == 1
-    await turns()
+    await run_turns()
     assert sender.sent == [[0]]

@@ -38,7 +38,7 @@ def files(folder: Path) -> list[Path]:
 def write(folder: Path, number: int, *codes: str, rubbish: bytes = b"") -> Path:
     """Write a batch as an earlier process does."""
     path = folder / f"{number:010d}-{GATEWAY}.v1"
-    path.write_bytes(b"".join(lines.of_visit(visit(code)) for code in codes) + rubbish)
+    path.write_bytes(b"".join(lines.line_of(visit(code)) for code in codes) + rubbish)
     return path
 
 
@@ -280,7 +280,7 @@ async def test_a_torn_last_line_loses_nothing_else(tmp_path: Path, cut: int) -> 
     [
         (b"\n" * 100_000, 100_000),
         (b"x\n" * 50_000, 50_000),
-        (lines.of_visit(visit()).replace(b"abc", b"abd"), 1),
+        (lines.line_of(visit()).replace(b"abc", b"abd"), 1),
         (bytes(100_000), 3),
         (b"", 0),
     ],
@@ -288,7 +288,7 @@ async def test_a_torn_last_line_loses_nothing_else(tmp_path: Path, cut: int) -> 
 async def test_corrupt_lines_are_counted_as_lost(tmp_path: Path, rubbish: bytes, lost: int) -> None:
     path = write(tmp_path, 5, "aaaaaaaa", rubbish=rubbish)
     with path.open("ab") as file:
-        file.write(lines.of_visit(visit("bbbbbbbb")) if rubbish.endswith(b"\n") else b"")
+        file.write(lines.line_of(visit("bbbbbbbb")) if rubbish.endswith(b"\n") else b"")
     write(tmp_path, 6, "cccccccc")
     journal = Journal(tmp_path, ROOM)
     await journal.count_restored()

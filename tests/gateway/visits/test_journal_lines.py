@@ -18,8 +18,8 @@ def line(body: str) -> bytes:
 
 
 def test_a_line_has_the_format_of_its_version() -> None:
-    assert lines.of_visit(PLAIN) == line("abcdefgh 498667 p news.example") + b"\n"
-    assert lines.of_visit(PLAIN._replace(facts=lines.text_of(FACTS))) == (
+    assert lines.line_of(PLAIN) == line("abcdefgh 498667 p news.example") + b"\n"
+    assert lines.line_of(PLAIN._replace(facts=lines.text_of(FACTS))) == (
         line(
             "abcdefgh 498667 p news.example device=phone browser=Mobile%20Safari system=iOS "
             "language=es country=ES source=qr visitor=0123abcd"
@@ -41,7 +41,7 @@ def test_a_line_has_the_format_of_its_version() -> None:
 )
 def test_a_visit_is_read_as_it_was_written(host: str, kind: Kind, facts: Facts) -> None:
     visit = Visit("abcdefgh", 498_667, kind, host, lines.text_of(facts))
-    written = lines.of_visit(visit)
+    written = lines.line_of(visit)
     assert written.index(b"\n") == len(written) - 1
     assert lines.visit_of(written[:-1]) == visit
     assert lines.facts_of(visit.facts) == facts
@@ -83,13 +83,13 @@ def test_a_corrupt_line_is_no_visit(text: bytes) -> None:
 def test_no_line_is_longer_than_the_maximum() -> None:
     facts = FACTS._replace(browser="b" * 64, system="s" * 64, language="abcdefgh")
     visit = Visit("c" * 32, 9_999_999, "person", "h" * 253, lines.text_of(facts))
-    assert len(lines.of_visit(visit)) <= lines.MAX_BYTES
+    assert len(lines.line_of(visit)) <= lines.MAX_BYTES
 
 
 def test_cached_lines_take_bounded_memory() -> None:
     made = VisitLines()
     for n in range(100_000):
         visit = Visit(f"{n:08d}", 498_667, "person", "x" * 250)
-        assert made[visit] == lines.of_visit(visit)
+        assert made[visit] == lines.line_of(visit)
     assert sum(2 * len(text) + 300 for text in made.values()) <= 16 << 20
     assert made[visit] is made[visit]

@@ -32,7 +32,7 @@ class Sink:
             raise error
 
 
-async def filled(folder: Path, batches: int) -> Journal:
+async def filled_journal(folder: Path, batches: int) -> Journal:
     journal = Journal(folder, 1 << 20)
     for n in range(batches):
         journal.append(visit(f"{n:08d}"))
@@ -48,7 +48,7 @@ async def test_a_batch_is_sent_again_until_it_is_acknowledged(tmp_path: Path) ->
         pauses.append(seconds)
         await asyncio.sleep(0)
 
-    journal = await filled(tmp_path, 2)
+    journal = await filled_journal(tmp_path, 2)
     sink = Sink(*[Unavailable("Away.")] * 7)
     left: list[int] = []
     done = asyncio.Event()
@@ -76,7 +76,7 @@ async def test_a_batch_is_sent_again_until_it_is_acknowledged(tmp_path: Path) ->
 
 
 async def test_a_refused_batch_is_lost_and_blocks_no_other(tmp_path: Path) -> None:
-    journal = await filled(tmp_path, 3)
+    journal = await filled_journal(tmp_path, 3)
     sink = Sink(None, InvalidArgument("Malformed.", "INVALID_BATCH"))
     lost: list[tuple[int, str]] = []
     sender = Sender(journal, sink, lambda: None, lambda *what: lost.append(what))

@@ -93,7 +93,7 @@ class Gateway:
 
 
 @asynccontextmanager
-async def started(source: Source) -> AsyncIterator[Gateway]:
+async def started_gateway(source: Source) -> AsyncIterator[Gateway]:
     gateway = Gateway(source)
     await gateway.keys.start()
     yield gateway
@@ -103,13 +103,13 @@ async def started(source: Source) -> AsyncIterator[Gateway]:
 async def test_a_visitor_has_one_number_per_day_at_every_gateway() -> None:
     clock = Clock()
     source = Source(clock)
-    async with started(source) as gateway:
+    async with started_gateway(source) as gateway:
         first = gateway.number()
         await clock.pass_until((DAY + 1) * DAY_SECONDS - 2)
         assert gateway.number() == first != ""
         assert gateway.number("192.0.2.2") != first
         assert gateway.number(user_agent=BROWSER + " Edg/1") != first
-        async with started(source) as another:
+        async with started_gateway(source) as another:
             assert another.number() == first
             await clock.pass_until((DAY + 1) * DAY_SECONDS + 2)
             assert gateway.number() == another.number() not in ("", first)
@@ -118,7 +118,7 @@ async def test_a_visitor_has_one_number_per_day_at_every_gateway() -> None:
 async def test_a_key_is_requested_at_the_start_and_when_the_day_changes() -> None:
     clock = Clock()
     source = Source(clock)
-    async with started(source) as gateway:
+    async with started_gateway(source) as gateway:
         assert gateway.keys.has_key
         await clock.pass_until((DAY + 2) * DAY_SECONDS + 10)
         midnights = [(DAY + 1) * DAY_SECONDS, (DAY + 2) * DAY_SECONDS]
@@ -129,7 +129,7 @@ async def test_a_key_is_requested_at_the_start_and_when_the_day_changes() -> Non
 async def test_the_key_is_dropped_at_midnight_during_an_outage_of_analytics() -> None:
     clock = Clock()
     source = Source(clock)
-    async with started(source) as gateway:
+    async with started_gateway(source) as gateway:
         first = gateway.number()
         source.away = True
         await clock.pass_until((DAY + 1) * DAY_SECONDS - 1)
@@ -153,7 +153,7 @@ async def test_the_key_of_another_day_is_not_used(behind: float) -> None:
     clock = Clock()
     source = Source(clock)
     source.behind = behind
-    async with started(source) as gateway:
+    async with started_gateway(source) as gateway:
         first = gateway.number()
         midnight = (DAY + 1) * DAY_SECONDS
         await clock.pass_until(midnight - 1)
@@ -179,7 +179,7 @@ async def test_an_invalid_key_is_not_used(key: bytes) -> None:
     clock = Clock()
     source = Source(clock)
     source.key = key
-    async with started(source) as gateway:
+    async with started_gateway(source) as gateway:
         await clock.pass_until(NOON + 10)
         assert not gateway.keys.has_key
         assert gateway.keys.requests["refused"] > 1
@@ -190,7 +190,7 @@ async def test_only_the_hash_has_the_key_and_is_dropped_with_the_day() -> None:
     source = Source(clock)
     source.key = secrets.token_bytes(32)
     before = sys.getrefcount(source.key)
-    async with started(source) as gateway:
+    async with started_gateway(source) as gateway:
         assert gateway.number()
         held = sys.getrefcount(source.key)
         assert held == before
@@ -209,6 +209,6 @@ async def test_a_start_does_not_wait_for_an_unresponsive_analytics(
             raise AssertionError
 
     monkeypatch.setattr("gateway.visits.enrichment.visitor_key.START_SECONDS", 0.01)
-    async with started(Silent(Clock())) as gateway:
+    async with started_gateway(Silent(Clock())) as gateway:
         assert not gateway.keys.has_key
         assert gateway.number() == ""

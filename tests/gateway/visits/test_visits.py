@@ -52,11 +52,11 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGatew
 
 def rows(gateway: InProcessGateway, code: str) -> list[dict[Dimension, str]]:
     """Return the known facts of each row that was counted for a link."""
-    counted = [visit for visit in gateway.analytics.visits if visit.code == code]
-    return [{of: name for of, name in visit.names.items() if name} for visit in counted]
+    total_of = [visit for visit in gateway.analytics.visits if visit.code == code]
+    return [{of: name for of, name in visit.names.items() if name} for visit in total_of]
 
 
-def counted(gateway: InProcessGateway, code: str) -> int:
+def total_of(gateway: InProcessGateway, code: str) -> int:
     return sum(visit.count for visit in gateway.analytics.visits if visit.code == code)
 
 
@@ -76,7 +76,7 @@ def request(line: str, headers: dict[str, str], body: str = "") -> str:
     return f"{line} HTTP/1.1\r\nhost: x\r\n{told}\r\n{body}"
 
 
-def by_the_function(code: str) -> str:
+def call_of_access_link(code: str) -> str:
     body = json.dumps({"data": {"code": code}})
     sized = {"Content-Length": str(len(body)), "Content-Type": "application/json"}
     return request("POST /accessLink", {**PERUVIAN, **sized}, body)
@@ -87,7 +87,7 @@ WAYS: dict[str, Callable[[str], str]] = {
     "through the application": lambda code: request(
         f"GET /{code}", {**PERUVIAN, "Connection": "close"}
     ),
-    "by the function": by_the_function,
+    "by the function": call_of_access_link,
     "header sent twice": lambda code: request(
         f"GET /{code}",
         {
@@ -104,7 +104,7 @@ def test_facts_are_the_same_on_every_request_path(gateway: InProcessGateway, way
     code = gateway.shorten("https://example.com/")
     send(gateway, request(f"GET /{code}", PERUVIAN))  # It may be looked up.
     send(gateway, WAYS[way](code))
-    wait_until(lambda: counted(gateway, code) == 2)
+    wait_until(lambda: total_of(gateway, code) == 2)
     assert rows(gateway, code) in ([KNOWN], [KNOWN, KNOWN])
     visitors = [who for (_, of), who in gateway.analytics.visitors.items() if of == code]
     assert len(set().union(*visitors)) == 1

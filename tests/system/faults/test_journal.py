@@ -19,7 +19,7 @@ import httpx
 import pytest
 
 from gateway.visits.journal.journal import HEADROOM
-from gateway.visits.journal.lines import Visit, of_visit
+from gateway.visits.journal.lines import Visit, line_of
 from tests.support.gateway_client import BROWSER
 from tests.support.processes import NO_TLS
 from tests.support.product import Product
@@ -251,7 +251,7 @@ def test_a_journal_of_one_mebibyte_is_reused(tmp_path: Path, gone: bool) -> None
 def leave_backlog(folder: Path, code: str, size: int) -> int:
     """Write the journal of a long outage, `size` bytes, and return its number of visits."""
     number, _, name = max(path.name for path in folder.glob("*.v1")).partition("-")
-    rows = b"".join(of_visit(Visit(code, 490_000, "person", f"h{n}.example")) for n in range(5))
+    rows = b"".join(line_of(Visit(code, 490_000, "person", f"h{n}.example")) for n in range(5))
     visits = written = 0
     # Many small batches, then large ones.
     for position, times in zip(
