@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from atajo.analytics.v1 import analytics_pb2, analytics_pb2_grpc
 from gateway.backends import analytics_messages as messages
 from gateway.backends.owners import Owner, pseudonym_of
-from gateway.backends.ports import Span, Statistics
+from gateway.backends.ports import Period, Statistics
 from gateway.backends.view_counts import Totals
 from gateway.visits.journal.batch import Batch
 from services.shared.rpc.client import ServiceClient
@@ -50,11 +50,16 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         return {code: list(one.people) for code, one in reply.links.items()}
 
     async def statistics(
-        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None = None
+        self,
+        codes: Sequence[str],
+        period: Period,
+        timezone: str,
+        top: int,
+        owner: Owner | None = None,
     ) -> Statistics:
         request = analytics_pb2.GetStatisticsRequest(
             codes=codes, timezone=timezone, top=top, owner=pseudonym_of(owner) if owner else ""
         )
-        messages.write_period(request, span)
+        messages.write_period(request, period)
         reply = await self._call(self._stub.GetStatistics, request, STATISTICS_SECONDS)
         return messages.statistics_of(reply)

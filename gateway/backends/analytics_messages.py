@@ -7,12 +7,12 @@ from functools import lru_cache
 
 from atajo.analytics.v1 import analytics_pb2
 from gateway.backends.ports import (
-    Dates,
+    DateRange,
     Dimension,
     Figures,
     People,
-    RecentSpan,
-    Span,
+    Period,
+    RecentPeriod,
     Statistics,
     Step,
     StepLength,
@@ -29,9 +29,9 @@ _CACHED_FACTS = 4096
 """Encoded facts that are cached: 3 MB."""
 
 # The enums of the protocol have the names of the gateway's.
-_SPAN_NUMBERS = {
+_PERIOD_NUMBERS = {
     one: analytics_pb2.RecentSpan.Value(f"RECENT_SPAN_{one.value.upper().replace(' ', '_')}")
-    for one in RecentSpan
+    for one in RecentPeriod
 }
 _STEPS = {analytics_pb2.StepLength.Value(f"STEP_LENGTH_{one.name}"): one for one in StepLength}
 _DIMENSION_NUMBERS = {
@@ -67,12 +67,12 @@ async def visits_request(batch: Batch) -> analytics_pb2.RecordVisitsRequest:
     return request
 
 
-def write_period(request: analytics_pb2.GetStatisticsRequest, span: Span) -> None:
+def write_period(request: analytics_pb2.GetStatisticsRequest, period: Period) -> None:
     """Set the period of a request."""
-    match span:
-        case RecentSpan():
-            request.recent = _SPAN_NUMBERS[span]
-        case Dates(first, last):
+    match period:
+        case RecentPeriod():
+            request.recent = _PERIOD_NUMBERS[period]
+        case DateRange(first, last):
             request.dates.CopyFrom(analytics_pb2.Dates(**{"from": first, "to": last}))
 
 

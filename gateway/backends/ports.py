@@ -122,7 +122,7 @@ class LinkChanges(TypedDict, total=False):
     public_statistics: bool
 
 
-class RecentSpan(Enum):
+class RecentPeriod(Enum):
     """A period that ends now. The values are those of the functions' payloads."""
 
     HOURS_24 = "24 hours"
@@ -134,14 +134,14 @@ class RecentSpan(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Dates:
+class DateRange:
     """A period between two days (`2026-11-22`), both included. analytics validates them."""
 
     first: str
     last: str
 
 
-Span = RecentSpan | Dates
+Period = RecentPeriod | DateRange
 
 
 class StepLength(Enum):
@@ -333,7 +333,12 @@ class Analytics(Service, VisitSink, KeySource, ViewCountSource, Protocol):
     """The analytics service: visits."""
 
     async def statistics(
-        self, codes: Sequence[str], span: Span, timezone: str, top: int, owner: Owner | None = None
+        self,
+        codes: Sequence[str],
+        period: Period,
+        timezone: str,
+        top: int,
+        owner: Owner | None = None,
     ) -> Statistics:
         """Return the visits of at most 100,000 links over a period, in an IANA time zone.
 

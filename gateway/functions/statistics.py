@@ -12,12 +12,12 @@ from gateway.backends.owners import Owner
 from gateway.backends.ports import (
     Analytics,
     Auth,
-    Dates,
+    DateRange,
     Dimension,
     Links,
     People,
-    RecentSpan,
-    Span,
+    Period,
+    RecentPeriod,
     Statistics,
 )
 from gateway.functions.outcomes import NoOwner, Reply
@@ -26,7 +26,7 @@ from gateway.functions.protocol import Text
 from gateway.support.single_flight import SingleFlight
 from services.shared.errors import InvalidArgument, NotFound
 
-DEFAULT_SPAN = RecentSpan.DAYS_30
+DEFAULT_PERIOD = RecentPeriod.DAYS_30
 DEFAULT_TIMEZONE = "UTC"
 FRESH_SECONDS = 1.0
 """How long the statistics of one link are cached. Public ones may have many readers, and computing
@@ -42,7 +42,7 @@ class _StatisticsQuery:
     """A query for the statistics of one link. Concurrent callers of the same query share a call."""
 
     code: str
-    span: Span
+    period: Period
     timezone: str
     caller: Owner | None = field(compare=False)
 
@@ -50,19 +50,19 @@ class _StatisticsQuery:
 _DATE_KEYS = {"from", "to"}
 
 
-def _span(value: Any) -> Span:
+def _period(value: Any) -> Period:
     """Return the period of a `range`. Raises InvalidArgument. analytics validates dates."""
     if value is None:
-        return DEFAULT_SPAN
+        return DEFAULT_PERIOD
     if isinstance(value, dict) and value.keys() == _DATE_KEYS:
         first, last = value["from"], value["to"]
         if isinstance(first, str) and isinstance(last, str):
-            return Dates(first, last)
+            return DateRange(first, last)
     elif isinstance(value, str):
-        for span in RecentSpan:
-            if span.value == value:
-                return span
-    words = ", ".join(f"'{span.value}'" for span in RecentSpan)
+        for period in RecentPeriod:
+            if period.value == value:
+                return period
+    words = ", ".join(f"'{period.value}'" for period in RecentPeriod)
     raise InvalidArgument(f"range: one of {words}, or from and to.", "INVALID_RANGE")
 
 
@@ -73,7 +73,9 @@ class ShowStatistics(OwnerPayload):
     """
 
     code: Text | None
-    span: Annotated[Span, PlainValidator(_span)] = Field(default=DEFAULT_SPAN, alias="range")
+    period: Annotated[Period, PlainValidator(_period)] = Field(
+        default=DEFAULT_PERIOD, alias="range"
+    )
     timezone: Text | None = None
 
 
@@ -90,16 +92,16 @@ class LinkStatistics:
         timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
         if payload.code is not None:
             caller = await self._check_access(payload, payload.code)
-            query = _StatisticsQuery(payload.code, payload.span, timezone, caller)
+            query = _StatisticsQuery(payload.code, payload.period, timezone, caller)
             return _statistics_json(await self._link_statistics.get(query), timezone)
         owner = await owner_of(self._auth, payload)
         codes = await self._links.owned_codes(owner)
-        found = await self._analytics.statistics(codes, payload.span, timezone, TOP, owner)
+        found = await self._analytics.statistics(codes, payload.period, timezone, TOP, owner)
         return {**_statistics_json(found, timezone), "top": _ranking("code", found.top)}
 
     async def _load(self, query: _StatisticsQuery) -> Statistics:
         return await self._analytics.statistics(
-            [query.code], query.span, query.timezone, 0, query.caller
+            [query.code], query.period, query.timezone, 0, query.caller
         )
 
     async def _check_access(self, payload: ShowStatistics, code: str) -> Owner | None:

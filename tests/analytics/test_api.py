@@ -11,11 +11,11 @@ import pytest
 
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.ports import (
-    Dates,
+    DateRange,
     Dimension,
     Figures,
-    RecentSpan,
-    Span,
+    Period,
+    RecentPeriod,
     Step,
     StepLength,
 )
@@ -27,7 +27,7 @@ from tests.support import in_process_services
 
 HOUR = 490_000
 """2025-11-24, 16:00 UTC."""
-DAY = Dates("2025-11-24", "2025-11-24")
+DAY = DateRange("2025-11-24", "2025-11-24")
 NOTHING = Figures(0, 0, 0)
 
 
@@ -99,28 +99,30 @@ async def test_all_parts_of_statistics_are_returned(analytics: AnalyticsClient) 
     }
 
     codes = ["zyxwvuts", "abcdefgh", "unknown-", "no code"]
-    weeks = Dates("2025-11-20", "2025-12-03")
+    weeks = DateRange("2025-11-20", "2025-12-03")
     found = await analytics.statistics(codes, weeks, "Asia/Tokyo", 100)
     assert (found.first, found.last, found.step) == ("2025-11-20", "2025-12-03", StepLength.DAY)
     assert found.series[5] == Step("2025-11-25T00:00:00+09:00", 11, 7, 0)
     assert found.top == [("abcdefgh", 10), ("zyxwvuts", 5)]
-    later = Dates("2025-12-04", "2025-12-17")
+    later = DateRange("2025-12-04", "2025-12-17")
     following = await analytics.statistics(codes, later, "Asia/Tokyo", 1)
     assert (following.previous, following.totals) == (found.totals, NOTHING)
     assert following.breakdowns == {dimension: [] for dimension in Dimension}
-    everything = await analytics.statistics(codes, RecentSpan.ALL, "UTC", 1)
+    everything = await analytics.statistics(codes, RecentPeriod.ALL, "UTC", 1)
     assert (everything.first, everything.previous) == ("2025-11-24", None)
     assert everything.top == [("abcdefgh", 10)]
     assert (await analytics.statistics([], weeks, "UTC", 9)).totals == NOTHING
 
 
-@pytest.mark.parametrize("span", RecentSpan)
-async def test_every_recent_span_ends_today(analytics: AnalyticsClient, span: RecentSpan) -> None:
+@pytest.mark.parametrize("period", RecentPeriod)
+async def test_every_recent_period_ends_today(
+    analytics: AnalyticsClient, period: RecentPeriod
+) -> None:
     today = datetime.now(UTC).date()
-    found = await analytics.statistics(["abcdefgh"], span, "UTC", 0)
+    found = await analytics.statistics(["abcdefgh"], period, "UTC", 0)
     assert found.last in (today.isoformat(), datetime.now(UTC).date().isoformat())
     assert found.totals == NOTHING
-    assert (found.previous is None) == (span is RecentSpan.ALL)
+    assert (found.previous is None) == (period is RecentPeriod.ALL)
     assert found.series
 
 
@@ -134,9 +136,9 @@ async def test_the_maximum_number_of_codes_is_accepted(analytics: AnalyticsClien
 Call = Callable[[AnalyticsClient], Awaitable[object]]
 
 
-def statistics(span: Span, timezone: str = "UTC", codes: int = 1) -> Call:
+def statistics(period: Period, timezone: str = "UTC", codes: int = 1) -> Call:
     """Return a call for statistics of a number of links."""
-    return lambda analytics: analytics.statistics(["abcdefgh"] * codes, span, timezone, 0)
+    return lambda analytics: analytics.statistics(["abcdefgh"] * codes, period, timezone, 0)
 
 
 @pytest.mark.parametrize(
@@ -146,10 +148,10 @@ def statistics(span: Span, timezone: str = "UTC", codes: int = 1) -> Call:
         ("TOO_MANY_CODES", lambda analytics: analytics.totals(["unknown-"] * 1001)),
         ("TOO_MANY_CODES", lambda analytics: analytics.recent_people(["unknown-"] * 101)),
         ("TOO_MANY_CODES", statistics(DAY, codes=100_001)),
-        ("INVALID_RANGE", statistics(Dates("2025-11-25", "2025-11-24"))),
-        ("INVALID_RANGE", statistics(Dates("", ""))),
+        ("INVALID_RANGE", statistics(DateRange("2025-11-25", "2025-11-24"))),
+        ("INVALID_RANGE", statistics(DateRange("", ""))),
         ("INVALID_TIMEZONE", statistics(DAY, "Nowhere")),
-        ("INVALID_TIMEZONE", statistics(RecentSpan.ALL, "")),
+        ("INVALID_TIMEZONE", statistics(RecentPeriod.ALL, "")),
     ],
 )
 async def test_invalid_arguments_have_a_reason(

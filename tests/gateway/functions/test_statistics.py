@@ -119,8 +119,8 @@ def test_a_visit_is_once_in_every_part_for_every_range(gateway: InProcessGateway
     owner = new_guest()
     code = create_link(gateway, owner)
     visit(gateway, owner, code, people=3, bots=2)
-    for span, (step, least, most) in STEPS.items():
-        reply = show_statistics(gateway, owner, code, range=span)
+    for period, (step, least, most) in STEPS.items():
+        reply = show_statistics(gateway, owner, code, range=period)
         assert list(reply) == KEYS
         assert reply["range"]["step"] == step
         assert least <= len(reply["series"]) <= most
@@ -130,7 +130,7 @@ def test_a_visit_is_once_in_every_part_for_every_range(gateway: InProcessGateway
         for row in reply["series"]:
             assert list(row) == ["start", *FIGURES]
             assert (row["visitors"] is None) == (step == "hour")
-        assert reply["previous"] == (None if span == "all" else dict.fromkeys(FIGURES, 0))
+        assert reply["previous"] == (None if period == "all" else dict.fromkeys(FIGURES, 0))
         assert list(reply["breakdowns"]) == BREAKDOWNS
         for people in reply["breakdowns"].values():
             assert total_of(people) == 3
