@@ -131,8 +131,7 @@ def test_a_creation_is_one_trace_through_every_service(traced: tuple[Product, Co
     ):
         asked = collector.await_span(called(service, method, CLIENT))
         answered = collector.await_span(called(service, method, SERVER))
-        # type: ignore[misc]
-        stored = collector.await_span(lambda _, span, name=operation: span.name == name)
+        stored = collector.await_span(lambda _, span, name=operation: span.name == name)  # type: ignore[misc]
         assert asked.parent_span_id == root.span_id
         assert answered.parent_span_id == asked.span_id
         assert stored.parent_span_id == answered.span_id

@@ -189,8 +189,7 @@ def test_damaged_visits_are_lost_once_and_no_others(tmp_path: Path) -> None:
         code = product.shorten("https://example.com/", token)
         for n in range(1, 4):
             visit_often(product, code, 100)
-            # type: ignore[misc]
-            wait_until(lambda n=n: product.views(token)[code] == 100 * n, RECOVERY_SECONDS)
+            wait_until(lambda n=n: product.views(token)[code] == 100 * n, RECOVERY_SECONDS)  # type: ignore[misc]
         product.kill("analytics")
         visit_often(product, code, 100)
         product.kill("gateway")
@@ -284,8 +283,7 @@ def test_a_backlog_is_read_while_it_serves_and_counted_once_whatever_is_killed(
             visit_often(product, code, 100)
             visits += 100
             pending = visits - 100  # The first ones were counted before.
-            # type: ignore[misc]
-            wait_until(lambda p=pending: product.metric("atajo_visits_pending") == p, 60)
+            wait_until(lambda p=pending: product.metric("atajo_visits_pending") == p, 60)  # type: ignore[misc]
             assert product.metric("atajo_visits_restoring") == 1
             product.kill("gateway")
         product.start("analytics", "gateway")
