@@ -1,4 +1,4 @@
-"""What visitors do, by the names they see."""
+"""Actions of visitors, by visible names."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ PASSWORD = "Camino-42"
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for something the back end does in its own time."""
+    """Wait for asynchronous work of the back end."""
     wait_until(condition)
 
 
 def answer_to(route: Route, post_data: str | None = None) -> APIResponse:
-    """What the back end answers to the page's request.
+    """Return the back end's response to the page's request.
 
-    It is asked again when the connection was closed under it. The test's client keeps connections
-    open, and the gateway ends one that was idle for five seconds; a browser asks again, too.
+    Retries if the connection was closed: the client keeps connections open, and the gateway closes
+    them after five idle seconds. A browser retries, too.
     """
     return route.fetch(post_data=post_data, max_retries=3)
 
@@ -32,24 +32,24 @@ def link_field(page: Page) -> Locator:
 
 
 def submit(page: Page, url: str) -> None:
-    """Put a link into the shortener of the page that is open, and press its button."""
+    """Submit a link to the shortener of the open page."""
     link_field(page).fill(url)
     page.get_by_role("button", name="Shorten", exact=True).click()
 
 
 def plates(page: Page) -> Locator:
-    """The plates of the links that were made in this visit, newest first."""
+    """The links created in this visit, newest first."""
     made = page.get_by_role("list", name="New short links").get_by_role("button")
     return made.filter(has_text=re.compile("Cop(y|ied)$|Not copied$"))
 
 
 def spinner(page: Page, words: str) -> Locator:
-    """What turns, with the words that say what is waited for."""
+    """The spinner with this label."""
     return page.get_by_role("main").get_by_role("img", name=words)
 
 
 def shorten(page: Page, url: str) -> str:
-    """Shorten a link on the page that is open; returns its short address."""
+    """Shorten a link on the open page and return its short URL."""
     submit(page, url)
     plate = plates(page).filter(has_text=url).first
     expect(plate).to_contain_text("Copy")
@@ -78,7 +78,7 @@ def log_in(page: Page, email: str) -> None:
 
 
 def keep_token(page: Page, token: str, lifetime: float) -> None:
-    """Store a session as the page would, with seconds to live."""
+    """Store a session as the page does, with a lifetime in seconds."""
     page.evaluate(
         "([token, seconds]) => localStorage.setItem('userToken', JSON.stringify("
         "{token, expirationTimestamp: Date.now() + 1000 * seconds}))",
@@ -87,20 +87,21 @@ def keep_token(page: Page, token: str, lifetime: float) -> None:
 
 
 def stored_token(page: Page) -> str | None:
-    """What the browser keeps of a session."""
+    """Return the session token in the browser's storage."""
     token: str | None = page.evaluate("localStorage.getItem('userToken')")
     return token
 
 
 def toast(page: Page, message: str) -> Locator:
-    """A toast with a message, to the letter."""
+    """A toast with exactly this message."""
     return page.locator(".Toastify__toast").get_by_text(message, exact=True)
 
 
 def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
-    """What is asked for of some files of the page's code, once each, to be let go on by the caller.
+    """Hold the first request for each matching file of the page's code until the caller continues
+    it.
 
-    What was fetched is imported from the browser's cache, which is off while requests are held.
+    Fetched files are imported from the browser's cache, which is off while requests are held.
     """
     held: list[Route] = []
     known: set[str] = set()
@@ -118,18 +119,18 @@ def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
 
 def until_held(page: Page, held: list[Route]) -> None:
     """Wait until a request is held."""
-    # Playwright's events reach the test while it asks the page something, not while it sleeps.
+    # Playwright delivers events during calls to the page, not while the test sleeps.
     until(lambda: bool(held) or page.evaluate("() => false"))
 
 
 def let_go_on(page: Page, held: list[Route]) -> None:
-    """Let the last that is held go on, once something is."""
+    """Continue the last held request, waiting until there is one."""
     until_held(page, held)
     held.pop().continue_()
 
 
 def sideways(page: Page) -> int:
-    """By how many pixels the page scrolls sideways."""
+    """Return by how many pixels the page scrolls horizontally."""
     pixels: int = page.evaluate(
         "() => { const e = document.scrollingElement; const from = e.scrollLeft; "
         "e.scrollLeft = 9999; const by = e.scrollLeft; e.scrollLeft = from; "

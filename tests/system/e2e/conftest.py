@@ -1,7 +1,7 @@
 """A real browser on the real product, with its built pages.
 
-Playwright keeps a loop running while it is open, and asynchronous tests cannot run beside it: the
-browser ends with each module.
+Playwright keeps an event loop running while it is open, which prevents asynchronous tests, so the
+browser is closed after each module.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ FLAGS = (
 
 
 CLUSTER = pytest.param("cluster", marks=pytest.mark.cluster)
-"""Stands for the product on the kind cluster, behind its nginx."""
+"""The product on the kind cluster, behind its nginx."""
 
 
 NGINX = pytest.param("nginx", marks=pytest.mark.slow)
-"""Stands for nginx with the pages in front; a smoke over it is not slow."""
+"""nginx with the pages in front. A smoke test on it is not slow."""
 
 
 @pytest.fixture(scope="session", params=[*STORES, NGINX, CLUSTER])
 def site(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Product]:
-    """The whole product with its pages. Who stops a part of it starts it again."""
+    """The product with its pages. A test that stops a part restarts it."""
     if request.param == "sqlite":
         yield request.getfixturevalue("product_with_pages")
         return
@@ -72,12 +72,12 @@ class _Target(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_request(self, code: object = "-", size: object = "-") -> None:
-        """Stay quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[str]:
-    """Where links of these tests lead: another site, on loopback too."""
+    """Destination of links in these tests: another site on loopback."""
     with ThreadingHTTPServer(("127.0.0.1", 0), _Target) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -95,8 +95,8 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def expected() -> list[str]:
-    """Parts of console errors a test brings about on purpose; it adds its own."""
-    # The browser itself notes a document that answered 404, which /<unknown code> must.
+    """Substrings of expected console errors. Tests add their own."""
+    # The browser logs a document with status 404, which /<unknown code> must have.
     return ["status of 404"]
 
 
@@ -107,8 +107,8 @@ Visitors = Callable[..., BrowserContext]
 def visitor(
     browser: Browser, site: Product, target: str, expected: list[str]
 ) -> Iterator[Visitors]:
-    """Makes fresh visitors. A console error of one, which a violation of the content security
-    policy is too, and a request to a third party fail the test."""
+    """Creates new visitors. Console errors (including violations of the content security policy)
+    and requests to third parties fail the test."""
     troubles: list[str] = []
     contexts: list[BrowserContext] = []
 
@@ -137,11 +137,11 @@ def visitor(
 
 @pytest.fixture
 def context(visitor: Visitors) -> BrowserContext:
-    """A fresh visitor."""
+    """A new visitor."""
     return visitor()
 
 
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
-    """A tab of the fresh visitor."""
+    """A tab of a new visitor."""
     return context.new_page()

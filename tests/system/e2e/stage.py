@@ -1,4 +1,4 @@
-"""The built product on a free port with a folder of its own, for as long as something needs it.
+"""Runs the built product on a free port and in a temporary folder while something needs it.
 
     python -m tests.system.e2e.stage <command> [argument]...
 
@@ -23,7 +23,7 @@ from tests.support.product import Product
 
 
 def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
-    """The product with its built pages, not started yet."""
+    """Return the product with its built pages, not started yet."""
     if not (BUILT / "index.html").exists():
         raise FileNotFoundError("The pages are not built: make web/dist/index.html")
     return Product(folder, {"ATAJO_WEB_DIR": str(BUILT), **settings}, store=store)
@@ -31,7 +31,7 @@ def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
 
 @contextmanager
 def behind_nginx(folder: Path, *, store: str = "", **settings: str) -> Iterator[Product]:
-    """The product with its built pages in nginx, which runs; its own processes do not yet."""
+    """Start nginx with the built pages, and return the product, which is not started yet."""
     port = free_port()
     inside = {"ATAJO_TRUSTED_PROXIES": "127.0.0.1/32", **settings}
     with (
@@ -42,7 +42,7 @@ def behind_nginx(folder: Path, *, store: str = "", **settings: str) -> Iterator[
 
 
 def main(command: list[str]) -> int:
-    """Run the command on the product; returns its exit code."""
+    """Run a command on the product and return its exit code."""
     env = dict(os.environ)
     if path := chromium():
         env.setdefault("CHROME_PATH", path)

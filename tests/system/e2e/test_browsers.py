@@ -1,4 +1,4 @@
-"""The main ways in the supported browsers beside Chromium, which the other tests drive."""
+"""The main use cases in the other supported browsers. All other tests use Chromium."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def site(product_with_pages: Product) -> Product:
 
 
 def shorten(window: Window, url: str) -> str:
-    """Shorten a link on the page that is open; returns its short address."""
+    """Shorten a link on the open page and return its short URL."""
     window.fill("Link to shorten", url)
     window.press("Shorten")
     wait_until(lambda: _SHORT.search(window.text) is not None)
@@ -33,11 +33,11 @@ def shorten(window: Window, url: str) -> str:
     return f"http://{found.group()}"
 
 
-# selenium's own start of WebKitGTK calls what selenium gives up.
+# Selenium's own start of WebKitGTK uses a deprecated interface.
 @pytest.mark.filterwarnings("ignore:setting remote_server_addr:DeprecationWarning")
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("browser", [firefox, webkit])
-def test_the_main_ways(
+def test_the_main_use_cases(
     browser: Callable[[Path], AbstractContextManager[Window]],
     site: Product,
     target: str,

@@ -1,4 +1,4 @@
-"""The frame around every page, by keyboard, on a phone and on a desk."""
+"""The frame around every page, by keyboard, on a phone and on a desktop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DESK = {"width": 1440, "height": 900}
 
 
 def focused(page: Page) -> str:
-    """What has the focus, by its name or text."""
+    """Return the name or text of the focused element."""
     name: str = page.evaluate(
         "() => { const e = document.activeElement; return e.getAttribute('aria-label')"
         " || (e.labels && e.labels[0] && e.labels[0].textContent) || e.textContent.trim() }"
@@ -34,7 +34,7 @@ def desk(visitor: Visitors) -> Page:
 
 
 def locked(page: Page) -> bool:
-    """Whether the page stays where it is when it is scrolled."""
+    """Return whether the page cannot be scrolled."""
     page.evaluate("scrollTo(0, 0)")
     page.mouse.move(200, 400)
     page.mouse.wheel(0, 400)
@@ -43,7 +43,7 @@ def locked(page: Page) -> bool:
     return overflow and page.evaluate("scrollY") == 0
 
 
-def test_the_tab_key_goes_through_a_page_in_reading_order_and_shows_where_it_is(desk: Page) -> None:
+def test_tab_moves_a_visible_focus_in_reading_order(desk: Page) -> None:
     desk.goto("/login")
     desk.get_by_label("Email").wait_for()
     order = []
@@ -60,7 +60,7 @@ def test_the_tab_key_goes_through_a_page_in_reading_order_and_shows_where_it_is(
     assert order == [*menu, *form, "TERMS OF USE", "PRIVACY POLICIES"]
 
 
-def test_the_skip_link_leads_past_the_menu(desk: Page) -> None:
+def test_the_skip_link_skips_the_menu(desk: Page) -> None:
     desk.goto("/login")
     desk.get_by_label("Email").wait_for()
     desk.keyboard.press("Tab")
@@ -98,7 +98,7 @@ def test_the_menu_of_a_phone(phone: Page) -> None:
     assert not locked(phone)
 
 
-def test_the_focus_is_on_what_is_there_when_the_window_changes(phone: Page) -> None:
+def test_the_focus_stays_on_a_visible_element_when_the_window_is_resized(phone: Page) -> None:
     phone.goto("/login")
     menu = phone.get_by_role("button", name="Menu")
     first = phone.get_by_role("navigation", name="Main").get_by_role("link", name="HOME")
@@ -109,11 +109,12 @@ def test_the_focus_is_on_what_is_there_when_the_window_changes(phone: Page) -> N
     expect(menu).to_be_focused()
     menu.click()
     phone.get_by_role("navigation", name="Main").get_by_role("link", name="LOGIN").click()
-    expect(menu).to_be_focused()  # The page is the same, and the sheet is closed.
+    expect(menu).to_be_focused()  # The same page, with the sheet closed.
 
 
-def test_live_regions_stand_there_first_and_in_no_button(desk: Page) -> None:
-    """One that comes with its text is not read out, and one in a button is part of its name."""
+def test_live_regions_exist_from_the_start_and_outside_buttons(desk: Page) -> None:
+    """One that is inserted with its text is not announced, and one in a button is part of its
+    name."""
     desk.add_init_script(
         """const live = '[role=status], [role=alert], [aria-live]:not(ul)';
         window.late = [];
@@ -137,7 +138,7 @@ def test_live_regions_stand_there_first_and_in_no_button(desk: Page) -> None:
     desk.get_by_role("button", name="REGISTER").click()
     expect(desk.get_by_role("alert").filter(has_text="Please enter a username")).to_be_visible()
     desk.get_by_role("navigation", name="Main").get_by_role("link", name="LOGIN").click()
-    # Until it is there, the form to register has fields of these names.
+    # Until it is there, the registration form has fields with these names.
     expect(desk.get_by_role("heading", level=1)).to_have_text("Log in")
     desk.get_by_label("Email").fill("nobody@example.com")
     desk.get_by_label("Password", exact=True).fill("Nothing-1")
@@ -151,8 +152,8 @@ def test_live_regions_stand_there_first_and_in_no_button(desk: Page) -> None:
     assert desk.evaluate("late") == []
 
 
-def test_what_is_touched_is_large_enough(phone: Page) -> None:
-    """44 px each way for every control, but for links in the midst of a text."""
+def test_touch_targets_are_large_enough(phone: Page) -> None:
+    """44 px in both directions for every control except links within text."""
     for path in ("/", "/short-link", "/login", "/register", "/custom-qr-generator", "/not-found"):
         phone.goto(path)
         phone.get_by_role("heading", level=1).wait_for()
@@ -181,11 +182,11 @@ def test_the_theme_is_remembered_and_reaches_other_tabs(desk: Page) -> None:
 
 @pytest.fixture
 def few_colours(visitor: Visitors) -> Page:
-    """A desk whose system allows a page the colours of a dark palette alone."""
+    """A desktop in forced colors mode with a dark palette."""
     return visitor(viewport=DESK, forced_colors="active", color_scheme="dark").new_page()
 
 
-def test_only_the_page_that_is_open_is_marked_in_the_menu(few_colours: Page) -> None:
+def test_only_the_open_page_is_marked_in_the_menu(few_colours: Page) -> None:
     few_colours.goto("/short-link")
     entries = few_colours.get_by_role("navigation", name="Main").get_by_role("link")
     entries.first.wait_for()
@@ -199,7 +200,7 @@ def test_only_the_page_that_is_open_is_marked_in_the_menu(few_colours: Page) -> 
     assert marked == ["SHORTENER"]
 
 
-def test_a_theme_gives_way_to_the_colours_of_the_system(few_colours: Page) -> None:
+def test_forced_colors_override_the_theme(few_colours: Page) -> None:
     few_colours.goto("/")
     few_colours.get_by_label("Theme").select_option("light")
     bars = few_colours.get_by_role("main").locator("svg rect").first
@@ -207,16 +208,16 @@ def test_a_theme_gives_way_to_the_colours_of_the_system(few_colours: Page) -> No
         """e => [getComputedStyle(e).fill,
             getComputedStyle(document.documentElement).colorScheme]"""
     )
-    assert ink != "rgb(20, 24, 31)", scheme  # Ink of the light theme, on a dark ground.
+    assert ink != "rgb(20, 24, 31)", scheme  # Text color of the light theme on a dark background.
 
 
-def test_toasts_stand_bottom_right_three_at_most_for_four_seconds(desk: Page) -> None:
+def test_at_most_three_toasts_show_at_the_bottom_right_for_four_seconds(desk: Page) -> None:
     desk.goto("/custom-qr-generator")
     for _ in range(5):
         desk.get_by_role("button", name="DOWNLOAD QR").click()
     toasts = desk.locator(".Toastify__toast")
     expect(toasts).to_have_count(3)
-    # It flies in, and is looked at where it stands.
+    # Wait for the end of its animation.
     toasts.last.evaluate("toast => Promise.all(toast.getAnimations().map((one) => one.finished))")
     box = toasts.last.bounding_box()
     size = desk.viewport_size

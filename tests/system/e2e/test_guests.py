@@ -1,4 +1,4 @@
-"""Links without an account, taken along into one; the end of a session; one's own account."""
+"""Guests' links, claiming them, the end of a session, and the account's settings."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ HOME = re.compile(":[0-9]+/$")
 
 
 def earlier(page: Page) -> Locator:
-    """The rows of links that this browser made before."""
+    """The rows of links that this browser created earlier."""
     return page.get_by_role("region", name="Created in this browser").get_by_role("listitem")
 
 
 def offer(page: Page) -> Locator:
-    """The line that offers to take a guest's links along."""
+    """The offer to claim a guest's links."""
     return page.get_by_role("region", name="Links created in this browser")
 
 
 def stored_key(page: Page) -> str | None:
-    """The guest's key of the browser."""
+    """Return the browser's guest key."""
     key: str | None = page.evaluate("localStorage.getItem('guestKey')")
     return key
 
 
 def codes_of(site: Product, token: str) -> set[str]:
-    """The codes that an account owns."""
+    """Return the codes of an account."""
     return set(site.views(token))
 
 
-def test_a_guest_keeps_links_and_takes_them_along(site: Product, page: Page, target: str) -> None:
+def test_a_guest_keeps_links_and_claims_them(site: Product, page: Page, target: str) -> None:
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     page.goto("/")
@@ -79,7 +79,7 @@ def _views_after_reload(page: Page, code: str) -> str:
     return " ".join(words.split()[:2])
 
 
-def test_links_of_earlier_come_without_moving_the_page(page: Page, target: str) -> None:
+def test_earlier_links_load_without_layout_shift(page: Page, target: str) -> None:
     page.goto("/")
     for name in ("a", "b", "c"):
         shorten(page, f"{target}/{name}")
@@ -95,7 +95,7 @@ def test_links_of_earlier_come_without_moving_the_page(page: Page, target: str) 
     assert page.evaluate("window.shifts") < 0.01
 
 
-def test_ones_own_account(site: Product, page: Page, target: str, tmp_path: Path) -> None:
+def test_the_settings_of_an_account(site: Product, page: Page, target: str, tmp_path: Path) -> None:
     email = site.register(password=PASSWORD)
     log_in(page, email)
     old = json.loads(stored_token(page) or "")["token"]

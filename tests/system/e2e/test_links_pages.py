@@ -1,4 +1,4 @@
-"""An owner's links in a real browser: shortened, changed, removed and brought back."""
+"""An owner's links in a real browser: created, changed, removed and restored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def site(product_with_pages: Product) -> Product:
 
 @pytest.fixture
 def owner(site: Product) -> str:
-    """The token of an account that has no link yet."""
+    """Return the token of an account without links."""
     return site.log_in(site.register())
 
 
@@ -27,7 +27,7 @@ def account(page: Page, owner: str) -> Page:
     return page
 
 
-def test_a_link_is_removed_and_brought_back_where_it_stood(
+def test_a_removed_link_is_restored_at_its_position(
     account: Page, site: Product, owner: str
 ) -> None:
     codes = [site.shorten(f"https://example.org/{name}", owner) for name in ("a", "b", "c")]
@@ -38,9 +38,9 @@ def test_a_link_is_removed_and_brought_back_where_it_stood(
     account.get_by_role("menuitem", name="Remove").click()
     expect(row).to_contain_text("was removed.")
     expect(row.get_by_role("button", name="Undo")).to_be_focused()
-    # The page says so before the server has done it.
+    # The page shows it before the server confirms.
     until(lambda: site.visit(codes[1]).status_code == 410)
-    # The row is there before the server has said so, which does it although the page is left.
+    # The row shows before the server confirms, which does it although the page is closed.
     account.keyboard.press("Enter")
     expect(row.get_by_role("checkbox")).to_be_visible()
     account.goto("/terms-of-use")
@@ -49,7 +49,7 @@ def test_a_link_is_removed_and_brought_back_where_it_stood(
     expect(account.get_by_role("row").nth(2)).to_contain_text(codes[1])
 
 
-def test_what_waits_for_its_turn_is_sent_when_the_page_is_left(
+def test_queued_changes_are_sent_when_the_page_is_closed(
     account: Page, site: Product, owner: str
 ) -> None:
     code = site.shorten("https://example.org/a", owner)
@@ -66,14 +66,14 @@ def test_what_waits_for_its_turn_is_sent_when_the_page_is_left(
     account.get_by_role("menuitem", name="Remove").click()
     until_held(account, held)
     until(lambda: site.visit(code).status_code == 410)
-    # It goes after the removal, of which the page has not heard yet.
+    # It is sent after the removal, which is not confirmed yet.
     row.get_by_role("button", name="Undo").click()
     expect(row.get_by_role("checkbox")).to_be_visible()
     account.goto("/terms-of-use")
     until(lambda: site.visit(code).status_code == 302)
 
 
-def test_a_link_gets_another_address_and_an_end_and_its_history_stays(
+def test_a_link_gets_a_new_destination_and_an_expiry_date_and_keeps_its_history(
     account: Page, site: Product, owner: str
 ) -> None:
     code = site.shorten("https://example.org/first", owner)
@@ -94,10 +94,10 @@ def test_a_link_gets_another_address_and_an_end_and_its_history_stays(
 
 
 @pytest.mark.parametrize("width", [320, 390, 1440])
-def test_long_hosts_codes_addresses_and_tags_push_nothing_aside(
+def test_long_hosts_codes_urls_and_tags_do_not_overflow(
     account: Page, site: Product, owner: str, width: int
 ) -> None:
-    """Whoever runs Atajo may have any name."""
+    """An installation may have any host name."""
     host = "short-links.of-a-company.example.com"
     code = f"a-rather-long-ending-of-32-{width:05}"
 

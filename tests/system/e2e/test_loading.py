@@ -1,4 +1,4 @@
-"""Code and styles of the page that come late, and the network that was away meanwhile."""
+"""Late code and styles of a page, and network failures while they load."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.support.product import Product
 from tests.system.e2e.acts import link_field, plates, spinner, submit, toast
 
 LATE = 45_000
-"""Milliseconds: a few tries with their waits between."""
+"""Milliseconds for a few attempts with their pauses."""
 LEFT_OPEN = "performance.now = () => 61_000"
-"""Makes a document one that was loaded more than a minute ago."""
+"""Makes a document look as if it was loaded more than a minute ago."""
 
 
 @pytest.fixture(autouse=True)
 def away(expected: list[str]) -> None:
-    """Tests in which something does not load: the console says so."""
+    """Tests in which something fails to load, which the console reports."""
     expected += ["net::ERR_", "Failed to fetch", "NotLoaded", "did not load", "load: ", "Outdated"]
 
 
@@ -26,10 +26,10 @@ def away(expected: list[str]) -> None:
     ("name", "heading", "files"),
     [("Login", "Log in", "*.js"), ("Register", "Register", "PasswordRules-*.css")],
 )
-def test_a_page_that_did_not_load_comes_when_the_network_does(
+def test_a_page_that_failed_to_load_appears_when_the_network_is_back(
     page: Page, name: str, heading: str, files: str
 ) -> None:
-    """In the same document, by itself, and each of its modules is imported once."""
+    """In the same document, automatically, and with each module imported once."""
     page.goto("/")
     page.wait_for_load_state("networkidle")
     page.evaluate("window.stays = true")
@@ -48,7 +48,7 @@ def test_a_page_that_did_not_load_comes_when_the_network_does(
     again = page.get_by_role("button", name="Reload")
     again.click()
     expect(again).to_be_focused()
-    # What a browser did not get when it imported it may be remembered as failed: nothing was.
+    # Browsers may remember a failed import, so none may have failed.
     assert imported == []
 
     page.unroute_all()
@@ -61,7 +61,7 @@ def test_a_page_that_did_not_load_comes_when_the_network_does(
         expect(rules).to_have_css("list-style-type", "none")
 
 
-def test_a_call_works_once_its_code_can_be_had(page: Page, target: str) -> None:
+def test_a_call_works_once_its_code_loads(page: Page, target: str) -> None:
     page.goto("/")
     page.wait_for_load_state("networkidle")
     imported: list[str] = []
@@ -80,7 +80,7 @@ def test_a_call_works_once_its_code_can_be_had(page: Page, target: str) -> None:
     assert len([url for url in imported if "/functions-" in url]) == 1
 
 
-def test_toasts_come_after_a_first_try_without_them(page: Page) -> None:
+def test_toasts_work_after_failing_to_load_once(page: Page) -> None:
     page.goto("/login")
     page.get_by_role("heading", level=1).wait_for()
     for ending in ("js", "css"):
@@ -91,15 +91,15 @@ def test_toasts_come_after_a_first_try_without_them(page: Page) -> None:
     words = "No accound found with this email"
     with page.expect_console_message(lambda message: words in message.text):
         button.click()
-    # The field says it all the same.
+    # The field shows the error anyway.
     expect(page.get_by_label("Email")).to_have_accessible_description(words)
     page.unroute_all()
     button.click()
     expect(toast(page, words)).to_be_visible()
 
 
-def test_code_that_is_gone_brings_the_newer_document(page: Page, target: str) -> None:
-    """As after an upgrade, in a tab that was left open. What was typed is still there."""
+def test_missing_code_reloads_the_newer_document(page: Page, target: str) -> None:
+    """As in an open tab after an upgrade. Typed text is kept."""
     page.goto("/")
     page.wait_for_load_state("networkidle")
     page.evaluate(LEFT_OPEN)
@@ -107,7 +107,7 @@ def test_code_that_is_gone_brings_the_newer_document(page: Page, target: str) ->
     with page.expect_event("load"):
         submit(page, f"{target}/kept")
     expect(link_field(page)).to_have_value(f"{target}/kept")
-    # The newer document does not load itself anew at once.
+    # The newer document does not reload immediately.
     page.evaluate("window.stays = true")
     page.get_by_role("button", name="Shorten", exact=True).click()
     with page.expect_console_message(lambda message: "load: outdated" in message.text):
@@ -121,7 +121,7 @@ def test_code_that_is_gone_brings_the_newer_document(page: Page, target: str) ->
 def test_a_fetched_module_is_imported_from_the_browsers_cache(
     context: BrowserContext, site: Product
 ) -> None:
-    """Nothing comes over the line twice."""
+    """Nothing is transferred twice."""
     page = context.new_page()
     page.goto("/")
     page.wait_for_load_state("networkidle")
@@ -139,10 +139,8 @@ def test_a_fetched_module_is_imported_from_the_browsers_cache(
     ("path", "name"),
     [("/login", "Login"), ("/custom-qr-generator", "Qr"), ("/links/abcdefgh", "Link")],
 )
-def test_the_files_of_a_page_are_not_waited_for_one_after_the_other(
-    page: Page, path: str, name: str
-) -> None:
-    """Its own come while those of the frame, which ask for them, are still under way."""
+def test_the_files_of_a_page_load_in_parallel(page: Page, path: str, name: str) -> None:
+    """A page's files load while those of the frame, which import them, are still loading."""
     page.route("**/assets/index-*.js", lambda route: None)
     with page.expect_response(re.compile(rf"/assets/{name}Page-[^/]*[.]js$")):
         page.goto(path, wait_until="commit")

@@ -1,4 +1,4 @@
-"""The main job, as people do it: shorten, follow, register, log in, see the views."""
+"""The main use case: shorten, follow, register, log in, see the views."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.system.e2e.conftest import FLAGS
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Chromium as people have it, with what its windows need."""
+    """The full Chromium instead of the headless shell."""
     with running_chromium(*FLAGS, shell=False) as launched:
         yield launched
 
@@ -78,7 +78,7 @@ def test_an_account_sees_the_views_of_its_links(
 def test_the_route_of_a_code_shows_redirecting_and_goes_there(
     site: Product, page: Page, target: str
 ) -> None:
-    """Where no edge stands in front, the page's own route does the whole of it."""
+    """Without a gateway in front, the page's own route redirects."""
     code = site.shorten(f"{target}/by-the-page")
     document = site.http.get(f"{site.url}/").text
     page.route(f"**/{code}", lambda route: route.fulfill(content_type="text/html", body=document))

@@ -1,4 +1,4 @@
-"""Accounts of very many links, in a real browser."""
+"""Accounts with very many links, in a real browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.system.e2e.acts import keep_token, sideways, until
 
 LINKS = 10_000
 LOADED = 1_000
-"""Links that are scrolled to the end of: ten times as many as come at a time."""
+"""Links to scroll through: ten pages of the list."""
 _COPIES = """
     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
     INSERT INTO links (code, url, creator, created_at)
@@ -23,9 +23,9 @@ _COPIES = """
 """
 
 HITCH = 0.4
-"""Seconds of the page's own work that are seen as a halt."""
+"""Seconds of the page's own work that count as a stall."""
 STEPS = 60
-# Links come a hundred at a time as one scrolls on. What is in sight is a row once they came.
+# Links load a hundred at a time while scrolling. Visible ones become rows once loaded.
 _STEP = """
     async (share) => {
         const frame = () => new Promise(requestAnimationFrame);
@@ -43,7 +43,7 @@ _STEP = """
         while (!isRow());
     }
 """
-"""Scrolls to a share of the page, and waits until a row is in sight there."""
+"""Scrolls to a fraction of the page, and waits until a row is visible there."""
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def site(product_with_pages: Product) -> Product:
 
 
 def owner_of(site: Product, links: int, letter: str) -> str:
-    """The token of a new account: one link made as people do, the others beside it in the store.
+    """Return the token of a new account with one link created normally and the others in the store.
 
     The codes of these begin with the letter, and end with their number from 1 on.
     """
@@ -67,7 +67,7 @@ def owner_of(site: Product, links: int, letter: str) -> str:
 
 @pytest.fixture(scope="module")
 def owner(site: Product) -> str:
-    """The token of an account of ten thousand links."""
+    """Return the token of an account with ten thousand links."""
     return owner_of(site, LINKS, "L")
 
 
@@ -76,13 +76,13 @@ def account(page: Page, owner: str) -> Page:
     page.goto("/terms-of-use")
     keep_token(page, owner, 3600)
     page.goto("/my-account")
-    # Not in the live region, where it is said a little later.
+    # Not in the live region, which is updated a little later.
     count = page.get_by_role("main").get_by_text("10,000 links", exact=True)
     expect(count).to_be_visible()
     return page
 
 
-def test_only_the_rows_in_sight_are_in_the_document(account: Page) -> None:
+def test_only_visible_rows_are_in_the_document(account: Page) -> None:
     expect(account.get_by_role("table")).to_have_attribute("aria-rowcount", str(LINKS + 1))
     expect(account.get_by_role("row").nth(1)).to_contain_text("L0009999")
     assert account.get_by_role("row").count() < 80
@@ -90,9 +90,9 @@ def test_only_the_rows_in_sight_are_in_the_document(account: Page) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_scrolling_shows_rows_all_the_way_without_a_halt(account: Page) -> None:
+def test_scrolling_shows_rows_without_a_stall(account: Page) -> None:
     session = account.context.new_cdp_session(account)
-    # By the clock of its own thread: what the machine does beside it is no work of the page.
+    # CPU time of the page's thread, so that other load does not count.
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def worked() -> float:
@@ -114,14 +114,14 @@ def test_scrolling_reaches_the_last_link(page: Page, site: Product) -> None:
     last = page.get_by_role("row").filter(has_text="https://example.com/the/first")
 
     def is_at_the_end() -> bool:
-        page.keyboard.press("End")  # Rows are measured as they come: the end moves a little.
+        page.keyboard.press("End")  # Rows are measured as they load, so the end moves slightly.
         return last.is_visible()
 
     until(is_at_the_end)
     expect(page.get_by_role("contentinfo")).to_be_visible()
 
 
-def test_a_search_far_down_shows_what_it_found(account: Page) -> None:
+def test_a_search_after_scrolling_shows_its_results(account: Page) -> None:
     account.keyboard.press("End")
     account.get_by_label("Search").fill("/12/of")
     expect(account.get_by_role("row").last).to_be_in_viewport()

@@ -1,4 +1,4 @@
-"""The main job with the pages in nginx."""
+"""The main use case with the pages in nginx."""
 
 from __future__ import annotations
 

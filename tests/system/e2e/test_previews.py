@@ -1,4 +1,4 @@
-"""What people see of a link before they follow it, in a real browser, and how they report it."""
+"""Previews and reports of links in a real browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def site(product_with_pages: Product) -> Product:
     return product_with_pages
 
 
-def test_a_preview_counts_nothing_and_its_button_goes_there(page: Page, site: Product) -> None:
+def test_a_preview_is_no_visit_and_its_button_follows_the_link(page: Page, site: Product) -> None:
     token = site.log_in(site.register())
     code = site.shorten(f"{site.url}/privacy-policies?x=1", token)
     for path in (f"/{code}+", f"/{code}%2B"):
@@ -34,7 +34,7 @@ def test_a_preview_counts_nothing_and_its_button_goes_there(page: Page, site: Pr
     site.await_views(token, {code: 1})
 
 
-def test_the_page_of_a_link_that_is_over_leads_on_to_what_is_known_of_it(
+def test_the_page_of_an_inactive_link_leads_to_its_preview(
     page: Page, site: Product, expected: list[str]
 ) -> None:
     expected.append("status of 410")
@@ -74,7 +74,7 @@ def test_a_link_is_reported_by_keyboard(page: Page, site: Product) -> None:
 
 @pytest.mark.parametrize("width", [320, 1440])
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_it_fits_and_axe_finds_nothing(
+def test_it_fits_and_axe_finds_no_violations(
     page: Page, site: Product, theme: Literal["light", "dark"], width: int
 ) -> None:
     code = site.shorten(URL)

@@ -1,4 +1,4 @@
-"""What a QR code can say, and codes of whole lists: made in a real browser, read by others."""
+"""Kinds of contents of QR codes and lists of codes: made in a real browser, read independently."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.system.qr.readers import SCANNERS, Readers, Scanners, framed, greyed,
 from tests.system.qr.studio import SCANS, Studio, drawn, picture_of, printed
 
 KINDS = json.loads(Path(__file__).with_name("qr_contents.json").read_text(encoding="utf-8"))
-"""What is filled in for each kind, and what its code begins with."""
+"""Fields for each kind, and the beginning of its code."""
 
 
 ROWS = "Rows (name, content)"
@@ -25,7 +25,7 @@ ROWS = "Rows (name, content)"
 
 @pytest.fixture
 def studio(page: Page) -> Studio:
-    """The page with all its options open."""
+    """The page with all options open."""
     studio = Studio(page)
     studio.more()
     return studio
@@ -33,7 +33,7 @@ def studio(page: Page) -> Studio:
 
 @contextmanager
 def batch(studio: Studio, name: str = "my-qr-code") -> Iterator[zipfile.ZipFile]:
-    """The files of the list, made."""
+    """Return the created files of the list."""
     with studio.page.expect_download(timeout=60_000) as event:
         studio.page.get_by_role("button", name="Download ZIP").click()
     assert event.value.suggested_filename == f"{name}.zip"
@@ -42,10 +42,10 @@ def batch(studio: Studio, name: str = "my-qr-code") -> Iterator[zipfile.ZipFile]
 
 
 def test_every_kind_is_read_whole(studio: Studio) -> None:
-    """What stands in the page's field is what the decoders read.
+    """The decoders read what the page's field contains.
 
-    An event has an own name and moment each time, so it is read by the decoders that lose no plain
-    code: OpenCV's older one loses an event in sixty (16 of 981).
+    An event has a new name and time in each run, so it is read by decoders that lose no plain code:
+    OpenCV's older one loses one event in sixty (16 of 981).
     """
     with Scanners() as scanners:
         for kind, told in KINDS.items():
@@ -57,7 +57,7 @@ def test_every_kind_is_read_whole(studio: Studio) -> None:
             text = read_zxing(sheet) or ""
             assert scanners.who_reads(greyed(sheet), text) == list(SCANNERS), (kind, text)
             assert text.startswith(told["begins"]), (kind, text)
-            # A field of the page has no carriage returns.
+            # A field of the page contains no carriage returns.
             assert text.replace("\r\n", "\n") == studio.url.input_value()
 
 
@@ -90,7 +90,7 @@ def test_a_hundred_rows_are_a_zip_that_reads_back(studio: Studio, readers: Reade
 
 
 def fails(studio: Studio) -> list[str]:
-    """The rows that could not be made, and why."""
+    """Return the failed rows and their reasons."""
     rows = studio.page.get_by_role("list", name="Rows that fail").get_by_role("listitem")
     return rows.all_inner_texts()
 
@@ -106,12 +106,12 @@ def test_a_list_is_a_zip_of_svgs_or_pdfs(studio: Studio, readers: Readers) -> No
             assert made.namelist() == [f"{name}.{kind.lower()}" for name in contents]
             for name, content in contents.items():
                 file = made.read(f"{name}.{kind.lower()}")
-                # 30 mm at 300 dots an inch.
+                # 30 mm at 300 dpi.
                 picture = drawn(studio.page, file) if kind == "SVG" else printed(file, 354)
                 assert "ZXing" in readers.who_reads(framed(picture), content), (kind, name)
 
 
-def test_a_list_is_made_in_the_style_that_is_shown(studio: Studio, readers: Readers) -> None:
+def test_a_list_has_the_current_style(studio: Studio, readers: Readers) -> None:
     content = "https://example.org/mesa/7"
     studio.choose(image_file("logo", "png", np.full((60, 90, 3), (20, 90, 60), np.uint8)))
     for name in ("Dots", "Linear"):
@@ -123,7 +123,7 @@ def test_a_list_is_made_in_the_style_that_is_shown(studio: Studio, readers: Read
     studio.page.get_by_label(ROWS).fill(f"one,{content}")
     with batch(studio) as files:
         made = framed(picture_of(files.read("one.png")))
-    # Of 255. The page may draw on another processor.
+    # Of 255. The page may draw on a GPU.
     assert np.abs(made.astype(int) - shown).mean() < 1
     assert readers.read("ZXing", made) == content
 

@@ -1,4 +1,4 @@
-"""What stands under 'More options' on the QR page: styles and files, in a real browser."""
+"""'More options' of the QR page: styles and files, in a real browser."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ STYLES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="module")
 def site(product_with_pages: Product) -> Product:
-    """One product: the page asks nothing of any store."""
+    """One product is enough, because the page uses no store."""
     return product_with_pages
 
 
 @pytest.fixture
 def studio(page: Page) -> Studio:
-    """The page with the styles kept, and 'More options' open."""
+    """Return the page with these saved styles and 'More options' open."""
     studio = Studio(page)
     studio.keep(STYLES)
     return studio
 
 
 def logo(kind: str) -> FilePayload | None:
-    """A logo that is not square, or none."""
+    """Return a non-square logo, or none."""
     if kind == "none":
         return None
     return image_file("logo", "png", np.ascontiguousarray(logo_picture(kind)[:80]))
 
 
 def shrunk(picture: Picture) -> Picture:
-    """A picture of 400 pixels, each the mean of those that it covers."""
+    """Scale a picture to 400 pixels by averaging."""
     return cv2.resize(picture, (400, 400), interpolation=cv2.INTER_AREA).astype(np.uint8)
 
 
 def even(picture: Picture) -> NDArray[np.bool_]:
-    """Where a pixel is hardly other than those around it."""
+    """Return where a pixel hardly differs from its neighbors."""
     kernel = np.ones((5, 5), np.uint8)
     most, least = cv2.dilate(picture, kernel), cv2.erode(picture, kernel)
     spread: NDArray[np.bool_] = (most.astype(int) - least).max(axis=2) <= 6
@@ -67,7 +67,7 @@ def even(picture: Picture) -> NDArray[np.bool_]:
 
 
 def apart(one: Picture, other: Picture) -> tuple[int, float]:
-    """The largest difference of a pixel's channel, and the mean one, of 255."""
+    """Return the maximum and mean difference of channels, of 255."""
     assert one.shape == other.shape
     difference = np.abs(one.astype(int) - other.astype(int))
     return int(difference.max()), float(difference.mean())
@@ -80,7 +80,7 @@ def apart(one: Picture, other: Picture) -> tuple[int, float]:
         *((style, "pale") for style in ("coloured", "dots", "framed dots")),
     ],
 )
-def test_the_three_files_show_one_picture_and_are_read(
+def test_the_three_formats_show_the_same_picture_and_are_readable(
     studio: Studio, readers: Readers, style: str, kind: str
 ) -> None:
     studio.take(style)
@@ -99,12 +99,12 @@ def test_the_three_files_show_one_picture_and_are_read(
     paper = shrunk(printed(pdf.content, 1600))
     found = {"svg": apart(png, shown), "pdf": apart(png, paper)}
     print(style, kind, found, apart(png, printed(pdf.content, 400)))  # noqa: T201
-    # Two hands at least: OpenCV loses round eyes, and jsQR dots.
+    # Two decoders at least: OpenCV does not read round eyes, jsQR does not read dots.
     for picture in (png, shown, paper, printed(pdf.content, 591)):
         by = readers.two_who_read(framed(picture), LINK)
         assert "ZXing" in by
         assert len(by) == 2
-    # Everybody smooths edges in an own way, and shrinks a logo so; between edges all is the same.
+    # Renderers differ in anti-aliasing and scaling of logos. Away from edges all are equal.
     assert found["svg"][1] < 0.05
     assert found["pdf"][1] < 2
     assert np.abs(png.astype(int) - paper)[even(png)].max() <= 3
@@ -122,8 +122,8 @@ def test_a_larger_png_is_the_same_picture(studio: Studio) -> None:
     assert apart(small, shrunk(large))[1] < 1
 
 
-def test_a_pdf_is_as_wide_as_it_is_asked_for(studio: Studio, readers: Readers) -> None:
-    """A poster's code with a logo and round modules, printed at 300 dots an inch."""
+def test_a_pdf_has_the_requested_width(studio: Studio, readers: Readers) -> None:
+    """A poster's code with a logo and round modules, printed at 300 dpi."""
     studio.take("dots")
     studio.choose(logo("pale"))
     studio.write("WIFI:T:WPA;S:camino;P:sendero-12;;")
@@ -137,10 +137,10 @@ def test_a_pdf_is_as_wide_as_it_is_asked_for(studio: Studio, readers: Readers) -
     assert readers.who_reads(framed(paper), expected) == list(OTHERS)
 
 
-def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
+def test_the_page_works_offline_after_a_while(
     page: Page, readers: Readers, expected: list[str]
 ) -> None:
-    """What is opened for the first time without a network came while the page had time."""
+    """Parts that are first opened offline were loaded in idle time."""
     expected.append("ERR_INTERNET_DISCONNECTED")
     with all_of_it_came(page):
         studio = Studio(page)
@@ -163,7 +163,7 @@ def test_once_the_page_was_there_for_a_while_all_of_it_needs_no_network(
             assert made.namelist() == [f"one.{kind.lower()}"]
 
 
-def test_nothing_of_it_comes_ahead_to_who_saves_data(page: Page) -> None:
+def test_nothing_is_preloaded_in_data_saver_mode(page: Page) -> None:
     page.add_init_script(
         "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
     )
@@ -189,7 +189,7 @@ def test_nothing_of_it_comes_ahead_to_who_saves_data(page: Page) -> None:
 @pytest.mark.parametrize(
     ("theme", "width"), [("light", 320), ("dark", 390), ("light", 1440), ("dark", 1440)]
 )
-def test_it_fits_and_axe_finds_nothing(visitor: Visitors, theme: Any, width: int) -> None:
+def test_it_fits_and_axe_finds_no_violations(visitor: Visitors, theme: Any, width: int) -> None:
     viewport = {"width": width, "height": 900}
     page = visitor(color_scheme=theme, viewport=viewport).new_page()
     studio = Studio(page)
@@ -202,7 +202,7 @@ def test_it_fits_and_axe_finds_nothing(visitor: Visitors, theme: Any, width: int
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
-def test_the_keyboard_reaches_all_of_it(page: Page) -> None:
+def test_the_keyboard_reaches_everything(page: Page) -> None:
     studio = Studio(page)
     studio.write(LINK)
     page.get_by_role("button", name="More options").focus()
@@ -225,10 +225,8 @@ def test_the_keyboard_reaches_all_of_it(page: Page) -> None:
 
 
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (320, 256)])
-def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
-    visitor: Visitors, width: int, height: int
-) -> None:
-    """On a phone, and on a desk zoomed to 400 %."""
+def test_the_sticky_code_never_covers_the_focus(visitor: Visitors, width: int, height: int) -> None:
+    """On a phone, and on a desktop zoomed to 400 %."""
     viewport = {"width": width, "height": height}
     page = visitor(viewport=viewport, reduced_motion="reduce").new_page()
     studio = Studio(page)
@@ -236,7 +234,7 @@ def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
     page.get_by_role("button", name="More options").click()
     page.get_by_role("heading", name="Style", exact=True).wait_for()
     expect(studio.line).to_have_attribute("data-verdict", "well")
-    # Its middle, at the top and at the bottom, is its own or its label's.
+    # Its center at the top and bottom belongs to the element or its label.
     covered = """() => {
         const focused = document.activeElement;
         const {left, width, top, bottom} = focused.getBoundingClientRect();
@@ -261,9 +259,7 @@ def test_the_code_that_stays_in_sight_covers_nothing_that_has_the_focus(
     assert not any(found), [name for name in found if name]
 
 
-def test_the_code_is_read_from_a_screen_that_allows_few_colours(
-    visitor: Visitors, readers: Readers
-) -> None:
+def test_the_code_is_readable_in_forced_colors(visitor: Visitors, readers: Readers) -> None:
     page = visitor(
         viewport={"width": 1440, "height": 900}, forced_colors="active", color_scheme="dark"
     ).new_page()
@@ -275,7 +271,7 @@ def test_the_code_is_read_from_a_screen_that_allows_few_colours(
     assert readers.who_reads(square, LINK) == list(OTHERS)
 
 
-def test_colours_are_chosen_where_few_are_allowed(visitor: Visitors) -> None:
+def test_colors_can_be_chosen_in_forced_colors(visitor: Visitors) -> None:
     page = visitor(forced_colors="active", color_scheme="dark").new_page()
     page.goto("/custom-qr-generator")
     button = page.get_by_role("button", name="Background color")
@@ -283,10 +279,10 @@ def test_colours_are_chosen_where_few_are_allowed(visitor: Visitors) -> None:
     assert button.locator("[aria-hidden]").evaluate(shown) == "rgb(255, 255, 255)"
     button.click()
     area = page.get_by_role("slider", name="Color").locator("..")
-    assert area.evaluate(shown) == "rgb(255, 0, 0)"  # The hue, under white and black.
+    assert area.evaluate(shown) == "rgb(255, 0, 0)"  # The hue below white and black.
 
 
-def test_only_what_is_chosen_is_marked_where_few_colours_are_allowed(visitor: Visitors) -> None:
+def test_only_chosen_options_are_marked_in_forced_colors(visitor: Visitors) -> None:
     page = visitor(forced_colors="active", color_scheme="dark").new_page()
     page.goto("/custom-qr-generator")
     page.get_by_role("button", name="More options").click()

@@ -1,4 +1,4 @@
-"""Every route in a real browser: what it shows, at every width, in both themes, for everyone."""
+"""Every route in a real browser: contents, widths, themes and accessibility."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WIDE_NAME = "\N{FULLWIDTH LATIN CAPITAL LETTER W}" * 30
 
 @pytest.fixture(scope="module")
 def member(site: Product) -> str:
-    """The token of an account with a few links, one of them as long as can be."""
+    """Return the token of an account with a few links, one of maximum length."""
     token = site.log_in(site.register())
     for url in (LONG, "https://example.com/short", "https://example.com/مسار/طويل"):
         site.shorten(url, token)
@@ -49,7 +49,7 @@ def member(site: Product) -> str:
 
 
 def visit(page: Page, path: str, member: str) -> None:
-    """Open a route and wait until it shows what it is for."""
+    """Open a route and wait until it shows its content."""
     if path == "/my-account":
         page.goto("/terms-of-use")
         keep_token(page, member, 3600)
@@ -62,9 +62,9 @@ def visit(page: Page, path: str, member: str) -> None:
 
 
 def axe_violations(page: Page) -> list[str]:
-    """What axe finds wrong with the page as it stands, colours and all.
+    """Return the violations that axe finds in the current page, including colors.
 
-    What is fading in has paler colours than it will have, so its end is awaited.
+    Waits for the end of fade-ins, during which colors are paler.
     """
     page.evaluate(
         "() => Promise.allSettled(document.getAnimations()"
@@ -80,7 +80,7 @@ def axe_violations(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ROUTES)
-def test_axe_finds_nothing_and_nothing_scrolls_sideways(
+def test_axe_finds_no_violations_and_nothing_scrolls_horizontally(
     visitor: Visitors, path: str, member: str
 ) -> None:
     page = visitor(reduced_motion="reduce").new_page()
@@ -88,26 +88,26 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     for theme in ("light", "dark"):
         page.emulate_media(color_scheme=theme)
         assert axe_violations(page) == [], theme
-    # The last is a desk that is zoomed to 200 %, which halves the width in CSS pixels.
+    # The last is a desktop zoomed to 200 %, which halves the width in CSS pixels.
     for width in (*WIDTHS, 640):
         page.set_viewport_size({"width": width, "height": 400 if width == 640 else 800})
         assert sideways(page) == 0, f"{path} at {width} px"
-    # Larger type alone doubles the letters.
+    # Text-only zoom doubles the font size.
     page.set_viewport_size({"width": 1280, "height": 800})
     page.evaluate("document.documentElement.style.fontSize = '200%'")
     assert sideways(page) == 0, f"{path} with letters of 200 %"
 
 
-def test_axe_finds_nothing_in_the_page_that_tells_whether_atajo_works(visitor: Visitors) -> None:
+def test_axe_finds_no_violations_in_the_status_page(visitor: Visitors) -> None:
     page = visitor().new_page()
     page.goto("/status")
     expect(page.get_by_role("heading", level=1)).to_have_text("All systems operational")
-    # Its colours are the browser's own; of its dark ones axe takes the ground for white.
+    # It uses the browser's default colors, for which axe assumes a white background.
     assert axe_violations(page) == []
 
 
-def test_axe_finds_nothing_in_what_pages_become(visitor: Visitors, site: Product) -> None:
-    """With plates, errors, toasts, an open menu, an open picker, unmet rules."""
+def test_axe_finds_no_violations_in_other_states_of_pages(visitor: Visitors, site: Product) -> None:
+    """With created links, errors, toasts, an open menu, an open picker, unmet rules."""
     page = visitor(reduced_motion="reduce", viewport={"width": 390, "height": 844}).new_page()
     states: list[str] = []
 
@@ -151,7 +151,7 @@ def test_very_long_content_stays_inside(visitor: Visitors, width: int) -> None:
     assert sideways(page) == 0
 
 
-def test_head_matter_follows_the_way_through_the_pages(page: Page, site: Product) -> None:
+def test_the_document_head_follows_navigation(page: Page, site: Product) -> None:
     page.goto("/")
     canonical = page.locator('link[rel="canonical"]')
     expect(canonical).to_have_attribute("href", f"{site.url}/")
@@ -163,7 +163,7 @@ def test_head_matter_follows_the_way_through_the_pages(page: Page, site: Product
     expect(page).to_have_title(re.compile("^Shortener"))
 
 
-def test_every_page_has_its_own_head_and_stands_in_the_frame(page: Page, member: str) -> None:
+def test_every_page_has_its_own_head_and_the_frame(page: Page, member: str) -> None:
     titles, descriptions = set(), set()
     main = page.get_by_role("navigation", name="Main")
     footer = page.get_by_role("contentinfo")
@@ -187,7 +187,7 @@ def test_every_page_has_its_own_head_and_stands_in_the_frame(page: Page, member:
     assert len(titles) == len(descriptions) == len(ROUTES)
 
 
-def test_back_and_forward_go_through_the_pages(page: Page) -> None:
+def test_back_and_forward_navigate_pages(page: Page) -> None:
     page.goto("/")
     for name in ("SHORTENER", "QR CODE", "LOGIN"):
         page.get_by_role("link", name=name).click()
@@ -205,7 +205,7 @@ def test_back_and_forward_go_through_the_pages(page: Page) -> None:
     expect(heading).to_have_text("Shorten a link")
 
 
-def test_an_unknown_code_leaves_no_trap_in_the_history(page: Page) -> None:
+def test_an_unknown_code_does_not_trap_the_back_button(page: Page) -> None:
     page.goto("/terms-of-use")
     page.goto(f"/{new_code()}")
     expect(page).to_have_url(re.compile("/not-found$"))
@@ -226,7 +226,9 @@ def test_without_javascript_the_page_says_what_to_do(
     expect(page).to_have_url(f"{target}/without")
 
 
-def test_the_policy_stops_what_is_not_of_the_product(browser: Browser, site: Product) -> None:
+def test_the_content_security_policy_blocks_foreign_content(
+    browser: Browser, site: Product
+) -> None:
     page = browser.new_page()
     page.goto(f"{site.url}/")
     stopped = page.evaluate(
@@ -258,7 +260,7 @@ def test_the_policy_stops_what_is_not_of_the_product(browser: Browser, site: Pro
     ]
 
 
-def test_nothing_moves_for_who_asks_for_stillness(visitor: Visitors, site: Product) -> None:
+def test_nothing_moves_with_reduced_motion(visitor: Visitors, site: Product) -> None:
     page = visitor(reduced_motion="reduce").new_page()
     page.goto("/")
     page.route("**/createShortLink", lambda route: None)  # Never answered: the spinner stays.
@@ -279,28 +281,28 @@ def test_a_chosen_theme_is_there_before_the_first_paint(visitor: Visitors, store
     page.get_by_label("Theme").select_option(stored)
     chosen = page.evaluate(ground)
     assert chosen != before
-    # The document alone, its script and pictures still on their way.
+    # Only the document; its script and pictures are still loading.
     page.route("**/assets/index-*.js", lambda route: None)
     page.goto("/", wait_until="commit")
-    # No style sheet, no paint: the first colour there is must be the chosen one.
+    # Nothing is painted before the style sheet, so the first color must be the chosen one.
     page.wait_for_function(f"() => {ground} !== 'rgba(0, 0, 0, 0)'")
     assert page.evaluate(ground) == chosen
     page.unroute_all(behavior="ignoreErrors")
 
 
-def test_a_page_that_is_slow_to_come_says_so_after_a_moment(page: Page) -> None:
+def test_a_slow_page_says_so_after_a_moment(page: Page) -> None:
     page.goto("/")
     held = hold_back(page, re.compile("/assets/QrPage-[^/]*[.]js$"))
     page.get_by_role("link", name="QR CODE").click()
     expect(spinner(page, "Loading")).to_be_visible()
-    # The page before does not stand there half-left, nor does a footer that would jump.
+    # The previous page is gone, and no footer would jump.
     expect(page.get_by_role("contentinfo")).to_be_hidden()
     let_go_on(page, held)
     expect(page.get_by_role("heading", level=1)).to_have_text("CUSTOM QR CODE GENERATOR")
     expect(page.get_by_role("contentinfo")).to_be_visible()
 
 
-def test_icons_and_the_manifest_are_where_the_document_says(page: Page, site: Product) -> None:
+def test_icons_and_the_manifest_exist(page: Page, site: Product) -> None:
     page.goto("/")
     for selector, attribute in (
         ('link[rel="icon"]', "href"),
@@ -315,9 +317,9 @@ def test_icons_and_the_manifest_are_where_the_document_says(page: Page, site: Pr
             ).is_success
 
 
-def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
+def test_a_deep_link_scrolls_to_its_section(visitor: Visitors) -> None:
     page = visitor(viewport={"width": 390, "height": 844}).new_page()
-    # The page's code comes long after the document: the browser found no section in it.
+    # The page's code loads after the document, so the browser finds no section at first.
     held = hold_back(page, re.compile("/assets/(Terms|Privacy)Page-[^/]*[.]js$"))
     for path in ("/terms-of-use", "/privacy-policies"):
         page.goto(f"{path}#changes", wait_until="commit")
@@ -340,7 +342,7 @@ def test_a_deep_link_leads_to_its_section(visitor: Visitors) -> None:
     assert page.evaluate("scrollY") == 0
 
 
-def test_a_toast_is_closed_by_a_button_that_can_be_hit_and_seen(page: Page) -> None:
+def test_a_toast_has_a_visible_close_button_of_sufficient_size(page: Page) -> None:
     page.goto("/custom-qr-generator")
     page.get_by_role("button", name="DOWNLOAD QR").click()
     close = page.locator(".Toastify__toast").get_by_role("button", name="close")
@@ -360,7 +362,7 @@ def test_a_toast_is_closed_by_a_button_that_can_be_hit_and_seen(page: Page) -> N
     expect(page.locator(".Toastify__toast")).to_have_count(0)
 
 
-def test_a_phones_row_shows_the_host_first(visitor: Visitors, member: str) -> None:
+def test_a_row_on_a_phone_shows_the_host_first(visitor: Visitors, member: str) -> None:
     page = visitor(viewport={"width": 390, "height": 844}).new_page()
     visit(page, "/my-account", member)
     long = page.get_by_role("row").filter(has_text=LONG).get_by_role("cell").nth(1)

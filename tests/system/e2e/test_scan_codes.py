@@ -1,4 +1,4 @@
-"""QR codes of one's own links, from the click to the visit that is counted."""
+"""QR codes of own links, from the click to the counted visit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_code_of_ones_own_link_says_its_scan_code(site: Product, page: Page, t
     file = np.frombuffer(Path(event.value.path()).read_bytes(), np.uint8)
     picture = cv2.imdecode(file, cv2.IMREAD_COLOR_RGB)
     assert picture is not None
-    # Its text is another each time, so it is read by the decoders that lose no plain code.
+    # Its text differs in each run, so it is read by decoders that lose no plain code.
     with Scanners() as scanners:
         shades = greyed(framed(picture.astype(np.uint8)))
         assert scanners.who_reads(shades, address) == list(SCANNERS)
@@ -50,7 +50,7 @@ def test_a_code_of_ones_own_link_says_its_scan_code(site: Product, page: Page, t
 
 
 def _is_counted(page: Page) -> bool:
-    """Whether the statistics know of somebody who came by the QR code."""
+    """Return whether the statistics contain a visit by QR code."""
     page.reload()
     reached = page.get_by_role("region", name="Source")
     reached.or_(page.get_by_text("No visits in this period.")).first.wait_for()

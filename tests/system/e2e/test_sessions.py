@@ -13,7 +13,7 @@ HOME = re.compile(":[0-9]+/$")
 
 
 def menu(page: Page) -> list[str]:
-    """The main menu as it stands."""
+    """The main menu."""
     return page.get_by_role("navigation", name="Main").get_by_role("link").all_inner_texts()
 
 
@@ -38,7 +38,7 @@ def test_logging_in_and_out_in_one_tab_shows_in_the_other(site: Product, page: P
     assert stored_token(page) is None
 
 
-def test_the_button_of_a_form_stays_as_wide_while_it_waits(page: Page) -> None:
+def test_the_button_of_a_form_keeps_its_width_while_waiting(page: Page) -> None:
     page.route("**/verifyUser", lambda route: None)
     page.goto("/login")
     page.get_by_label("Email").fill("somebody@example.com")

@@ -1,4 +1,4 @@
-"""The shortener as picky people use it: copying, pasting, impatience, other scripts."""
+"""Details of the shortener: copying, pasting, double clicks, other scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REFUSED = {
 
 
 def copied(page: Page) -> str:
-    """What the clipboard holds."""
+    """Return the text on the clipboard."""
     text: str = page.evaluate("(window.read ?? (() => navigator.clipboard.readText()))()")
     return text
 
@@ -42,11 +42,11 @@ def test_a_click_copies_the_short_address_under_the_public_host(
     expect(page.get_by_role("status")).to_contain_text("Copied")
     assert copied(page) == address
     assert address.startswith(f"{site.url}/")
-    expect(plate).to_contain_text(re.compile("Copy$"))  # It does not say so for ever.
+    expect(plate).to_contain_text(re.compile("Copy$"))  # The confirmation disappears.
 
 
 @pytest.mark.parametrize("how", REFUSED)
-def test_copying_falls_back_where_the_clipboard_is_not_to_be_had(
+def test_copying_falls_back_without_the_clipboard_api(
     visitor: Visitors, target: str, how: str
 ) -> None:
     context = visitor(permissions=CLIPBOARD)
@@ -62,7 +62,7 @@ def test_copying_falls_back_where_the_clipboard_is_not_to_be_had(
     expect(plate).to_be_focused()
 
 
-def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> None:
+def test_a_double_click_creates_one_link_and_no_error(page: Page, target: str) -> None:
     page.goto("/")
     shorten(page, f"{target}/warm")
     asked = []
@@ -73,7 +73,7 @@ def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> 
     button.dblclick()
     expect(plates(page)).to_have_count(2)
 
-    # Answered between the two clicks of one double click.
+    # Answered between the two clicks.
     link_field(page).fill(f"{target}/quick")
     box = button.bounding_box()
     assert box is not None
@@ -88,7 +88,7 @@ def test_a_double_click_makes_one_link_and_no_error(page: Page, target: str) -> 
     assert len([url for url in asked if url.endswith("/createShortLink")]) == 2
 
 
-def test_a_link_from_right_to_left_stands_in_its_own_direction(page: Page) -> None:
+def test_a_right_to_left_link_has_its_own_direction(page: Page) -> None:
     page.goto("/short-link")
     field = link_field(page)
     field.fill("مثال.إختبار/مسار")
@@ -98,7 +98,7 @@ def test_a_link_from_right_to_left_stands_in_its_own_direction(page: Page) -> No
     expect(field).to_have_value("")
 
 
-def test_a_slow_answer_shows_its_place_and_moves_nothing_below(page: Page, target: str) -> None:
+def test_a_slow_response_reserves_its_space(page: Page, target: str) -> None:
     page.goto("/")
     shorten(page, f"{target}/warm")
     held: list[Route] = []
@@ -112,5 +112,5 @@ def test_a_slow_answer_shows_its_place_and_moves_nothing_below(page: Page, targe
     after = below.bounding_box()
     assert before is not None
     assert after is not None
-    # What comes under the new plate is its link to the QR page, and that alone.
+    # Only the link to the QR page appears below the new short URL.
     assert 0 <= after["y"] - before["y"] <= 60

@@ -1,4 +1,4 @@
-"""The spinner of the shortener is true: while it turns, the same link is really being tried."""
+"""While the shortener's spinner shows, the page keeps trying to create the link."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.support.product import Product
 from tests.system.e2e.acts import link_field, plates, shorten, spinner, submit
 
 LATE = 45_000
-"""Milliseconds: a few tries with their waits between."""
+"""Milliseconds for a few attempts with their pauses."""
 
 
-def test_it_goes_on_until_the_gateway_is_back_and_makes_one_link(
+def test_it_continues_until_the_gateway_is_back_and_creates_one_link(
     site: Product, page: Page, target: str, expected: list[str]
 ) -> None:
-    # Of a gateway that is away, and of a web server in front of it.
+    # Without a gateway, and with a web server in front of none.
     expected += [
         "net::ERR_",
         "createShortLink: ",
@@ -32,7 +32,7 @@ def test_it_goes_on_until_the_gateway_is_back_and_makes_one_link(
             sent.append(json.loads(request.post_data or "")["data"])
 
     page.goto("/")
-    shorten(page, f"{target}/before")  # All the code of a call is loaded.
+    shorten(page, f"{target}/before")  # All code of a call is loaded.
     page.on("request", note)
     waiting = spinner(page, "Shortening")
     site.kill("gateway")
@@ -45,7 +45,7 @@ def test_it_goes_on_until_the_gateway_is_back_and_makes_one_link(
                 lambda message: "createShortLink: " in message.text, timeout=LATE
             ):
                 pass
-        # An empty click while it runs does nothing.
+        # A click on an empty field meanwhile does nothing.
         page.get_by_role("button", name="Shorten", exact=True).click()
         expect(waiting).to_be_visible()
         expect(page.get_by_text("Enter a valid URL")).to_have_count(0)

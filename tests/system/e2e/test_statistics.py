@@ -1,4 +1,4 @@
-"""Statistics in a real browser: of an owner, public, live, by keyboard, as a file and on paper."""
+"""Statistics in a real browser: private, public, live, by keyboard, as a file and printed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def site(product_with_pages: Product) -> Product:
 
 @pytest.fixture
 def owner(site: Product) -> str:
-    """The token of an account that has no link yet."""
+    """Return the token of an account without links."""
     return site.log_in(site.register())
 
 
@@ -37,7 +37,7 @@ def _statistics(page: Page) -> Locator:
 
 
 def _figure(page: Page, name: str) -> Locator:
-    """What stands below the name of a figure."""
+    """Return the value of a figure."""
     return _statistics(page).locator("dl > div", has_text=name).locator("dd").first
 
 
@@ -46,7 +46,7 @@ def _chart(page: Page) -> Locator:
 
 
 def _visited(site: Product, token: str, people: int = 2) -> str:
-    """The code of a link that people and one bot followed, whose visits are counted."""
+    """Return the code of a link with counted visits of people and one bot."""
     code = site.shorten("https://example.org/visited", token)
     for _ in range(people):
         site.visit(code, {"referer": "https://news.example/today"})
@@ -55,7 +55,7 @@ def _visited(site: Product, token: str, people: int = 2) -> str:
     return code
 
 
-def test_the_owner_sees_visits_come_in_without_a_reload(
+def test_the_owner_sees_new_visits_without_a_reload(
     account: Page, site: Product, owner: str
 ) -> None:
     code = site.shorten("https://example.org/live", owner)
@@ -81,14 +81,15 @@ def test_print_has_the_figures_and_no_controls(account: Page, site: Product, own
     expect(account.get_by_role("group", name="Period")).to_be_hidden()
     expect(account.get_by_role("button", name="CSV")).to_be_hidden()
     expect(account.get_by_role("term").filter(has_text="Expires")).to_be_visible()
-    expect(account.get_by_role("term").filter(has_text="Title")).to_be_hidden()  # It has none.
-    # Dark screens print on white paper.
+    # It has no controls.
+    expect(account.get_by_role("term").filter(has_text="Title")).to_be_hidden()
+    # The dark theme prints on white.
     assert account.evaluate("getComputedStyle(document.body).backgroundColor") == (
         "rgb(245, 246, 242)"
     )
 
 
-def test_bars_and_the_key_are_seen_where_colours_are_few(
+def test_bars_and_the_legend_are_visible_in_forced_colors(
     account: Page, site: Product, owner: str
 ) -> None:
     code = _visited(site, owner)
@@ -102,7 +103,7 @@ def test_bars_and_the_key_are_seen_where_colours_are_few(
 
 
 @pytest.mark.parametrize("width", [320, 390, 1440])
-def test_nothing_is_pushed_aside(account: Page, site: Product, owner: str, width: int) -> None:
+def test_nothing_overflows(account: Page, site: Product, owner: str, width: int) -> None:
     code = _visited(site, owner)
     account.set_viewport_size({"width": width, "height": 800})
     account.goto(f"/links/{code}")
