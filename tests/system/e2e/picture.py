@@ -27,7 +27,7 @@ from tests.support.product import Product
 from tests.system.e2e.acts import log_in, register, shorten
 from tests.system.e2e.stage import built_product
 
-WIDTH, HEIGHT = 900, 860
+WIDTH, HEIGHT = 1000, 860
 MARGIN = 40
 GRAY = (200.0, 200.0, 200.0)
 URL = "https://www.example.org/routes/2026/the-shortest-path-between-two-villages"
