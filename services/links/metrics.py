@@ -6,6 +6,7 @@ from prometheus_client import Counter, Gauge
 
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import DecisionKind
+from services.links.domain.imports import Verdict
 
 REFUSED = Counter(
     "atajo_urls_refused",
@@ -49,6 +50,11 @@ RESCAN_BEHIND = Gauge(
     "Seconds for which existing links have been out of date with the loaded blocklists; 0 when "
     "none are.",
 )
+IMPORTED_ROWS = Counter(
+    "atajo_import_rows",
+    "Rows of imports by verdict. Only `new` ones created a link. Rows sent again do not count.",
+    ["verdict"],
+)
 REPORTS = Counter(
     "atajo_links_reports",
     "Accepted reports of links, by the class that the reporter chose.",
@@ -63,6 +69,8 @@ for _kind in DecisionKind:
     DECISIONS.labels(_kind.value)
 for _result in ("blocked", "freed"):
     ENFORCED.labels(_result)
+for _verdict in Verdict:
+    IMPORTED_ROWS.labels(_verdict.value)
 for _reason in BlockReason:
     REPORTS.labels(_reason.value)
     REFUSED.labels(_reason.value)  # Exported from the start: a rate needs a first sample.

@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import BlockedPattern, Decision
 from services.links.domain.host import HostCursor
+from services.links.domain.imports import CodeHolders, Import, RowResult, StoredRow
 from services.links.domain.link import FormerUrl, Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
@@ -48,6 +49,14 @@ class LinkRepository(Protocol):
 
     def is_taken(self, code: str) -> bool:
         """Return whether a code is a link's code or scan code, or was that of a purged link."""
+        ...
+
+    def holders(self, codes: Sequence[str]) -> CodeHolders:
+        """Return what holds some codes, without `imported`."""
+        ...
+
+    def add_all(self, links: Sequence[Link]) -> None:
+        """Store new links whose codes are free."""
         ...
 
     def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
@@ -125,6 +134,50 @@ class RankingRepository(Protocol):
         ...
 
 
+class ImportRepository(Protocol):
+    """Imports and their rows in a unit of work."""
+
+    def find(self, account: Account, import_id: str) -> Import | None:
+        """Return an import of an account."""
+        ...
+
+    def save(self, one: Import) -> None:
+        """Store an import, or replace it."""
+        ...
+
+    def results(self, account: Account, import_id: str, numbers: Sequence[int]) -> list[RowResult]:
+        """Return the results of those of the rows that are stored, unordered."""
+        ...
+
+    def add_rows(self, account: Account, import_id: str, rows: Sequence[StoredRow]) -> None:
+        """Store rows that are not stored yet."""
+        ...
+
+    def created_codes(
+        self, account: Account, import_id: str, codes: Sequence[str]
+    ) -> frozenset[str]:
+        """Return those of the codes whose links rows of the import created."""
+        ...
+
+    def created_rows(
+        self, account: Account, import_id: str, after: int, limit: int
+    ) -> list[StoredRow]:
+        """Return rows that created a link and are not undone, by number, after a number."""
+        ...
+
+    def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
+        """Note that the links of some rows were removed."""
+        ...
+
+    def rows_on(self, account: Account, day: int) -> int:
+        """Return how many rows an account imported on a day, counted from the Unix epoch."""
+        ...
+
+    def save_rows_on(self, account: Account, day: int, count: int) -> None:
+        """Store how many rows an account imported on a day. Replaces the count of another day."""
+        ...
+
+
 class UnitOfWork(Protocol):
     """Repositories whose changes are committed in one transaction."""
 
@@ -139,6 +192,9 @@ class UnitOfWork(Protocol):
 
     @property
     def rankings(self) -> RankingRepository: ...
+
+    @property
+    def imports(self) -> ImportRepository: ...
 
 
 class Transactions(Protocol):
@@ -162,6 +218,10 @@ class LinkReader(Protocol):
 
         Returns None if the code is a scan code or that of a purged link: it is never free again.
         """
+        ...
+
+    async def holders(self, codes: Sequence[str]) -> CodeHolders:
+        """Return what holds some codes, without `imported`."""
         ...
 
     async def find(self, code: str) -> Link | None:
@@ -334,6 +394,26 @@ class DecisionReader(Protocol):
         ...
 
 
+class ImportReader(Protocol):
+    """Imports outside of a unit of work."""
+
+    async def newest(self, account: Account, since: datetime, limit: int) -> list[Import]:
+        """Return an account's newest imports that started after a time, newest first."""
+        ...
+
+    async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
+        """Delete imports that started at a time or before, and row counts of days before `day`.
+
+        Deletes up to `limit` rows, and each import after its last row. Returns whether there may be
+        more.
+        """
+        ...
+
+    async def delete_all_of(self, account: Account, limit: int) -> bool:
+        """Delete an account's imports in the same way, and its row count."""
+        ...
+
+
 class Leases(Protocol):
     """Leases, which let one replica at a time do a job."""
 
@@ -377,6 +457,7 @@ class LinkStore:
     hosts: HostIndex
     reports: ReportReader
     decisions: DecisionReader
+    imports: ImportReader
     leases: Leases
     rescan_progress: RescanProgressStore
     change_feed: ChangeFeed

@@ -56,3 +56,18 @@ def tags_of(given: Sequence[str]) -> tuple[str, ...]:
     if any(not 1 <= len(tag) <= MAX_TAG_LENGTH or CONTROL_CHARACTERS.search(tag) for tag in tags):
         raise InvalidTags(f"A tag has 1 to {MAX_TAG_LENGTH} characters and no control characters.")
     return tuple(dict.fromkeys(tags))
+
+
+def trimmed_title(given: str) -> str:
+    """Return the nearest valid title: without control characters, cut to the limit."""
+    return _without_controls(given)[:MAX_TITLE_LENGTH].strip(WHITESPACE)
+
+
+def trimmed_tags(given: Sequence[str]) -> tuple[str, ...]:
+    """Return the nearest valid tags: the first ones that are not empty, each cut to the limit."""
+    tags = (_without_controls(tag)[:MAX_TAG_LENGTH].strip(WHITESPACE) for tag in given)
+    return tuple(dict.fromkeys(tag for tag in tags if tag))[:MAX_TAGS]
+
+
+def _without_controls(text: str) -> str:
+    return CONTROL_CHARACTERS.sub(" ", text).strip(WHITESPACE)

@@ -36,6 +36,14 @@ class InvalidUrl(InvalidArgument):
     default_reason = "INVALID_URL"
 
 
+class InvalidUrlLength(InvalidUrl):
+    """The URL is empty, too short or too long."""
+
+
+class OwnShortUrl(InvalidUrl):
+    """The URL is a short URL of this product, so a link to it could be a loop."""
+
+
 class InvalidEndedUrl(InvalidArgument):
     default_reason = "INVALID_ENDED_URL"
 
@@ -77,7 +85,9 @@ class UrlPolicy:
         """
         url = clean_url(given)
         if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
-            raise InvalidUrl(f"A URL must have {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters.")
+            raise InvalidUrlLength(
+                f"A URL must have {MIN_URL_LENGTH} to {MAX_URL_LENGTH} characters."
+            )
         if CONTROL_CHARACTERS.search(url):
             raise InvalidUrl("A URL must not contain control characters.")
         if _NO_WEB_SCHEME.match(url):
@@ -96,7 +106,7 @@ class UrlPolicy:
         if _has_broken_punycode(hostname) or _is_doubled_scheme(url, hostname):
             raise InvalidUrl("This is not a URL.")
         if self._is_short_address(parsed):
-            raise InvalidUrl("This is already a short URL.")
+            raise OwnShortUrl("This is already a short URL.")
         url = _with_ascii_host(url, hostname)
         if self._blocklist is not None and (match := self._blocklist.match(url)):
             raise UrlRefused(match)

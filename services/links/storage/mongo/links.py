@@ -14,6 +14,7 @@ from datetime import datetime
 from pymongo import ASCENDING, ReplaceOne, UpdateOne
 from pymongo.errors import DuplicateKeyError
 
+from services.links.domain.imports import CodeHolders
 from services.links.domain.link import (
     MAX_FORMER_URLS,
     WITHDRAWN_BEFORE,
@@ -59,6 +60,9 @@ class MongoLinkReader:
         except DuplicateKeyError:
             return link_of(await self._database.read_key_holder("links_held", _find(link.code)))
         return link
+
+    async def holders(self, codes: Sequence[str]) -> CodeHolders:
+        return _holders(await reads.find_documents(self._database, "links_holders", codes, LINK))
 
     async def find(self, code: str) -> Link | None:
         found = await self._database.read("links_find", _find(code))
@@ -127,6 +131,15 @@ class MongoLinkRepository:
 
     def is_taken(self, code: str) -> bool:
         return bool(self._find({"_id": code}, {"_id": 1}, 1))
+
+    def holders(self, codes: Sequence[str]) -> CodeHolders:
+        return _holders(self._find({"_id": {"$in": list(codes)}}, LINK, len(codes)))
+
+    def add_all(self, links: Sequence[Link]) -> None:
+        documents = [document_of(link) for link in links]
+        self._links.insert_many(documents, session=self._tx.session)
+        # Cached counts are of links dated long ago, as imported ones may be.
+        invalidate_counts(self._tx, {value_of(link.owner) for link in links} - {None})
 
     def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
         operations = []
@@ -204,3 +217,9 @@ class MongoLinkRepository:
 def _find(code: str, fields: Document | None = None) -> Operation[Document | None]:
     """Return the operation that reads fields of the document under a code."""
     return lambda db: db.links.find_one({"_id": code}, fields or LINK | _SCAN_CODE)
+
+
+def _holders(found: list[Document]) -> CodeHolders:
+    """Return what holds the codes of some documents."""
+    links = {link.code: link for link in links_of(found)}
+    return CodeHolders(links, frozenset(one["_id"] for one in found if one["_id"] not in links))

@@ -88,4 +88,17 @@ SCHEMA: Schema = (
         "rankings": [_expiring("rankings_old", 7200)],
         "ranked_codes": [_expiring("ranked_codes_old", 7200)],
     },
+    {
+        "imports": [
+            IndexModel(
+                [("creator", ASCENDING), ("started_at", DESCENDING), ("_id", DESCENDING)],
+                name="imports_by_creator",
+            ),
+            IndexModel("started_at", name="imports_by_age"),
+        ],
+        "import_rows": [
+            _index("import_rows_by_code", "_id.import code", "fingerprint"),
+        ],
+        "import_days": [IndexModel("day", name="import_days_by_day")],
+    },
 )

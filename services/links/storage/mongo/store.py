@@ -5,6 +5,8 @@ counts, count_changes  see `counts`
 rankings, ranked_codes see `rankings`
 decisions, blocked_addresses
                        see `decisions`
+imports, import_rows, import_days
+                       see `imports`
 leases, marks          see `progress`
 """
 
@@ -17,6 +19,7 @@ from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.storage.mongo.decisions import MongoDecisionReader, MongoDecisionRepository
 from services.links.storage.mongo.feed import open_feed
 from services.links.storage.mongo.hosts import MongoHostIndex
+from services.links.storage.mongo.imports import MongoImportReader, MongoImportRepository
 from services.links.storage.mongo.links import MongoLinkReader, MongoLinkRepository
 from services.links.storage.mongo.lists import MongoLinkLists
 from services.links.storage.mongo.progress import (
@@ -42,6 +45,7 @@ def open_store(database: Database) -> LinkStore:
         hosts=MongoHostIndex(database),
         reports=MongoReportReader(database),
         decisions=MongoDecisionReader(database),
+        imports=MongoImportReader(database),
         leases=MongoLeases(database),
         rescan_progress=MongoRescanProgressStore(database),
         change_feed=open_feed(database),
@@ -54,6 +58,7 @@ class _MongoUnitOfWork:
         self.reports = MongoReportRepository(tx)
         self.decisions = MongoDecisionRepository(tx)
         self.rankings = MongoRankingRepository(tx)
+        self.imports = MongoImportRepository(tx)
 
 
 class _MongoTransactions:

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_CHANGES
 from services.links.domain.code import codes_of, may_be_scan_code
+from services.links.domain.imports import CodeHolders
 from services.links.domain.link import (
     MAX_FORMER_URLS,
     RESTORABLE_FOR,
@@ -51,10 +52,10 @@ _TAKEN = (
     "SELECT 1 FROM removed_codes WHERE code = :code"
 )
 """Returns a row if a code is a link's code or scan code, or that of a purged link."""
-_INSERT = (
-    f"INSERT INTO links ({', '.join(WRITTEN_COLUMNS)}) "
-    f"SELECT {', '.join(f':{name}' for name in WRITTEN_COLUMNS)} WHERE NOT EXISTS ({_TAKEN})"
-)
+_INTO = f"INSERT INTO links ({', '.join(WRITTEN_COLUMNS)})"
+_VALUES = ", ".join(f":{name}" for name in WRITTEN_COLUMNS)
+_INSERT = f"{_INTO} SELECT {_VALUES} WHERE NOT EXISTS ({_TAKEN})"
+_INSERT_FREE = f"{_INTO} VALUES ({_VALUES})"
 _IMMUTABLE = ("code", "creator", "created_at")
 _UPDATE = (
     "UPDATE links SET "
@@ -79,6 +80,11 @@ class SqliteLinkReader:
             return find(connection, link.code)
 
         return await self._database.write("links_add", operation)
+
+    async def holders(self, codes: Sequence[str]) -> CodeHolders:
+        return await self._database.read(
+            "links_holders", lambda connection: _holders(connection, codes)
+        )
 
     async def find(self, code: str) -> Link | None:
         def operation(connection: sqlite3.Connection) -> Link | None:
@@ -164,6 +170,14 @@ class SqliteLinkRepository:
     def is_taken(self, code: str) -> bool:
         return self._connection.execute(_TAKEN, {"code": code}).fetchone() is not None
 
+    def holders(self, codes: Sequence[str]) -> CodeHolders:
+        return _holders(self._connection, codes)
+
+    def add_all(self, links: Sequence[Link]) -> None:
+        self._connection.executemany(_INSERT_FREE, [values_of(link) for link in links])
+        for link in links:
+            hosts.add(self._connection, link)
+
     def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
         for before, after in updates:
             if after.url != before.url:
@@ -243,3 +257,15 @@ def _resolutions(
         f"SELECT {RESOLUTION_COLUMNS} FROM links WHERE {column} IN ({placeholders(codes)})", codes
     )
     return [ResolutionRow._make(row) for row in rows]
+
+
+def _holders(connection: sqlite3.Connection, codes: Sequence[str]) -> CodeHolders:
+    """Read what holds some codes."""
+    listed = placeholders(codes)
+    scanned = [code for code in codes if may_be_scan_code(code)]
+    others = connection.execute(
+        f"SELECT scan_code FROM links WHERE scan_code IN ({placeholders(scanned)}) UNION ALL "
+        f"SELECT code FROM removed_codes WHERE code IN ({listed})",
+        (*scanned, *codes),
+    )
+    return CodeHolders(find_all(connection, codes), frozenset(code for (code,) in others))

@@ -138,7 +138,7 @@ def creator_of(owner: Owner) -> str | bytes:
     return value_of(owner) or ""
 
 
-def placeholders(values: Sequence[str]) -> str:
+def placeholders(values: Sequence[object]) -> str:
     return ", ".join("?" * len(values))
 
 

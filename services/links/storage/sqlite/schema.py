@@ -163,4 +163,33 @@ MIGRATIONS = (
         blocked_at INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE imports (
+        key BLOB PRIMARY KEY,  -- see `import_key`
+        creator TEXT NOT NULL,
+        id TEXT NOT NULL,
+        started_at INTEGER NOT NULL,
+        links INTEGER NOT NULL,
+        removed INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX imports_by_creator ON imports (creator, started_at);
+    CREATE INDEX imports_by_age ON imports (started_at);
+    CREATE TABLE import_rows (
+        import BLOB NOT NULL,
+        number INTEGER NOT NULL,
+        verdict TEXT NOT NULL,
+        code TEXT,
+        fingerprint BLOB,  -- null if the row created no link
+        undone INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (import, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX import_rows_by_code ON import_rows (import, code) WHERE fingerprint IS NOT NULL;
+    -- The number of rows that an account imported on its last day with an import.
+    CREATE TABLE import_days (
+        creator TEXT PRIMARY KEY,
+        day INTEGER NOT NULL,
+        rows INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX import_days_by_day ON import_days (day);
+    """,
 )

@@ -16,6 +16,7 @@ from services.links.storage.sqlite.decisions import (
     SqliteDecisionRepository,
 )
 from services.links.storage.sqlite.hosts import SqliteHostIndex, SqliteRescanProgressStore
+from services.links.storage.sqlite.imports import SqliteImportReader, SqliteImportRepository
 from services.links.storage.sqlite.links import FEED, SqliteLinkReader, SqliteLinkRepository
 from services.links.storage.sqlite.lists import SqliteLinkLists, SqliteViewCounts
 from services.links.storage.sqlite.reports import SqliteReportReader, SqliteReportRepository
@@ -36,6 +37,7 @@ def open_store(database: Database) -> LinkStore:
         hosts=SqliteHostIndex(database),
         reports=SqliteReportReader(database),
         decisions=SqliteDecisionReader(database),
+        imports=SqliteImportReader(database),
         leases=_SqliteLeases(database),
         rescan_progress=SqliteRescanProgressStore(database),
         change_feed=_SqliteChangeFeed(database),
@@ -48,6 +50,7 @@ class _SqliteUnitOfWork:
         self.reports = SqliteReportRepository(connection)
         self.decisions = SqliteDecisionRepository(connection)
         self.rankings = _SqliteRankingRepository(connection)
+        self.imports = SqliteImportRepository(connection)
 
 
 class _SqliteTransactions:

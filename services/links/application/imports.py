@@ -1,0 +1,226 @@
+"""Imports of links: check, import, undo and list."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from weakref import WeakValueDictionary
+
+from services.links.application.editing import edit_links
+from services.links.application.enforcement import chunks
+from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
+from services.links.domain.edit import removal
+from services.links.domain.imports import (
+    IMPORT_RETENTION,
+    MAX_CHECKED_ROWS,
+    MAX_IMPORTED_ROWS,
+    MAX_LISTED_IMPORTS,
+    MAX_ROWS_PER_DAY,
+    Candidate,
+    Import,
+    ImportRow,
+    NoImport,
+    RowResult,
+    StoredRow,
+    TooManyRows,
+    Verdict,
+    candidate_of,
+    check_row_count,
+    codes_of_candidates,
+    fingerprint,
+    is_unchanged,
+    judge,
+    unique_rows,
+)
+from services.links.domain.link import Link
+from services.links.domain.owner import Account
+from services.links.domain.url import UrlPolicy
+from services.links.metrics import IMPORTED_ROWS, REFUSED
+from services.shared.timestamps import EPOCH
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """The outcome of a call: the result of each row, and the links that this call created."""
+
+    results: list[RowResult]
+    links: list[Link]
+
+
+@dataclass(frozen=True, slots=True)
+class UndoStep:
+    """The outcome of a step of an undo.
+
+    `removed` counts the links of the import that undoing has removed so far. `next_after` is where
+    the next step continues, None at the end.
+    """
+
+    removed: int
+    links: list[Link]
+    next_after: int | None
+
+
+class Imports:
+    """What accounts do with imports."""
+
+    def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._urls = urls
+        self._now = now
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def check(self, account: Account, rows: Sequence[ImportRow]) -> list[RowResult]:
+        """Return the results that a new import of the rows would have now. Changes nothing.
+
+        Raises InvalidImport, Unavailable.
+        """
+        check_row_count(rows, MAX_CHECKED_ROWS)
+        candidates = await self._candidates(rows)
+        holders = await self._store.links.holders(codes_of_candidates(candidates))
+        return _in_order(rows, judge(candidates, account, holders))
+
+    async def run(self, account: Account, import_id: str, rows: Sequence[ImportRow]) -> Imported:
+        """Import rows: store the links of those that are NEW, and the results of all.
+
+        A row that was imported before has its first result, whatever it contains now.
+
+        Raises InvalidImport, TooManyRows, Unavailable.
+        """
+        check_row_count(rows, MAX_IMPORTED_ROWS)
+        now = self._now()
+        Import(account, import_id, now)
+        candidates = await self._candidates(rows)
+        numbers = [one.row.number for one in candidates]
+
+        def work(unit: UnitOfWork) -> tuple[list[RowResult], list[StoredRow], list[Link]]:
+            known = unit.imports.results(account, import_id, numbers)
+            stored = {result.number for result in known}
+            fresh = [one for one in candidates if one.row.number not in stored]
+            if not fresh:
+                return known, [], []
+            _count_rows(unit, account, len(fresh), now)
+            results = _judge_in(unit, account, import_id, fresh)
+            links = {
+                one.row.number: one.link(account, now)
+                for one, result in zip(fresh, results, strict=True)
+                if result.verdict is Verdict.NEW
+            }
+            if links:
+                unit.links.add_all(list(links.values()))
+            new = [
+                StoredRow(
+                    result, fingerprint(links[result.number]) if result.number in links else b""
+                )
+                for result in results
+            ]
+            unit.imports.add_rows(account, import_id, new)
+            found = unit.imports.find(account, import_id) or Import(account, import_id, now)
+            unit.imports.save(replace(found, links=found.links + len(links)))
+            return known + results, new, list(links.values())
+
+        # Calls of one account write the same documents. Without the lock they would conflict.
+        async with self._lock(account):
+            results, new, links = await self._store.transactions.run("links_import", work)
+        _count_results(candidates, new)
+        return Imported(_in_order(rows, results), links)
+
+    async def undo(self, account: Account, import_id: str, after: int) -> UndoStep:
+        """Remove links that an import created and that are unchanged, as their owner does.
+
+        Continues after a row number. Removes each link once: one that its owner restored stays.
+
+        Raises InvalidImport, NoImport, Unavailable.
+        """
+        now = self._now()
+        Import(account, import_id, now)
+
+        def work(unit: UnitOfWork) -> UndoStep:
+            found = unit.imports.find(account, import_id)
+            if found is None or found.is_over_at(now):
+                raise NoImport("There is no such import.")
+            rows = unit.imports.created_rows(account, import_id, after, MAX_BATCH)
+            code_of = {row.result.number: row.result.code or "" for row in rows}
+            links = unit.links.get(list(code_of.values()))
+            unchanged = [
+                row.result.number
+                for row in rows
+                if (link := links.get(code_of[row.result.number])) and is_unchanged(link, row)
+            ]
+            removed: list[Link] = []
+            if unchanged:
+                codes = [code_of[number] for number in unchanged]
+                removed = edit_links(unit, links, codes, removal(now), now)
+                unit.imports.mark_undone(account, import_id, unchanged)
+                found = replace(found, removed=found.removed + len(removed))
+                unit.imports.save(found)
+            has_more = len(rows) == MAX_BATCH
+            return UndoStep(found.removed, removed, rows[-1].result.number if has_more else None)
+
+        async with self._lock(account):
+            return await self._store.transactions.run("links_import_undo", work)
+
+    async def newest(self, account: Account) -> list[Import]:
+        """Return an account's imports that can be undone, newest first. Raises Unavailable."""
+        since = self._now() - IMPORT_RETENTION
+        return await self._store.imports.newest(account, since, MAX_LISTED_IMPORTS)
+
+    async def _candidates(self, rows: Sequence[ImportRow]) -> list[Candidate]:
+        candidates: list[Candidate] = []
+        for chunk in chunks(unique_rows(rows)):
+            candidates += [candidate_of(row, self._urls) for row in chunk]
+            await asyncio.sleep(0)
+        return candidates
+
+    def _lock(self, account: Account) -> asyncio.Lock:
+        return self._locks.setdefault(account.id, asyncio.Lock())
+
+
+def day_of(now: datetime) -> int:
+    """Return the UTC day of a time, counted from the Unix epoch."""
+    return (now - EPOCH) // _DAY
+
+
+def _judge_in(
+    unit: UnitOfWork, account: Account, import_id: str, candidates: Sequence[Candidate]
+) -> list[RowResult]:
+    """Judge rows by what holds their codes in the transaction."""
+    holders = unit.links.holders(codes_of_candidates(candidates))
+    owned = [code for code, link in holders.links.items() if link.owner == account]
+    if owned:
+        imported = unit.imports.created_codes(account, import_id, owned)
+        holders = replace(holders, imported=imported)
+    return judge(candidates, account, holders)
+
+
+def _count_rows(unit: UnitOfWork, account: Account, count: int, now: datetime) -> None:
+    """Count rows against the limit of the day. Raises TooManyRows."""
+    day = day_of(now)
+    total = unit.imports.rows_on(account, day) + count
+    if total > MAX_ROWS_PER_DAY:
+        tomorrow = EPOCH + (day + 1) * _DAY
+        raise TooManyRows(
+            f"An account can import {MAX_ROWS_PER_DAY} rows a day.",
+            retry_after=(tomorrow - now).total_seconds(),
+        )
+    unit.imports.save_rows_on(account, day, total)
+
+
+def _count_results(candidates: Sequence[Candidate], new: Sequence[StoredRow]) -> None:
+    """Count new results in the metrics."""
+    for verdict, count in Counter(row.result.verdict for row in new).items():
+        IMPORTED_ROWS.labels(verdict.value).inc(count)
+    numbers = {row.result.number for row in new}
+    for one in candidates:
+        if one.refusal is not None and one.row.number in numbers:
+            REFUSED.labels(one.refusal.reason.value).inc()
+
+
+def _in_order(rows: Sequence[ImportRow], results: Sequence[RowResult]) -> list[RowResult]:
+    """Return the result of each row. Rows with the same number share one."""
+    by_number = {result.number: result for result in results}
+    return [by_number[row.number] for row in rows]
