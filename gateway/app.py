@@ -22,7 +22,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gateway.functions.protocol import Decoder, failure, success
+from gateway.functions.protocol import Decoder, Payload, failure, success
 from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.table import Function
 from gateway.http.metrics import HTTP_SECONDS
@@ -67,7 +67,8 @@ def create_functions_app(
     if (paths := {f"/{name}" for name in functions}) != set(edge.functions):
         raise ValueError(f"Listed in one place only: {paths ^ set(edge.functions)}")
     for name, function in functions.items():
-        app.post(f"/{name}")(_endpoint(function, edge, clients))
+        decoder = Decoder(function.payload, edge.body_bytes_of(f"/{name}"))
+        app.post(f"/{name}")(_endpoint(function, decoder, edge, clients))
 
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
@@ -94,9 +95,9 @@ def create_functions_app(
     return app
 
 
-def _endpoint(function: Function, edge: Edge, clients: ClientIpFinder) -> Callable[..., Any]:
-    decoder = Decoder(function.payload, edge.body_bytes)
-
+def _endpoint(
+    function: Function, decoder: Decoder[Payload], edge: Edge, clients: ClientIpFinder
+) -> Callable[..., Any]:
     async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
         call = function.call(payload, request, clients)
         data = await (run_while_connected(request, call) if function.is_read else call)

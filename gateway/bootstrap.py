@@ -16,6 +16,7 @@ from gateway.app import Dispatcher, create_functions_app
 from gateway.backends.ports import Analytics, Auth, Links
 from gateway.backends.view_counts import ViewCounts
 from gateway.functions.accounts import Accounts
+from gateway.functions.imports import Imports
 from gateway.functions.owned_links import OwnedLinks
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
@@ -151,6 +152,7 @@ def _functions(
         Profiles(auth, links, views, clients, profile_limit),
         LinkStatistics(auth, links, analytics),
         Previews(links),
+        Imports(auth, links, resolver),
         Accounts(auth, clients),
         _limits(settings),
     )

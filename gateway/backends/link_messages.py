@@ -6,7 +6,16 @@ from collections.abc import Iterable
 
 from atajo.links.v1 import links_pb2
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import Link, LinkChanges, LinkOrder, LinkPreview, LinkQuery
+from gateway.backends.ports import (
+    ImportResult,
+    ImportRow,
+    ImportVerdict,
+    Link,
+    LinkChanges,
+    LinkOrder,
+    LinkPreview,
+    LinkQuery,
+)
 from gateway.backends.protobuf import datetime_of
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 
@@ -18,6 +27,9 @@ _REASON_NUMBERS = {
 }
 _REASONS = {number: reason for reason, number in _REASON_NUMBERS.items()}
 _ORDER_NUMBERS = {one: links_pb2.LinkOrder.Value(f"LINK_ORDER_{one.name}") for one in LinkOrder}
+_VERDICTS = {
+    links_pb2.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}"): one for one in ImportVerdict
+}
 
 
 def owner_message(owner: Owner) -> links_pb2.Owner:
@@ -109,6 +121,24 @@ def changes_message(changes: LinkChanges) -> links_pb2.LinkChanges:
     if "ended_url" in changes:
         message.ended_url = changes["ended_url"] or ""
     return message
+
+
+def import_row_message(row: ImportRow) -> links_pb2.ImportRow:
+    """Return the message of a row of an import."""
+    message = links_pb2.ImportRow(
+        number=row.number, code=row.code, url=row.url, title=row.title, tags=row.tags
+    )
+    if row.created_at is not None:
+        message.created_at.FromDatetime(row.created_at)
+    if row.expires_at is not None:
+        message.expires_at.FromDatetime(row.expires_at)
+    return message
+
+
+def import_result_of(message: links_pb2.ImportResult) -> ImportResult:
+    """Return the result of a row of an import."""
+    code = message.code if message.HasField("code") else None
+    return ImportResult(message.number, _VERDICTS[message.verdict], code)
 
 
 def resolutions_of(messages: Iterable[links_pb2.Resolution]) -> dict[str, Resolution]:

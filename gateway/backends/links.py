@@ -10,6 +10,9 @@ from gateway.backends import link_messages as messages
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import (
     FormerUrl,
+    Import,
+    ImportResult,
+    ImportRow,
     Link,
     LinkChanges,
     LinkPreview,
@@ -181,6 +184,43 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
         reply = await self._call(self._stub.ClaimLinks, request, CLAIM_SECONDS)
         return reply.claimed, reply.more
+
+    async def check_import(self, account: Account, rows: Sequence[ImportRow]) -> list[ImportResult]:
+        request = links_pb2.CheckImportRequest(
+            account_id=account.id, rows=map(messages.import_row_message, rows)
+        )
+        reply = await self._call(self._stub.CheckImport, request, CALL_SECONDS)
+        return [messages.import_result_of(one) for one in reply.results]
+
+    async def import_links(
+        self, account: Account, import_id: str, rows: Sequence[ImportRow]
+    ) -> tuple[list[ImportResult], Resolutions]:
+        request = links_pb2.ImportLinksRequest(
+            account_id=account.id,
+            import_id=import_id,
+            rows=map(messages.import_row_message, rows),
+        )
+        reply = await self._call(self._stub.ImportLinks, request, CALL_SECONDS)
+        results = [messages.import_result_of(one) for one in reply.results]
+        return results, messages.resolutions_of(reply.resolutions)
+
+    async def undo_import(
+        self, account: Account, import_id: str, after: int | None
+    ) -> tuple[int, Resolutions, int | None]:
+        request = links_pb2.UndoImportRequest(
+            account_id=account.id, import_id=import_id, after=after
+        )
+        reply = await self._call(self._stub.UndoImport, request, CALL_SECONDS)
+        next_after = reply.next_after if reply.HasField("next_after") else None
+        return reply.removed, messages.resolutions_of(reply.resolutions), next_after
+
+    async def imports(self, account: Account) -> list[Import]:
+        request = links_pb2.ListImportsRequest(account_id=account.id)
+        reply = await self._call(self._stub.ListImports, request, CALL_SECONDS)
+        return [
+            Import(one.import_id, datetime_of(one.started_at), one.links, one.removed)
+            for one in reply.imports
+        ]
 
 
 def _settle(creations: Sequence[_Creation], outcomes: Sequence[Resolution | BaseException]) -> None:

@@ -122,6 +122,52 @@ class LinkChanges(TypedDict, total=False):
     public_statistics: bool
 
 
+class ImportVerdict(Enum):
+    """What an import does with a row. The values are those of the functions' answers."""
+
+    NEW = "new"
+    EXISTS = "exists"
+    TAKEN = "taken"
+    RESERVED = "reserved"
+    NOT_A_CODE = "not a code"
+    REFUSED = "refused"
+    NOT_HTTP = "not http"
+    DUPLICATE = "duplicate"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class ImportRow:
+    """A row of an import. `number` identifies it within its import."""
+
+    number: int
+    code: str | None
+    url: str
+    title: str = ""
+    tags: Sequence[str] = ()
+    created_at: datetime | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportResult:
+    """The verdict on a row, and the code of the account's link to its destination, if any."""
+
+    number: int
+    verdict: ImportVerdict
+    code: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """An import, with the number of links that it created, and of those that were undone."""
+
+    id: str
+    started_at: datetime
+    links: int
+    removed: int
+
+
 class RecentPeriod(Enum):
     """A period that ends now. The values are those of the functions' payloads."""
 
@@ -326,6 +372,36 @@ class Links(Service, LinkSource, Protocol):
 
         Returns how many moved, and whether there may be more, which takes another call.
         """
+        ...
+
+    async def check_import(self, account: Account, rows: Sequence[ImportRow]) -> list[ImportResult]:
+        """Return the results that up to 500 rows of a new import would have.
+
+        Reason: INVALID_IMPORT.
+        """
+        ...
+
+    async def import_links(
+        self, account: Account, import_id: str, rows: Sequence[ImportRow]
+    ) -> tuple[list[ImportResult], Resolutions]:
+        """Import up to 200 rows, and return their results and the links that this call created.
+
+        A row that was imported before has its first result. Reasons: INVALID_IMPORT, TOO_MANY_ROWS.
+        """
+        ...
+
+    async def undo_import(
+        self, account: Account, import_id: str, after: int | None
+    ) -> tuple[int, Resolutions, int | None]:
+        """Remove some unchanged links of an import, after a row number if one is given.
+
+        Returns how many of its links undoing has removed so far, their resolutions, and where to
+        continue, which is None at the end. Reasons: INVALID_IMPORT, NO_IMPORT.
+        """
+        ...
+
+    async def imports(self, account: Account) -> list[Import]:
+        """Return an account's imports of the last 30 days, newest first, at most 100."""
         ...
 
 

@@ -19,6 +19,7 @@ class NoOwner(Unauthenticated):
 _NAMES = {
     "EMAIL_TAKEN": "exist",
     "NO_ACCOUNT": "no exist",
+    "NO_IMPORT": "no exist",
     "NO_LINK": "no exist",
     "WRONG_PASSWORD": "incorrect",
     "INVALID_TOKEN": "invalid token",

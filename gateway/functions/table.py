@@ -15,6 +15,7 @@ from gateway.functions.accounts import (
     RemoveAccount,
     VerifyUser,
 )
+from gateway.functions.imports import CheckImport, ImportLinks, Imports, ListImports, UndoImport
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owned_links import ChangeLink, OwnedLinks, OwnedLinksPayload, ShowLinks
 from gateway.functions.owner import OwnedLinkPayload, OwnerPayload
@@ -72,6 +73,7 @@ def table(
     profiles: Profiles,
     statistics: LinkStatistics,
     previews: Previews,
+    imports: Imports,
     accounts: Accounts,
     limits: Limits,
 ) -> Mapping[str, Function]:
@@ -97,4 +99,8 @@ def table(
         "claimLinks": Function(OwnerPayload, owned.claim_links, edits),
         "showStatistics": Function(ShowStatistics, statistics.show_statistics, reads, is_read=True),
         "previewLink": Function(OwnedLinkPayload, previews.preview_link, reads),
+        "checkImport": Function(CheckImport, imports.check_import, reads),
+        "importLinks": Function(ImportLinks, imports.import_links, edits),
+        "undoImport": Function(UndoImport, imports.undo_import, edits),
+        "listImports": Function(ListImports, imports.list_imports, reads),
     }

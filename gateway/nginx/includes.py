@@ -31,6 +31,7 @@ def includes(edge: Edge) -> dict[str, str]:
             ("types.conf", _types()),
             ("headers.conf", _headers(edge.page_headers)),
             ("https_headers.conf", _headers(edge.https_headers)),
+            ("large_call.conf", _large_call(edge)),
             ("redirect_buffers.conf", _redirect_buffers(edge)),
             ("routes.conf", _routes(edge)),
             ("callable_errors.conf", _callable_errors(edge)),
@@ -53,7 +54,21 @@ def _values(edge: Edge) -> list[str]:
         "",
         "# A map of nothing is a constant.",
         *(f'map "" {name} {{ default "{value}"; }}' for name, value in constants.items()),
+        "",
+        "# The location of a call, by the path of its function.",
+        *_block(
+            "map $uri $call",
+            [
+                "default /.call;",
+                *(f"{path} /.large_call;" for path in sorted(edge.large_functions)),
+            ],
+        ),
     ]
+
+
+def _large_call(edge: Edge) -> list[str]:
+    """Return the limit of calls with a large body. What exceeds the buffer goes to a file."""
+    return [f"client_max_body_size {edge.large_body_bytes};"]
 
 
 def _redirect_buffers(edge: Edge) -> list[str]:
@@ -132,6 +147,7 @@ def _callable_errors(edge: Edge) -> list[str]:
     """Return nginx's own error responses to calls, with the text and headers of the gateway."""
     errors: dict[str, AppError] = {
         "@too_large": too_large(edge.body_bytes),
+        "@too_large_call": too_large(edge.large_body_bytes),
         "@unavailable": Unavailable("The gateway is away."),
         "@deadline_exceeded": DeadlineExceeded("The gateway did not answer."),
     }

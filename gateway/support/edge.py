@@ -15,10 +15,13 @@ class Edge:
     """The content of the file, with headers as ASGI has them."""
 
     body_bytes: int
+    large_body_bytes: int
+    """Maximum body of a call of `large_functions`."""
     retry_after: int
     redirect_header_bytes: int
     """Maximum header section of a redirect. Proxies in front must buffer as much."""
     functions: tuple[str, ...]
+    large_functions: frozenset[str]
     gateway: tuple[str, ...]
     pages: tuple[str, ...]
     """As in the file, with `:code` for a code (see `pattern_of` and `page_at`)."""
@@ -51,9 +54,11 @@ class Edge:
         pages = table["pages"].values()
         return cls(
             body_bytes=table["limits"]["body_bytes"],
+            large_body_bytes=table["limits"]["large_body_bytes"],
             retry_after=table["limits"]["retry_after"],
             redirect_header_bytes=table["limits"]["redirect_header_bytes"],
             functions=edge_table.functions(table),
+            large_functions=frozenset(f"/{name}" for name in table["functions"]["large"]),
             gateway=edge_table.gateway(table),
             pages=edge_table.pages(table),
             listed=tuple(page["path"] for page in pages if not page.get("unlisted")),
@@ -69,6 +74,10 @@ class Edge:
             cache_document=cache["document"].encode(),
             cache_error=cache["error"].encode(),
         )
+
+    def body_bytes_of(self, path: str) -> int:
+        """Return the maximum body of a call of a function."""
+        return self.large_body_bytes if path in self.large_functions else self.body_bytes
 
     def page_at(self, path: str) -> str | None:
         """Return the page of a path, as it is in the file."""

@@ -11,6 +11,7 @@ from services.links.api.servicers import servicers
 from services.links.application.commands import LinkCommands
 from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.explanation import BlockExplainer
+from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
@@ -60,6 +61,7 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
             LinkCommands(store, urls, _now),
             LinkQueries(store, _now),
             Reporting(store, _now),
+            Imports(store, urls, _now),
             Moderation(store, blocklist, urls, _now),
             BlockExplainer(store, blocklist),
             maintenance,

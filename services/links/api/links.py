@@ -16,13 +16,16 @@ from services.links.api.messages import (
     ORDER_OF,
     REASON_OF,
     STATE_OF,
+    import_row_of,
     link_changes_of,
     owner_of,
+    write_import_result,
     write_link,
     write_resolution,
     write_resolutions,
 )
 from services.links.application.commands import LinkCommands
+from services.links.application.imports import Imports
 from services.links.application.queries import LinkQueries
 from services.links.application.reporting import Reporting
 from services.links.domain.block import InvalidReason
@@ -46,11 +49,13 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         commands: LinkCommands,
         queries: LinkQueries,
         reporting: Reporting,
+        imports: Imports,
         now: Callable[[], datetime],
     ) -> None:
         self._commands = commands
         self._queries = queries
         self._reporting = reporting
+        self._imports = imports
         self._now = now
 
     async def CreateLink(
@@ -108,6 +113,44 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
             Guest(request.guest_key_hash), Account(request.account_id)
         )
         return pb.ClaimLinksResponse(claimed=claimed, more=more)
+
+    async def CheckImport(
+        self, request: pb.CheckImportRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CheckImportResponse:
+        rows = [import_row_of(row) for row in request.rows]
+        response = pb.CheckImportResponse()
+        for result in await self._imports.check(Account(request.account_id), rows):
+            write_import_result(response.results.add(), result)
+        return response
+
+    async def ImportLinks(
+        self, request: pb.ImportLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ImportLinksResponse:
+        rows = [import_row_of(row) for row in request.rows]
+        imported = await self._imports.run(Account(request.account_id), request.import_id, rows)
+        response = pb.ImportLinksResponse()
+        for result in imported.results:
+            write_import_result(response.results.add(), result)
+        write_resolutions(response, imported.links)
+        return response
+
+    async def UndoImport(
+        self, request: pb.UndoImportRequest, context: ServicerContext[Any, Any]
+    ) -> pb.UndoImportResponse:
+        after = request.after if request.HasField("after") else None
+        step = await self._imports.undo(Account(request.account_id), request.import_id, after)
+        response = pb.UndoImportResponse(removed=step.removed, next_after=step.next_after)
+        write_resolutions(response, step.links)
+        return response
+
+    async def ListImports(
+        self, request: pb.ListImportsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListImportsResponse:
+        response = pb.ListImportsResponse()
+        for one in await self._imports.newest(Account(request.account_id)):
+            message = response.imports.add(import_id=one.id, links=one.links, removed=one.removed)
+            message.started_at.FromDatetime(one.started_at)
+        return response
 
     async def ReportLink(
         self, request: pb.ReportLinkRequest, context: ServicerContext[Any, Any]

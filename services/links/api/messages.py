@@ -13,6 +13,7 @@ from services.links.application.explanation import Explanation
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.decision import Decision, DecisionKind
 from services.links.domain.edit import Expiry, InvalidExpiry, LinkChanges
+from services.links.domain.imports import ImportRow, InvalidImport, RowResult, Verdict
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
 from services.links.domain.query import LinkOrder
@@ -37,6 +38,7 @@ _KINDS = {
     DecisionKind.UNBLOCK: pb.DECISION_KIND_UNBLOCK,
     DecisionKind.DISMISS: pb.DECISION_KIND_DISMISS,
 }
+_VERDICTS = {one: pb.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}") for one in Verdict}
 STATE_OF = {number: state for state, number in _STATES.items()}
 REASON_OF = {number: reason for reason, number in _REASONS.items()}
 ORDER_OF = {
@@ -78,6 +80,26 @@ def _expiry(message: pb.Expiry) -> Expiry:
         return Expiry(message.expires_at.ToDatetime(UTC))
     except (ValueError, OverflowError):
         raise InvalidExpiry("The expiry is not a valid time.") from None
+
+
+def import_row_of(message: pb.ImportRow) -> ImportRow:
+    """Return a row of an import. Raises InvalidImport for a time outside the years 1 to 9999."""
+    try:
+        return ImportRow(
+            number=message.number,
+            code=message.code if message.HasField("code") else None,
+            url=message.url,
+            title=message.title,
+            tags=message.tags,
+            created_at=(
+                message.created_at.ToDatetime(UTC) if message.HasField("created_at") else None
+            ),
+            expires_at=(
+                message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None
+            ),
+        )
+    except (ValueError, OverflowError):
+        raise InvalidImport("A time is not within the years 1 to 9999.") from None
 
 
 def reason_of(number: pb.BlockReason.ValueType) -> BlockReason:
@@ -130,6 +152,13 @@ def write_explanation(
         write_decision(message.decision, explanation.decision)
 
 
+def write_import_result(message: pb.ImportResult, result: RowResult) -> None:
+    message.number = result.number
+    message.verdict = _VERDICTS[result.verdict]
+    if result.code is not None:
+        message.code = result.code
+
+
 def write_link(message: pb.Link, link: Link, now: datetime) -> None:
     message.code = link.code
     message.url = link.url
@@ -161,7 +190,11 @@ def write_report(message: pb.Report, link: Link, report: Report, now: datetime) 
 
 
 def write_resolutions(
-    response: pb.ChangeLinkResponse | pb.RemoveLinksResponse | pb.RestoreLinksResponse,
+    response: pb.ChangeLinkResponse
+    | pb.RemoveLinksResponse
+    | pb.RestoreLinksResponse
+    | pb.ImportLinksResponse
+    | pb.UndoImportResponse,
     links: Iterable[Link],
 ) -> None:
     """Write the resolutions of links, for their codes and their scan codes."""

@@ -12,6 +12,7 @@ from services.links.api.maintenance import MaintenanceServicer
 from services.links.api.moderation import ModerationServicer
 from services.links.application.commands import LinkCommands
 from services.links.application.explanation import BlockExplainer
+from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
 from services.links.application.moderation import Moderation
 from services.links.application.queries import LinkQueries
@@ -23,6 +24,7 @@ def servicers(
     commands: LinkCommands,
     queries: LinkQueries,
     reporting: Reporting,
+    imports: Imports,
     moderation: Moderation,
     explainer: BlockExplainer,
     maintenance: Maintenance,
@@ -34,7 +36,7 @@ def servicers(
             pb.DESCRIPTOR,
             "LinksService",
             pb_grpc.add_LinksServiceServicer_to_server,
-            LinksServicer(commands, queries, reporting, now),
+            LinksServicer(commands, queries, reporting, imports, now),
         ),
         admin=(
             Servicer.of(

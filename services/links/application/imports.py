@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from weakref import WeakValueDictionary
 
 from services.links.application.editing import edit_links
@@ -30,6 +30,8 @@ from services.links.domain.imports import (
     candidate_of,
     check_row_count,
     codes_of_candidates,
+    day_of,
+    end_of,
     fingerprint,
     is_unchanged,
     judge,
@@ -39,9 +41,6 @@ from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
 from services.links.metrics import IMPORTED_ROWS, REFUSED
-from services.shared.timestamps import EPOCH
-
-_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +128,11 @@ class Imports:
         _count_results(candidates, new)
         return Imported(_in_order(rows, results), links)
 
-    async def undo(self, account: Account, import_id: str, after: int) -> UndoStep:
+    async def undo(self, account: Account, import_id: str, after: int | None) -> UndoStep:
         """Remove links that an import created and that are unchanged, as their owner does.
 
-        Continues after a row number. Removes each link once: one that its owner restored stays.
+        Continues after a row number, if one is given. Removes each link once: one that its owner
+        restored stays.
 
         Raises InvalidImport, NoImport, Unavailable.
         """
@@ -143,7 +143,9 @@ class Imports:
             found = unit.imports.find(account, import_id)
             if found is None or found.is_over_at(now):
                 raise NoImport("There is no such import.")
-            rows = unit.imports.created_rows(account, import_id, after, MAX_BATCH)
+            rows = unit.imports.created_rows(
+                account, import_id, -1 if after is None else after, MAX_BATCH
+            )
             code_of = {row.result.number: row.result.code or "" for row in rows}
             links = unit.links.get(list(code_of.values()))
             unchanged = [
@@ -180,11 +182,6 @@ class Imports:
         return self._locks.setdefault(account.id, asyncio.Lock())
 
 
-def day_of(now: datetime) -> int:
-    """Return the UTC day of a time, counted from the Unix epoch."""
-    return (now - EPOCH) // _DAY
-
-
 def _judge_in(
     unit: UnitOfWork, account: Account, import_id: str, candidates: Sequence[Candidate]
 ) -> list[RowResult]:
@@ -202,10 +199,9 @@ def _count_rows(unit: UnitOfWork, account: Account, count: int, now: datetime) -
     day = day_of(now)
     total = unit.imports.rows_on(account, day) + count
     if total > MAX_ROWS_PER_DAY:
-        tomorrow = EPOCH + (day + 1) * _DAY
         raise TooManyRows(
             f"An account can import {MAX_ROWS_PER_DAY} rows a day.",
-            retry_after=(tomorrow - now).total_seconds(),
+            retry_after=(end_of(day) - now).total_seconds(),
         )
     unit.imports.save_rows_on(account, day, total)
 

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
+from services.links.domain.imports import IMPORT_RETENTION, day_of
 from services.links.domain.lease import check_lease
 from services.links.domain.link import MAX_CODES, PURGED_AFTER, check_count
 from services.links.domain.owner import Account
@@ -19,6 +20,8 @@ from services.shared.observability import logs
 
 _REPORTS_PER_STEP = 100
 """Maximum reports deleted in one step."""
+_IMPORT_ROWS_PER_STEP = 1000
+"""Maximum rows of imports deleted in one step."""
 _LINKS_PER_STEP = 1000
 """Maximum links marked as expired in one step."""
 _INTERVAL_SECONDS = 5.0
@@ -61,13 +64,16 @@ class Maintenance:
     async def remove_account_links(self, account: Account) -> tuple[int, bool]:
         """Withdraw up to `MAX_BATCH` of an account's links, removed ones included.
 
-        Returns how many were withdrawn, and whether there may be more. Raises Unavailable.
+        Once none are left, deletes some of the account's imports. Returns how many links were
+        withdrawn, and whether there may be more links or imports. Raises Unavailable.
         """
         now = self._now()
         withdrawn = await self._store.transactions.run(
             "links_withdraw", lambda unit: unit.links.withdraw(account, MAX_BATCH, now)
         )
-        return withdrawn, withdrawn == MAX_BATCH
+        if withdrawn == MAX_BATCH:
+            return withdrawn, True
+        return withdrawn, await self._store.imports.delete_all_of(account, _IMPORT_ROWS_PER_STEP)
 
     async def account_codes(self, account: Account) -> list[str]:
         """Return codes of an account's newest links, in every state, at most `MAX_CODES`.
@@ -106,7 +112,7 @@ class Maintenance:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Count reports, delete old ones and mark expired links until the body ends.
+        """Count reports, mark expired links, and delete old reports and imports.
 
         Every replica does this; concurrent runs are harmless.
         """
@@ -126,5 +132,8 @@ class Maintenance:
                 more = await self._store.lists.mark_expired(now, _LINKS_PER_STEP)
                 more |= await self._store.reports.delete_decided(
                     now - REPORT_RETENTION, _REPORTS_PER_STEP
+                )
+                more |= await self._store.imports.delete_older(
+                    now - IMPORT_RETENTION, day_of(now), _IMPORT_ROWS_PER_STEP
                 )
             await asyncio.sleep(_PAUSE_SECONDS if more else _INTERVAL_SECONDS)

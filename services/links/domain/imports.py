@@ -37,6 +37,7 @@ IMPORT_RETENTION = timedelta(days=30)
 """How long an import can be undone, from its first row. Afterwards its rows are deleted."""
 _IMPORT_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 _FINGERPRINT_BYTES = 16
+_DAY = timedelta(days=1)
 
 
 class InvalidImport(InvalidArgument):
@@ -271,6 +272,16 @@ def fingerprint(link: Link) -> bytes:
 def is_unchanged(link: Link, row: StoredRow) -> bool:
     """Return whether a link is as a row of an import created it, and not removed."""
     return link.removed_at is None and fingerprint(link) == row.fingerprint
+
+
+def day_of(now: datetime) -> int:
+    """Return the UTC day of a time, counted from the Unix epoch."""
+    return (now - EPOCH) // _DAY
+
+
+def end_of(day: int) -> datetime:
+    """Return when a UTC day ends."""
+    return EPOCH + (day + 1) * _DAY
 
 
 def _text_of(time: datetime | None) -> str:

@@ -45,6 +45,10 @@ export const functions = {
   previewLink: '/previewLink',
   reportLink: '/reportLink',
   createScanCode: '/createScanCode',
+  checkImport: '/checkImport',
+  importLinks: '/importLinks',
+  undoImport: '/undoImport',
+  listImports: '/listImports',
 } as const;
 
 /** Other paths that the gateway answers. */

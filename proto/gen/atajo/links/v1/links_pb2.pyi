@@ -148,6 +148,50 @@ DECISION_KIND_DISMISS: DecisionKind.ValueType  # 3
 """Dismiss the reports of a link."""
 Global___DecisionKind: _TypeAlias = DecisionKind  # noqa: Y015
 
+class _ImportVerdict:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _ImportVerdictEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ImportVerdict.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    IMPORT_VERDICT_UNSPECIFIED: _ImportVerdict.ValueType  # 0
+    IMPORT_VERDICT_NEW: _ImportVerdict.ValueType  # 1
+    """The row creates a link."""
+    IMPORT_VERDICT_EXISTS: _ImportVerdict.ValueType  # 2
+    """The account has a link with this code and destination."""
+    IMPORT_VERDICT_TAKEN: _ImportVerdict.ValueType  # 3
+    IMPORT_VERDICT_RESERVED: _ImportVerdict.ValueType  # 4
+    IMPORT_VERDICT_NOT_A_CODE: _ImportVerdict.ValueType  # 5
+    """There is no code, or a malformed one."""
+    IMPORT_VERDICT_REFUSED: _ImportVerdict.ValueType  # 6
+    """The destination is on a blocklist, or a short URL of the product."""
+    IMPORT_VERDICT_NOT_HTTP: _ImportVerdict.ValueType  # 7
+    IMPORT_VERDICT_DUPLICATE: _ImportVerdict.ValueType  # 8
+    """An earlier row has the same code and destination."""
+    IMPORT_VERDICT_UNREADABLE: _ImportVerdict.ValueType  # 9
+    """The destination is empty or too long."""
+
+class ImportVerdict(_ImportVerdict, metaclass=_ImportVerdictEnumTypeWrapper):
+    """What an import does with a row."""
+
+IMPORT_VERDICT_UNSPECIFIED: ImportVerdict.ValueType  # 0
+IMPORT_VERDICT_NEW: ImportVerdict.ValueType  # 1
+"""The row creates a link."""
+IMPORT_VERDICT_EXISTS: ImportVerdict.ValueType  # 2
+"""The account has a link with this code and destination."""
+IMPORT_VERDICT_TAKEN: ImportVerdict.ValueType  # 3
+IMPORT_VERDICT_RESERVED: ImportVerdict.ValueType  # 4
+IMPORT_VERDICT_NOT_A_CODE: ImportVerdict.ValueType  # 5
+"""There is no code, or a malformed one."""
+IMPORT_VERDICT_REFUSED: ImportVerdict.ValueType  # 6
+"""The destination is on a blocklist, or a short URL of the product."""
+IMPORT_VERDICT_NOT_HTTP: ImportVerdict.ValueType  # 7
+IMPORT_VERDICT_DUPLICATE: ImportVerdict.ValueType  # 8
+"""An earlier row has the same code and destination."""
+IMPORT_VERDICT_UNREADABLE: ImportVerdict.ValueType  # 9
+"""The destination is empty or too long."""
+Global___ImportVerdict: _TypeAlias = ImportVerdict  # noqa: Y015
+
 @_typing.final
 class Link(_message.Message):
     """A short link."""
@@ -2344,3 +2388,313 @@ class TakeLeaseResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___TakeLeaseResponse: _TypeAlias = TakeLeaseResponse  # noqa: Y015
+
+@_typing.final
+class ImportRow(_message.Message):
+    """A row of an import. Only its number, code and URL decide on the verdict."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
+    CREATED_AT_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Identifies the row within its import. Further rows with the same number are ignored."""
+    code: _builtins.str
+    url: _builtins.str
+    title: _builtins.str
+    """Control characters become spaces, and what is too long or too much is cut off, as in `tags`."""
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
+    @_builtins.property
+    def created_at(self) -> _timestamp_pb2.Timestamp:
+        """A time in the future or before 1970 is ignored."""
+
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        code: _builtins.str | None = ...,
+        url: _builtins.str = ...,
+        title: _builtins.str = ...,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
+        created_at: _timestamp_pb2.Timestamp | None = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "created_at", b"created_at", "expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "created_at", b"created_at", "expires_at", b"expires_at", "number", b"number", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__code: _TypeAlias = _typing.Literal["code"]  # noqa: Y015
+    _WhichOneofArgType__code: _TypeAlias = _typing.Literal["_code", b"_code"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__code) -> _WhichOneofReturnType__code | None: ...
+
+Global___ImportRow: _TypeAlias = ImportRow  # noqa: Y015
+
+@_typing.final
+class ImportResult(_message.Message):
+    """The verdict on a row."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    VERDICT_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    verdict: Global___ImportVerdict.ValueType
+    code: _builtins.str
+    """The code under which the account has a link to the destination, if it has one."""
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        verdict: Global___ImportVerdict.ValueType = ...,
+        code: _builtins.str | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "number", b"number", "verdict", b"verdict"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__code: _TypeAlias = _typing.Literal["code"]  # noqa: Y015
+    _WhichOneofArgType__code: _TypeAlias = _typing.Literal["_code", b"_code"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__code) -> _WhichOneofReturnType__code | None: ...
+
+Global___ImportResult: _TypeAlias = ImportResult  # noqa: Y015
+
+@_typing.final
+class CheckImportRequest(_message.Message):
+    """The fields of the rows other than number, code and URL are ignored."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    @_builtins.property
+    def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImportRow]: ...
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+        rows: _abc.Iterable[Global___ImportRow] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckImportRequest: _TypeAlias = CheckImportRequest  # noqa: Y015
+
+@_typing.final
+class CheckImportResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImportResult]:
+        """In the order of the rows. `code` is what an import would return."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[Global___ImportResult] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CheckImportResponse: _TypeAlias = CheckImportResponse  # noqa: Y015
+
+@_typing.final
+class ImportLinksRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    IMPORT_ID_FIELD_NUMBER: _builtins.int
+    ROWS_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    import_id: _builtins.str
+    """22 characters of A-Z a-z 0-9 - _."""
+    @_builtins.property
+    def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImportRow]: ...
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+        import_id: _builtins.str = ...,
+        rows: _abc.Iterable[Global___ImportRow] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "import_id", b"import_id", "rows", b"rows"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ImportLinksRequest: _TypeAlias = ImportLinksRequest  # noqa: Y015
+
+@_typing.final
+class ImportLinksResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: _builtins.int
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImportResult]:
+        """In the order of the rows."""
+
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """Those of the links that this call created."""
+
+    def __init__(
+        self,
+        *,
+        results: _abc.Iterable[Global___ImportResult] | None = ...,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolutions", b"resolutions", "results", b"results"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ImportLinksResponse: _TypeAlias = ImportLinksResponse  # noqa: Y015
+
+@_typing.final
+class UndoImportRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    IMPORT_ID_FIELD_NUMBER: _builtins.int
+    AFTER_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    import_id: _builtins.str
+    after: _builtins.int
+    """Where to continue: `next_after` of the previous response."""
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+        import_id: _builtins.str = ...,
+        after: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "after", b"after"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_after", b"_after", "account_id", b"account_id", "after", b"after", "import_id", b"import_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__after: _TypeAlias = _typing.Literal["after"]  # noqa: Y015
+    _WhichOneofArgType__after: _TypeAlias = _typing.Literal["_after", b"_after"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__after) -> _WhichOneofReturnType__after | None: ...
+
+Global___UndoImportRequest: _TypeAlias = UndoImportRequest  # noqa: Y015
+
+@_typing.final
+class UndoImportResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REMOVED_FIELD_NUMBER: _builtins.int
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    NEXT_AFTER_FIELD_NUMBER: _builtins.int
+    removed: _builtins.int
+    """How many links of the import undoing has removed so far."""
+    next_after: _builtins.int
+    """Absent at the end."""
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """Of the links that this call removed."""
+
+    def __init__(
+        self,
+        *,
+        removed: _builtins.int = ...,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
+        next_after: _builtins.int | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_next_after", b"_next_after", "next_after", b"next_after"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_next_after", b"_next_after", "next_after", b"next_after", "removed", b"removed", "resolutions", b"resolutions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__next_after: _TypeAlias = _typing.Literal["next_after"]  # noqa: Y015
+    _WhichOneofArgType__next_after: _TypeAlias = _typing.Literal["_next_after", b"_next_after"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__next_after) -> _WhichOneofReturnType__next_after | None: ...
+
+Global___UndoImportResponse: _TypeAlias = UndoImportResponse  # noqa: Y015
+
+@_typing.final
+class ListImportsRequest(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListImportsRequest: _TypeAlias = ListImportsRequest  # noqa: Y015
+
+@_typing.final
+class ListImportsResponse(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IMPORTS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def imports(self) -> _containers.RepeatedCompositeFieldContainer[Global___Import]: ...
+    def __init__(
+        self,
+        *,
+        imports: _abc.Iterable[Global___Import] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["imports", b"imports"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListImportsResponse: _TypeAlias = ListImportsResponse  # noqa: Y015
+
+@_typing.final
+class Import(_message.Message):
+    DESCRIPTOR: _descriptor.Descriptor
+
+    IMPORT_ID_FIELD_NUMBER: _builtins.int
+    STARTED_AT_FIELD_NUMBER: _builtins.int
+    LINKS_FIELD_NUMBER: _builtins.int
+    REMOVED_FIELD_NUMBER: _builtins.int
+    import_id: _builtins.str
+    links: _builtins.int
+    """Number of links that it created."""
+    removed: _builtins.int
+    """Number of those that undoing it removed."""
+    @_builtins.property
+    def started_at(self) -> _timestamp_pb2.Timestamp: ...
+    def __init__(
+        self,
+        *,
+        import_id: _builtins.str = ...,
+        started_at: _timestamp_pb2.Timestamp | None = ...,
+        links: _builtins.int = ...,
+        removed: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["started_at", b"started_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["import_id", b"import_id", "links", b"links", "removed", b"removed", "started_at", b"started_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Import: _TypeAlias = Import  # noqa: Y015

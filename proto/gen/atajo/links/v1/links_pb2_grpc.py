@@ -105,6 +105,26 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeResponse.FromString,
                 _registered_method=True)
+        self.CheckImport = channel.unary_unary(
+                '/atajo.links.v1.LinksService/CheckImport',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckImportRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckImportResponse.FromString,
+                _registered_method=True)
+        self.ImportLinks = channel.unary_unary(
+                '/atajo.links.v1.LinksService/ImportLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ImportLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ImportLinksResponse.FromString,
+                _registered_method=True)
+        self.UndoImport = channel.unary_unary(
+                '/atajo.links.v1.LinksService/UndoImport',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UndoImportRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UndoImportResponse.FromString,
+                _registered_method=True)
+        self.ListImports = channel.unary_unary(
+                '/atajo.links.v1.LinksService/ListImports',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListImportsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListImportsResponse.FromString,
+                _registered_method=True)
         self.ListChanges = channel.unary_unary(
                 '/atajo.links.v1.LinksService/ListChanges',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListChangesRequest.SerializeToString,
@@ -259,6 +279,46 @@ class LinksServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CheckImport(self, request, context):
+        """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ImportLinks(self, request, context):
+        """Imports up to 200 rows in one transaction: stores the links of the rows that are new, and the
+        results of all. A row that was imported before keeps its first result.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
+        an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UndoImport(self, request, context):
+        """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
+        while that is set.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
+        import is 30 days old.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListImports(self, request, context):
+        """Returns an account's imports of the last 30 days, newest first, at most 100.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListChanges(self, request, context):
         """Returns the short URLs whose answers changed, for callers that cache answers. A change enters
         the feed with its commit. The first call has no cursor; lookups may start after its response.
@@ -340,6 +400,26 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     servicer.CreateScanCode,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeResponse.SerializeToString,
+            ),
+            'CheckImport': grpc.unary_unary_rpc_method_handler(
+                    servicer.CheckImport,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckImportRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CheckImportResponse.SerializeToString,
+            ),
+            'ImportLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ImportLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ImportLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ImportLinksResponse.SerializeToString,
+            ),
+            'UndoImport': grpc.unary_unary_rpc_method_handler(
+                    servicer.UndoImport,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UndoImportRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UndoImportResponse.SerializeToString,
+            ),
+            'ListImports': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListImports,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListImportsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListImportsResponse.SerializeToString,
             ),
             'ListChanges': grpc.unary_unary_rpc_method_handler(
                     servicer.ListChanges,
@@ -726,6 +806,114 @@ class LinksService:
             '/atajo.links.v1.LinksService/CreateScanCode',
             atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.CreateScanCodeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CheckImport(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/CheckImport',
+            atajo_dot_links_dot_v1_dot_links__pb2.CheckImportRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.CheckImportResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ImportLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/ImportLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.ImportLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ImportLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def UndoImport(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/UndoImport',
+            atajo_dot_links_dot_v1_dot_links__pb2.UndoImportRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.UndoImportResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListImports(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/ListImports',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListImportsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListImportsResponse.FromString,
             options,
             channel_credentials,
             insecure,

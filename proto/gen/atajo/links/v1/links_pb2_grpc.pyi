@@ -124,6 +124,30 @@ class LinksServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the owner has no such link.
     """
+    CheckImport: _grpc.UnaryUnaryMultiCallable[_links_pb2.CheckImportRequest, _links_pb2.CheckImportResponse]
+    """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    """
+    ImportLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ImportLinksRequest, _links_pb2.ImportLinksResponse]
+    """Imports up to 200 rows in one transaction: stores the links of the rows that are new, and the
+    results of all. A row that was imported before keeps its first result.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
+    an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    """
+    UndoImport: _grpc.UnaryUnaryMultiCallable[_links_pb2.UndoImportRequest, _links_pb2.UndoImportResponse]
+    """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
+    while that is set.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
+    import is 30 days old.
+    """
+    ListImports: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListImportsRequest, _links_pb2.ListImportsResponse]
+    """Returns an account's imports of the last 30 days, newest first, at most 100.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    """
     ListChanges: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]
     """Returns the short URLs whose answers changed, for callers that cache answers. A change enters
     the feed with its commit. The first call has no cursor; lookups may start after its response.
@@ -221,6 +245,30 @@ class LinksServiceAsyncStub(LinksServiceStub):
     """Returns a link's second code, which makes a smaller QR symbol. Creates it on the first call.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the owner has no such link.
+    """
+    CheckImport: _aio.UnaryUnaryMultiCallable[_links_pb2.CheckImportRequest, _links_pb2.CheckImportResponse]  # type: ignore[assignment]
+    """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    """
+    ImportLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ImportLinksRequest, _links_pb2.ImportLinksResponse]  # type: ignore[assignment]
+    """Imports up to 200 rows in one transaction: stores the links of the rows that are new, and the
+    results of all. A row that was imported before keeps its first result.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
+    an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    """
+    UndoImport: _aio.UnaryUnaryMultiCallable[_links_pb2.UndoImportRequest, _links_pb2.UndoImportResponse]  # type: ignore[assignment]
+    """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
+    while that is set.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
+    import is 30 days old.
+    """
+    ListImports: _aio.UnaryUnaryMultiCallable[_links_pb2.ListImportsRequest, _links_pb2.ListImportsResponse]  # type: ignore[assignment]
+    """Returns an account's imports of the last 30 days, newest first, at most 100.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER).
     """
     ListChanges: _aio.UnaryUnaryMultiCallable[_links_pb2.ListChangesRequest, _links_pb2.ListChangesResponse]  # type: ignore[assignment]
     """Returns the short URLs whose answers changed, for callers that cache answers. A change enters
@@ -400,6 +448,54 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         """Returns a link's second code, which makes a smaller QR symbol. Creates it on the first call.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the owner has no such link.
+        """
+
+    @_abc_1.abstractmethod
+    def CheckImport(
+        self,
+        request: _links_pb2.CheckImportRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.CheckImportResponse, _abc.Awaitable[_links_pb2.CheckImportResponse]]:
+        """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        """
+
+    @_abc_1.abstractmethod
+    def ImportLinks(
+        self,
+        request: _links_pb2.ImportLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ImportLinksResponse, _abc.Awaitable[_links_pb2.ImportLinksResponse]]:
+        """Imports up to 200 rows in one transaction: stores the links of the rows that are new, and the
+        results of all. A row that was imported before keeps its first result.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
+        an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        """
+
+    @_abc_1.abstractmethod
+    def UndoImport(
+        self,
+        request: _links_pb2.UndoImportRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.UndoImportResponse, _abc.Awaitable[_links_pb2.UndoImportResponse]]:
+        """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
+        while that is set.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
+        import is 30 days old.
+        """
+
+    @_abc_1.abstractmethod
+    def ListImports(
+        self,
+        request: _links_pb2.ListImportsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListImportsResponse, _abc.Awaitable[_links_pb2.ListImportsResponse]]:
+        """Returns an account's imports of the last 30 days, newest first, at most 100.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER).
         """
 
     @_abc_1.abstractmethod

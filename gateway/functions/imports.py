@@ -1,0 +1,162 @@
+"""checkImport, importLinks, undoImport and listImports: functions of an account's imports."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field, PlainValidator
+from starlette.requests import Request
+
+from gateway.backends.ports import Auth, ImportRow, Links
+from gateway.functions.metrics import LINKS_CREATED
+from gateway.functions.outcomes import Reply
+from gateway.functions.owner import Token, account_of
+from gateway.functions.protocol import Payload
+from gateway.redirects.lookups import URLS_PER_STEP
+from gateway.redirects.resolution import Resolutions
+from gateway.redirects.resolver import Resolver
+from gateway.support.timestamps import datetime_of, text_of
+from services.shared.errors import DeadlineExceeded
+
+MAX_CHECKED_ROWS = 500
+MAX_IMPORTED_ROWS = 200
+UNDO_SECONDS = 60.0
+"""Timeout of all steps of an undo: as long as the longest other call."""
+
+
+def _timestamp(value: Any) -> datetime | None:
+    """Parse a timestamp. Raises ValueError."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ValueError("a timestamp is a string")
+    return datetime_of(value)
+
+
+Timestamp = Annotated[datetime | None, PlainValidator(_timestamp)]
+
+
+class CheckedRow(Payload):
+    """A row to check. `code` and `url` may be any text: the verdict says what is wrong."""
+
+    row: Annotated[int, Field(ge=0, lt=2**31)]
+    code: str | None = None
+    url: str
+
+    def as_port_value(self) -> ImportRow:
+        return ImportRow(self.row, self.code, self.url)
+
+
+class ImportedRow(CheckedRow):
+    """A row to import. Title and tags may be any text: they are cut to the limits of a link."""
+
+    title: str | None = None
+    tags: list[str] | None = None
+    created_at: Timestamp = None
+    expires_at: Timestamp = None
+
+    def as_port_value(self) -> ImportRow:
+        return ImportRow(
+            self.row,
+            self.code,
+            self.url,
+            self.title or "",
+            self.tags or (),
+            self.created_at,
+            self.expires_at,
+        )
+
+
+class ListImports(Payload):
+    token: Token = None
+
+
+class CheckImport(Payload):
+    token: Token = None
+    rows: Annotated[list[CheckedRow], Field(min_length=1, max_length=MAX_CHECKED_ROWS)]
+
+
+ImportId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{22}$")]
+
+
+class ImportLinks(Payload):
+    token: Token = None
+    import_id: ImportId
+    rows: Annotated[list[ImportedRow], Field(min_length=1, max_length=MAX_IMPORTED_ROWS)]
+
+
+class UndoImport(Payload):
+    token: Token = None
+    import_id: ImportId
+
+
+@dataclass(frozen=True)
+class Imports:
+    """Handlers of the functions. Each returns the `data` of the response."""
+
+    auth: Auth
+    links: Links
+    resolver: Resolver
+
+    async def check_import(self, payload: CheckImport, request: Request) -> Reply:
+        account = await account_of(self.auth, payload.token)
+        rows = [row.as_port_value() for row in payload.rows]
+        results = await self.links.check_import(account, rows)
+        verdicts = [{"row": one.number, "verdict": one.verdict.value} for one in results]
+        return {"success": True, "verdicts": verdicts}
+
+    async def import_links(self, payload: ImportLinks, request: Request) -> Reply:
+        account = await account_of(self.auth, payload.token)
+        rows = [row.as_port_value() for row in payload.rows]
+        version = self.resolver.version
+        results, created = await self.links.import_links(account, payload.import_id, rows)
+        LINKS_CREATED.inc(len(created))
+        await self._serve(created, version)
+        return {
+            "success": True,
+            "results": [
+                {"row": one.number, "verdict": one.verdict.value, "code": one.code}
+                for one in results
+            ],
+        }
+
+    async def undo_import(self, payload: UndoImport, request: Request) -> Reply:
+        """Remove all links of the import. After an error, the next call continues with the rest."""
+        account = await account_of(self.auth, payload.token)
+        after: int | None = None
+        try:
+            async with asyncio.timeout(UNDO_SECONDS):
+                while True:
+                    removed, resolutions, after = await self.links.undo_import(
+                        account, payload.import_id, after
+                    )
+                    self.resolver.put_edited(resolutions)
+                    if after is None:
+                        return {"success": True, "removed": removed}
+        except TimeoutError:
+            raise DeadlineExceeded("There are more links than could be removed in time.") from None
+
+    async def list_imports(self, payload: ListImports, request: Request) -> Reply:
+        account = await account_of(self.auth, payload.token)
+        return {
+            "success": True,
+            "imports": [
+                {
+                    "import_id": one.id,
+                    "started_at": text_of(one.started_at),
+                    "links": one.links,
+                    "removed": one.removed,
+                }
+                for one in await self.links.imports(account)
+            ],
+        }
+
+    async def _serve(self, created: Resolutions, version: int) -> None:
+        """Serve new links at once. Other requests get the loop in between."""
+        for number, (code, resolution) in enumerate(created.items(), 1):
+            self.resolver.put_created(code, resolution, version)
+            if number % URLS_PER_STEP == 0:
+                await asyncio.sleep(0)
