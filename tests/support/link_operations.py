@@ -8,6 +8,7 @@ from datetime import datetime
 
 from services.links.application.commands import LinkCommands
 from services.links.application.editing import edit_links
+from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.queries import LinkQueries
@@ -80,6 +81,7 @@ class Service:
         self.commands = LinkCommands(store, urls, now)
         self.queries = LinkQueries(store, now)
         self.reporting = Reporting(store, now)
+        self.imports = Imports(store, urls, now)
         self.maintenance = Maintenance(store, now)
 
 
