@@ -15,6 +15,10 @@ from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import (
     FormerUrl,
+    Import,
+    ImportResult,
+    ImportRow,
+    ImportVerdict,
     Link,
     LinkChanges,
     LinkOrder,
@@ -23,6 +27,7 @@ from gateway.backends.ports import (
     LinkQueryResult,
 )
 from gateway.redirects.resolution import BlockReason, ChangeFeedPage, LinkState, Resolution
+from services.links.domain.imports import Verdict
 from services.shared.errors import AlreadyExists, AppError, InvalidArgument, NotFound
 from tests.support import in_process_services
 
@@ -380,3 +385,47 @@ async def test_reports_of_a_link_for_one_reason_have_one_id(links: LinksClient) 
     ]
     assert ids[::2] == ids[1::2]
     assert len(set(ids)) == len(BlockReason)
+
+
+async def test_an_import_is_checked_run_undone_and_listed(
+    links: LinksClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("services.links.application.imports.MAX_BATCH", 1)
+    import_id = "import-aaaaaaaaaaaaaaa"
+    rows = [
+        ImportRow(7, "abcdefgh", "a.example", "Title", ["b", "a"], EARLIER, LATER),
+        ImportRow(0, None, "a.example"),
+        ImportRow(2**31 - 1, "abcd", "b.example"),
+    ]
+    results = [
+        ImportResult(7, ImportVerdict.NEW, "abcdefgh"),
+        ImportResult(0, ImportVerdict.NOT_A_CODE, None),
+        ImportResult(2**31 - 1, ImportVerdict.NEW, "abcd"),
+    ]
+    assert await links.check_import(ONE, rows) == results
+    before = datetime.now(UTC)
+    made = {
+        "abcdefgh": Resolution(LinkState.ACTIVE, "http://a.example", LATER),
+        "abcd": Resolution.active("http://b.example"),
+    }
+    assert await links.import_links(ONE, import_id, rows) == (results, made)
+    assert await links.import_links(ONE, import_id, rows) == (results, {})
+    link, _ = await links.get(ONE, "abcdefgh")
+    assert (link.title, link.tags, link.created_at, link.expires_at) == (
+        *("Title", ("b", "a"), EARLIER, LATER),
+    )
+    gone = Resolution(LinkState.REMOVED)
+    assert await links.undo_import(ONE, import_id, None) == (1, {"abcdefgh": gone}, 7)
+    assert await links.undo_import(ONE, import_id, 7) == (2, {"abcd": gone}, 2**31 - 1)
+    assert await links.undo_import(ONE, import_id, 2**31 - 1) == (2, {}, None)
+    [listed] = await links.imports(ONE)
+    assert before <= listed.started_at <= datetime.now(UTC)
+    assert listed == Import(import_id, listed.started_at, 2, 2)
+    with pytest.raises(NotFound) as unknown:
+        await links.undo_import(TWO, import_id, None)
+    assert unknown.value.reason == "NO_IMPORT"
+    with pytest.raises(InvalidArgument) as invalid:
+        await links.import_links(ONE, "short", rows)
+    assert invalid.value.reason == "INVALID_IMPORT"
+    verdicts = [one.value for one in Verdict]
+    assert [one.value for one in ImportVerdict] == verdicts

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -186,7 +187,7 @@ def test_each_change_that_an_owner_can_make_is_noticed() -> None:
     assert is_unchanged(link, row)
     blocked = replace(link, blocked=BlockReason.SPAM, blocklist="spam", exempt=True)
     assert is_unchanged(blocked, row), "a change by the operator"
-    changes = {
+    changes: dict[str, Any] = {
         "url": B,
         "title": "",
         "tags": ("a",),

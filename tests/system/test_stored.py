@@ -19,6 +19,7 @@ from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
 from services.links.__main__ import STORE_FACTORIES as LINKS
+from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
 from services.links.domain import link as links
 from services.links.domain import owner as owners
@@ -26,16 +27,24 @@ from services.links.domain import report
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import BlockedPattern, Decision, DecisionKind
 from services.links.domain.edit import Edit, LinkChanges, block, removal
+from services.links.domain.imports import ImportRow
 from services.links.domain.query import LinkFilter
 from services.links.domain.rescan_progress import RescanProgress
 from services.links.domain.url import UrlPolicy
 from tests.support import link_operations, stored_fields
+from tests.support.mongo import server
 from tests.support.store_fixtures import NewStore, open_stores_at
 from tests.support.stored_fields import Path
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 DAY = 20_454
 """2026-01-01."""
+
+
+@pytest.fixture(scope="module")
+def mongo_pool(mongo_server: str) -> NewStore:
+    """Return a factory of databases. Reuses none: the services' schemas have different versions."""
+    return lambda: server.database(mongo_server)
 
 
 def _listed(link: links.Link) -> links.Link:
@@ -90,6 +99,10 @@ async def fill_links(setting: str) -> None:
         await link_operations.store_ranking(store, owner, "key", ["code0000"], NOW)
         with patch("services.links.storage.mongo.counts.MAX_UNCACHED", 1):
             await store.lists.count(owner, LinkFilter(), NOW)
+        imports = Imports(store, urls, lambda: NOW)
+        import_id = "import-aaaaaaaaaaaaaaa"
+        await imports.run(owner, import_id, [ImportRow(1, "imported", "https://example.com/")])
+        await imports.undo(owner, import_id, None)
         await store.leases.take("purge", "one", timedelta(seconds=5), NOW)
 
 

@@ -16,12 +16,15 @@ LIMITS = {
     "limit_creations": "2/hour",
     "limit_registrations": "1/hour",
     "limit_logins": "3/hour",
-    "limit_edits": "5/hour",
-    "limit_reads": "5/hour",
+    "limit_edits": "7/hour",
+    "limit_reads": "7/hour",
     "limit_reports": "6/hour",
 }
-EDITS = ["changeLink", "removeLinks", "restoreLinks", "claimLinks", "createScanCode"]
-READS = ["showLink", "showLinks", "showStatistics", "previewLink"]
+EDITS = [
+    *("changeLink", "removeLinks", "restoreLinks", "claimLinks", "createScanCode"),
+    *("importLinks", "undoImport"),
+]
+READS = ["showLink", "showLinks", "showStatistics", "previewLink", "checkImport", "listImports"]
 GROUPS = [
     ["createShortLink"] * 2,
     ["registerUser"],
@@ -51,7 +54,7 @@ def call(gateway: InProcessGateway, function: str, data: object, address: str) -
 
 def valid_payload(function: str) -> object:
     """Return a valid payload, whatever its outcome."""
-    guest = "a" * 43
+    guest, row = "a" * 43, {"row": 1, "code": "abcdefgh", "url": "https://example.com/"}
     return {
         "createShortLink": {"code": new_code(), "url": "https://example.com/", "token": None},
         "registerUser": {**REGISTRATION, "email": f"{new_code()}@example.com"},
@@ -63,6 +66,10 @@ def valid_payload(function: str) -> object:
         "restoreLinks": {"guest": guest, "codes": ["abcdefgh"]},
         "claimLinks": {"guest": guest, "token": "x"},
         "createScanCode": {"guest": guest, "code": "abcdefgh"},
+        "importLinks": {"import_id": "a" * 22, "rows": [row]},
+        "undoImport": {"import_id": "a" * 22},
+        "checkImport": {"rows": [row]},
+        "listImports": {},
         "showLink": {"guest": guest, "code": "abcdefgh"},
         "showLinks": {"guest": guest},
         "showStatistics": {"guest": guest, "code": None},
