@@ -752,6 +752,17 @@ LINKS = Dashboard(
                 ),
             ],
         ),
+        Row(
+            "Imports",
+            [
+                graph(
+                    "Imported rows",
+                    "ops",
+                    "By verdict: new ones created a link. Rows sent again are not counted.",
+                    (_rate("atajo_import_rows_total", "verdict"), "{{verdict}}"),
+                ),
+            ],
+        ),
         _store("links"),
         _process("links"),
     ],

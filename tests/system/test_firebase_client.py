@@ -286,6 +286,38 @@ def test_changing_the_password_and_removing_the_account(
     assert data(client, "verifyUser", {"email": email, "password": "Camino-43"}) == NO_EXIST
 
 
+def test_an_import(product: Product, client: FirebaseClient) -> None:
+    account: Owner = {"token": product.log_in(product.register())}
+    code, url = new_code(), "https://example.com/a"
+    rows: list[dict[str, object]] = [
+        {"row": 1, "code": code, "url": url},
+        {"row": 2, "code": None, "url": url},
+    ]
+    assert data(client, "checkImport", {**account, "rows": rows}) == {
+        "success": True,
+        "verdicts": [{"row": 1, "verdict": "new"}, {"row": 2, "verdict": "not a code"}],
+    }
+    named = {**account, "import_id": secrets.token_urlsafe(16)}
+    results = [
+        {"row": 1, "verdict": "new", "code": code},
+        {"row": 2, "verdict": "not a code", "code": None},
+    ]
+    whole: dict[str, object] = {"title": "Title", "tags": ["a"], "expires_at": None}
+    whole["created_at"] = "2019-07-04T10:00:00Z"
+    imported = {**named, "rows": [{**row, **whole} for row in rows]}
+    for _ in range(2):
+        assert data(client, "importLinks", imported) == {"success": True, "results": results}
+    link = data(client, "showLink", {**account, "code": code})["link"]
+    assert (link["long_link"], link["title"], link["tags"]) == (url, "Title", ["a"])
+    assert link["created_at"] == "2019-07-04T10:00:00.000Z"
+    assert data(client, "undoImport", named) == {"success": True, "removed": 1}
+    listed = data(client, "listImports", account)
+    assert set(listed["imports"][0]) == {"import_id", "started_at", "links", "removed"}
+    assert data(client, "undoImport", {**named, "import_id": "a" * 22}) == NO_EXIST
+    assert data(client, "listImports", {}) == NO_LOGGED
+    assert error(client, "importLinks", {**imported, "rows": []}) == (INVALID, "INVALID_ARGUMENT")
+
+
 def test_a_preview_and_a_report(client: FirebaseClient, owner: Owner) -> None:
     url = "https://user@xn--80ak6aa92e.com:8443/a?b=%20c#d"
     code = made(client, owner, url)

@@ -78,7 +78,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """Return a product for these tests only. Each test checks what it adds."""
     settings = {
         "ATAJO_LIMIT_CREATIONS": "5/hour",
-        "ATAJO_LIMIT_REGISTRATIONS": "2/hour",
+        "ATAJO_LIMIT_REGISTRATIONS": "3/hour",
         "ATAJO_CACHE_FRESH_SECONDS": str(FRESH),
         "ATAJO_CACHE_STALE_SECONDS": "60",
     }
@@ -179,6 +179,18 @@ def test_accounts_log_ins_and_the_checks_of_passwords(own: Product) -> None:
         assert seen("atajo_login_seconds_count", lane=lane) == log_ins
         assert seen("atajo_password_check_slots", lane=lane) >= 1
     assert seen("atajo_password_checks_running") == seen("atajo_password_checks_waiting") == 0
+
+
+def test_rows_of_imports_by_verdict(own: Product) -> None:
+    token = own.log_in(own.register("importer@example.com"))
+    code = new_code()
+    rows = [{"row": n, "code": code, "url": url} for n, url in enumerate(("a.example", "", ""))]
+    call = {"token": token, "import_id": "a" * 22, "rows": rows}
+    for _ in range(2):
+        own.data("importLinks", call)
+    seen = Samples(own, "links")
+    for verdict, times in (("new", 1), ("unreadable", 2), ("taken", 0), ("not a code", 0)):
+        assert seen("atajo_import_rows_total", verdict=verdict) == times
 
 
 async def test_refusals_and_errors_of_a_store_are_distinguished(

@@ -294,6 +294,21 @@ def test_a_body_over_the_limit_is_refused_in_the_same_words(
     assert told(by_nginx) == {k: v for k, v in told(by_gateway).items() if k != "vary"}
 
 
+@pytest.mark.parametrize("path", ["/importLinks", "/checkImport"])
+@pytest.mark.parametrize("size", [65_537, 524_288, 524_289])
+def test_calls_with_rows_of_imports_may_have_larger_bodies(
+    pair: Pair, path: str, size: int
+) -> None:
+    frame = len('{"data":{"rows":[{"row":1,"url":""}]}}')
+    body = b'{"data":{"rows":[{"row":1,"url":"%s"}]}}' % (b"a" * (size - frame))
+    for content in (body, [body[:-1], body[-1:]]):
+        by_gateway, by_nginx = pair.ask("POST", path, content=content, headers=JSON)
+        is_too_large = size > 524_288
+        assert ("The body has more than 524288 bytes." in by_gateway.text) == is_too_large
+        assert by_nginx.status_code == by_gateway.status_code
+        assert by_nginx.content == by_gateway.content
+
+
 @pytest.mark.parametrize(
     "path", ["/a%00b", "/%2e%2e/%2e%2e/secret.txt", "/..%2fsecret.txt", f"/{'a' * 9000}"]
 )
