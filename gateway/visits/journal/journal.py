@@ -74,8 +74,9 @@ class Journal:
         self._was_full = self._is_unsynced_at_close = False
         self._new_names: list[Path] = []
         self._suspect_names: list[Path] = []
-        # Counters that only grow, so that any thread may read their difference.
-        self._appended = self._acknowledged_visits = 0
+        # Visits that were appended, and visits that were acknowledged or lost. Both only grow, so
+        # that any thread may read their difference.
+        self._appended = self._finished = 0
         self._throttled = logs.Throttled(__name__)
         self.lost_lines = 0
         """Visits that were in a file and could not be read."""
@@ -116,8 +117,8 @@ class Journal:
     @property
     def pending(self) -> int:
         """Visits that are not acknowledged, a lower bound while `restoring`. Thread-safe."""
-        acknowledged = self._acknowledged_visits  # Read first, so that the result is not negative.
-        return self._appended - acknowledged
+        finished = self._finished  # Read first, so that the result is not negative.
+        return self._appended - finished
 
     @property
     def size(self) -> int:
@@ -225,7 +226,7 @@ class Journal:
         if not self._closed or self._closed[0].number != number:
             raise ValueError(f"batch {number} is not the oldest")
         file = self._closed.popleft()
-        self._acknowledged_visits += file.visits
+        self._finished += file.visits
         self._acknowledged.append(file)
         await self._remove_acknowledged()
 
@@ -339,7 +340,7 @@ class Journal:
 
     def _set_visits(self, file: BatchFile, visits: int) -> None:
         self._appended += max(0, visits - file.visits)
-        self._acknowledged_visits += max(0, file.visits - visits)
+        self._finished += max(0, file.visits - visits)
         file.visits = visits
         file.is_counted = True
 
