@@ -37,6 +37,7 @@ from tests.support.product import PROCESSES, Product
 from tests.support.visitor_profiles import PROFILES, VisitorProfile
 from tests.support.waiting import RECOVERY_SECONDS, wait_until
 from tests.system.faults.fleet import STORES, Fleet, Storm, fleet_on
+from tests.system.faults.importers import Importers
 from tests.system.faults.operator import Operator
 from tests.system.faults.reporters import NO_LIMIT, Reporters
 
@@ -74,6 +75,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             for code in codes[:10]
         }
         reported = [fleet.shorten(f"https://example.com/reported/{n}") for n in range(5)]
+        importer = fleet.log_in(fleet.register())
         storm = Storm(fleet, seed)
         with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS) as beside:
             other = f"http://{beside.addresses['http']}"
@@ -82,6 +84,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
                 operator.visitors,
                 operator,
                 Reporters(fleet, reported, random.Random(seed), count=1, pause=0.05) as reporters,
+                Importers(fleet, importer, pause=1.0) as importers,
                 Load(
                     fleet,
                     token,
@@ -120,6 +123,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             compare_together(fleet, token)
             operator.compare()
             reporters.compare(broken)
+            importers.compare()
 
         # It was killed; it sends its journal after its next start.
         with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS):
@@ -147,6 +151,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             "scan_codes": load.edits["createScanCode"],
             "reported": reporters.acknowledged.total(),
             "decided": operator.decisions,
+            "imported_rows": importers.rows,
             "slowest_followed_ms": round(operator.slowest * 1000),
             "slowest_cached_ms": round(load.slowest_cached * 1000),
             "seconds": round(time.monotonic() - started),
