@@ -185,6 +185,10 @@ bench-blocklists: $(DEV) ## Measure creations while a blocklist of a million hos
 bench-sweep: $(DEV) mongo ## Measure the rescan of a million links after a blocklist changed
 	@exec $(PY) -m tests.performance.sweep
 
+.PHONY: bench-import
+bench-import: $(DEV) mongo ## Measure an import of 100,000 rows, and redirects meanwhile
+	@exec $(PY) -m tests.performance.imports
+
 .PHONY: bench-scale
 bench-scale: $(DEV) mongo ## Measure operations with 10 million links and 100 million visits
 	@exec $(PY) -m tests.performance.scale

@@ -17,10 +17,14 @@ from services.analytics.domain.visits import VisitCount, VisitKind
 from services.analytics.storage.mongo import store as analytics
 from services.auth.domain.account import Account
 from services.auth.storage import mongo as auth
+from services.links.application.imports import Imports
+from services.links.application.ports import UnitOfWork
 from services.links.domain import owner as owners
+from services.links.domain.imports import ImportRow, day_of
 from services.links.domain.link import Link
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
 from services.links.domain.resolution import LinkState
+from services.links.domain.url import UrlPolicy
 from services.links.storage import mongo as links
 from services.shared import mongo
 from tests.analytics.cases import maintain_all
@@ -146,6 +150,40 @@ async def test_links_of_a_host_are_found_by_index(mongo_url: str) -> None:
             assert "COLLSCAN" not in query["planSummary"]
             assert not query.get("hasSortStage")
             assert query["docsExamined"] <= query["nreturned"]
+
+
+async def test_imports_and_their_rows_are_found_by_index(mongo_url: str) -> None:
+    owner, other = owners.Account("one"), owners.Account("two")
+    ids = [f"import-{n:015}" for n in range(5)]
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
+        for account in (owner, other):
+            for number, import_id in enumerate(ids):
+                now = NOW + timedelta(seconds=number)
+                imports = Imports(store, UrlPolicy("https://atajo.example"), lambda now=now: now)
+                rows = [
+                    ImportRow(n, f"{account.id}{number}{n:04}", "a.example") for n in range(100)
+                ]
+                await imports.run(account, import_id, rows)
+
+        def work(unit: UnitOfWork) -> None:
+            codes = [f"one1{n:04}" for n in range(10)]
+            assert len(unit.imports.created_codes(owner, ids[1], codes)) == 10
+            assert len(unit.imports.created_rows(owner, ids[1], 49, 10)) == 10
+            assert len(unit.imports.results(owner, ids[1], range(20))) == 20
+            assert unit.imports.find(owner, ids[1])
+            assert unit.imports.rows_on(owner, day_of(NOW)) == 500
+
+        async with profiled(database, "imports|import_rows|import_days") as operations:
+            await store.transactions.run("test", work)
+            assert len(await store.imports.newest(owner, NOW, 3)) == 3
+            assert not await store.imports.delete_older(NOW - timedelta(days=1), day_of(NOW), 100)
+        queries = [one for one in operations if one["op"] in ("query", "command")]
+        assert len(queries) == 8
+        for query in queries:
+            assert re.match("IXSCAN|IDHACK|EOF", query["planSummary"]), query["planSummary"]
+            assert not query.get("hasSortStage")
+            assert query["docsExamined"] <= query["nreturned"] + 1
 
 
 async def test_days_of_links_are_found_by_id(mongo_url: str) -> None:

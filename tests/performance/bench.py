@@ -103,15 +103,23 @@ delay = function() return math.random(1, 3) end
 
 
 def wrk(
-    url: str, seconds: int, script: Path | None = None, connections: int = CONNECTIONS
+    url: str,
+    seconds: int,
+    script: Path | None = None,
+    connections: int = CONNECTIONS,
+    core: int | None = LOAD_CORE,
 ) -> dict[str, float]:
-    """Requests a second, latency in milliseconds, and unsuccessful responses."""
+    """Requests a second, latency in milliseconds, and unsuccessful responses.
+
+    wrk runs on one core, or on any for None.
+    """
     command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}", "--latency"]
     for name, value in BROWSER_HEADERS.items():
         command += ["-H", f"{name}: {value}"]
     command += ["-s", str(script)] if script else []
+    pinned = [] if core is None else ["taskset", "-c", str(core)]
     output = subprocess.run(
-        ["taskset", "-c", str(LOAD_CORE), *command, url], check=True, capture_output=True, text=True
+        [*pinned, *command, url], check=True, capture_output=True, text=True
     ).stdout
     failed = re.search(r"Non-2xx or 3xx responses: (\d+)", output)
     per_second = re.search(r"Requests/sec:\s+([\d.]+)", output)

@@ -5,8 +5,9 @@ primary is killed, frozen and told to step down, too.
 
 At the end the run compares with the store: every acknowledged link, account and report; each
 answered visit by code or scan code, with its names and visitor; and every acknowledged change,
-removal, restoration, claim and scan code. None may be lost or counted twice, and no cached redirect
-may have failed while its gateway was up. The names of every dimension add up to the people.
+removal, restoration, claim and scan code. None may be lost or counted twice, each row of an import
+that two tabs sent must have one link, and no cached redirect may have failed while its gateway was
+up. The names of every dimension add up to the people.
 Whenever all parts are up, two gateways must apply the operator's blocks within five seconds and
 never return to an earlier state. Each decision is stored.
 """

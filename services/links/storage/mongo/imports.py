@@ -22,6 +22,7 @@ from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import from_micros, to_micros
 
 _OLDEST_FIRST = [("started_at", ASCENDING)]
+_BY_NUMBER = [("_id", ASCENDING)]
 _NEWEST_FIRST = [("started_at", DESCENDING), ("_id", DESCENDING)]
 
 
@@ -135,7 +136,7 @@ class MongoImportRepository:
             "fingerprint": {"$exists": True},
             "undone": None,
         }
-        return [_row_of(one) for one in self._rows(query, None, limit)]
+        return [_row_of(one) for one in self._rows(query, None, limit, _BY_NUMBER)]
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
         key = import_key(account, import_id)
@@ -158,14 +159,15 @@ class MongoImportRepository:
             session=self._tx.session,
         )
 
-    def _rows(self, query: Document, fields: Document | None, limit: int) -> list[Document]:
+    def _rows(
+        self,
+        query: Document,
+        fields: Document | None,
+        limit: int,
+        order: Sequence[tuple[str, int]] | None = None,
+    ) -> list[Document]:
         return self._db.import_rows.find(
-            query,
-            fields,
-            sort=[("_id", ASCENDING)],
-            limit=limit,
-            batch_size=limit,
-            session=self._tx.session,
+            query, fields, sort=order, limit=limit, batch_size=limit, session=self._tx.session
         ).to_list()
 
 
