@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from services.analytics.application.ports import NameDetail
@@ -159,8 +160,8 @@ async def test_imports_and_their_rows_are_found_by_index(mongo_url: str) -> None
         store = links.open_store(database)
         for account in (owner, other):
             for number, import_id in enumerate(ids):
-                now = NOW + timedelta(seconds=number)
-                imports = Imports(store, UrlPolicy("https://atajo.example"), lambda now=now: now)
+                now = partial(NOW.__add__, timedelta(seconds=number))
+                imports = Imports(store, UrlPolicy("https://atajo.example"), now)
                 rows = [
                     ImportRow(n, f"{account.id}{number}{n:04}", "a.example") for n in range(100)
                 ]
