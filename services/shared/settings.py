@@ -35,7 +35,7 @@ def _check_port(endpoint: str) -> str:
 def _check_origin(url: HttpUrl) -> HttpUrl:
     beyond = (url.username, url.password, url.query, url.fragment)
     if url.path not in (None, "/") or any(part is not None for part in beyond):
-        raise ValueError("scheme, host and port are all that it has")
+        raise ValueError("it must consist of scheme, host and port only")
     return url
 
 

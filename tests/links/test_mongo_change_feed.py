@@ -149,7 +149,7 @@ async def test_a_slow_read_is_retried_for_a_recent_cursor_and_truncated_for_an_o
         async with replicas(url, 1) as (store,):
             cursor = await cursor_of(store)
             await change(store, CODES[0])
-            monkeypatch.setattr(feed, "_SECONDS", 1e-6)
+            monkeypatch.setattr(feed, "_TIMEOUT_SECONDS", 1e-6)
             with pytest.raises(Unavailable):
                 await store.change_feed.read_since(cursor)
             with monkeypatch.context() as context:

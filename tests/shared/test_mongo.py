@@ -57,11 +57,11 @@ SCHEMA: mongo.Schema = ({"things": [IndexModel("name", name="by_name", unique=Tr
 
 
 @pytest.fixture
-def gate(mongo_url: str) -> Iterator[TcpProxy]:
+def proxy(mongo_url: str) -> Iterator[TcpProxy]:
     port = urlsplit(mongo_url).port
     assert port
-    with TcpProxy(port) as shut:
-        yield shut
+    with TcpProxy(port) as closed:
+        yield closed
 
 
 @asynccontextmanager
@@ -105,17 +105,17 @@ def start(url: str, folder: Path) -> Process:
 
 
 async def test_a_service_starts_without_its_server_and_reconnects_after_each_outage(
-    gate: TcpProxy, mongo_url: str, tmp_path: Path
+    proxy: TcpProxy, mongo_url: str, tmp_path: Path
 ) -> None:
-    with start(gate.through(mongo_url), tmp_path) as process:
+    with start(proxy.through(mongo_url), tmp_path) as process:
         async with links(process) as resolve:
             with pytest.raises(Unavailable) as away:
                 await resolve("abcdefgh")
             assert away.value.reason == "STORE_UNAVAILABLE"
             for _ in range(2):
-                gate.open()
+                proxy.open()
                 assert await answers(resolve, 5)
-                gate.shut()
+                proxy.shut()
                 with pytest.raises(Unavailable):
                     await resolve("abcdefgh")
         assert process.stop() == 0
@@ -123,12 +123,14 @@ async def test_a_service_starts_without_its_server_and_reconnects_after_each_out
     assert (events.count("store_away"), events.count("store_back")) == (1, 1), "once a minute"
 
 
-async def test_a_slow_server_is_unavailable(gate: TcpProxy, mongo_url: str, tmp_path: Path) -> None:
-    gate.open()
-    with start(gate.through(mongo_url), tmp_path) as process:
+async def test_a_slow_server_is_unavailable(
+    proxy: TcpProxy, mongo_url: str, tmp_path: Path
+) -> None:
+    proxy.open()
+    with start(proxy.through(mongo_url), tmp_path) as process:
         async with links(process) as resolve:
             assert await answers(resolve, 5)
-            gate.pause()
+            proxy.pause()
             # The deadline of the gateway's calls, including retries.
             started = time.monotonic()
             slow = await asyncio.gather(
@@ -136,7 +138,7 @@ async def test_a_slow_server_is_unavailable(gate: TcpProxy, mongo_url: str, tmp_
             )
             assert time.monotonic() - started < 5
             assert {type(error) for error in slow} == {Unavailable}
-            gate.resume()
+            proxy.resume()
             assert await answers(resolve, 5)
         assert process.stop() == 0
 
@@ -459,13 +461,13 @@ async def test_a_schema_upgrade_has_no_timeout(
 
 
 async def test_a_newer_schema_found_after_an_outage_ends_the_process(
-    gate: TcpProxy, mongo_url: str, tmp_path: Path
+    proxy: TcpProxy, mongo_url: str, tmp_path: Path
 ) -> None:
     refusal = f"has schema version 99; this program knows up to {len(links_store.SCHEMA)}."
     with pymongo.MongoClient[dict[str, Any]](mongo_url) as connected:
         connected.get_default_database().schema.insert_one({"_id": "version", "version": 99})
-    with start(gate.through(mongo_url), tmp_path) as process:
-        gate.open()
+    with start(proxy.through(mongo_url), tmp_path) as process:
+        proxy.open()
         assert await asyncio.to_thread(process.wait) == 1
     (failure,) = (line for line in process.log_lines() if line["event"] == "background_task_failed")
     assert refusal in str(failure["exception"])

@@ -25,7 +25,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from services.shared.feed import FeedPage
 from services.shared.mongo import Database, Document
 
-_SECONDS = 1.2
+_TIMEOUT_SECONDS = 1.2
 """Timeout of a read. It leaves time to read the current cursor within the operation's deadline."""
 _PAGE_SECONDS = 0.6
 """Time after which a page ends with the keys read so far."""
@@ -67,7 +67,7 @@ class MongoFeed:
             return FeedPage(self._current_cursor(db))
         page, slow = None, None
         try:
-            with pymongo.timeout(_SECONDS):
+            with pymongo.timeout(_TIMEOUT_SECONDS):
                 page = self._read_since(db, cursor)
         except PyMongoError as error:
             if error.timeout:

@@ -40,7 +40,7 @@ class MonitoringServer:
         try:
             self._server = _Server(host, port)
         except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name.
-            why = error.strerror if isinstance(error, OSError) else "this is no host"
+            why = error.strerror if isinstance(error, OSError) else "this is not a host name"
             raise SystemExit(f"Cannot listen on {settings.metrics_listen}: {why}.") from None
         self._server.set_app(_app(health))
         self._thread = threading.Thread(target=self._serve, name="monitoring", daemon=True)

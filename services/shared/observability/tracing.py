@@ -38,7 +38,9 @@ def start(service: str, version: str, *, outermost: bool = False) -> None:
         return
     protocol = next((os.environ[name] for name in _PROTOCOLS if os.environ.get(name)), "grpc")
     if protocol != "grpc":
-        raise SystemExit("Traces leave by OTLP over gRPC: set OTEL_EXPORTER_OTLP_PROTOCOL to grpc.")
+        raise SystemExit(
+            "Only OTLP over gRPC is supported: set OTEL_EXPORTER_OTLP_PROTOCOL to grpc."
+        )
     try:
         from services.shared.observability.otel import Traces
 
@@ -89,5 +91,5 @@ def _is_requested() -> bool:
         return False
     exporter = os.environ.get("OTEL_TRACES_EXPORTER", "")
     if exporter not in ("", "none", "otlp"):
-        raise SystemExit("OTEL_TRACES_EXPORTER can be otlp or none.")
+        raise SystemExit("OTEL_TRACES_EXPORTER must be otlp or none.")
     return exporter == "otlp" or (not exporter and any(os.environ.get(name) for name in _ENDPOINTS))

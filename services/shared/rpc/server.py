@@ -166,6 +166,6 @@ def _bind(server: grpc.aio.Server, listen: str) -> str:
         port = server.add_insecure_port(listen)
     except RuntimeError:
         raise SystemExit(
-            f"Cannot listen on {listen}: the port is taken, or the host is not this machine's."
+            f"Cannot listen on {listen}: the port is in use, or the host is not on this machine."
         ) from None
     return f"{host}:{port}"

@@ -24,10 +24,10 @@ _MAX_DELETED = 10
 
 @dataclass(frozen=True, slots=True)
 class SqliteFeed:
-    """The change feed of a file. A page has at most `max_keys` keys. Keeps rows for `kept_for`."""
+    """The change feed of a file. A page has at most `max_keys` keys; rows stay for `retention`."""
 
     max_keys: int
-    kept_for: timedelta
+    retention: timedelta
 
     def publish(self, connection: sqlite3.Connection, keys: Sequence[str], now: datetime) -> None:
         """Append keys to the feed and delete some old rows, in the transaction of the change."""
@@ -44,7 +44,7 @@ class SqliteFeed:
             "AND number <= (SELECT max(number) FROM changes) - ? "
             "AND number IN (SELECT number FROM changes ORDER BY number LIMIT ?)",
             (
-                to_micros(now - self.kept_for),
+                to_micros(now - self.retention),
                 to_micros(now + CLOCK_LEEWAY),
                 _MIN_ROWS,
                 _MAX_DELETED,
