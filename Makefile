@@ -301,7 +301,7 @@ capacity: $(DEV) ## Compute the tables of docs/performance.md from measured cost
 	@$(PY) -m tests.performance.capacity
 
 .PHONY: reference
-reference: $(DEV) ## Generate the tables of docs/reference from the code
+reference: $(DEV) ## Generate tables of settings, functions, metrics and alerts from the code
 	@$(PY) -m tests.deployment.documents.reference
 
 .PHONY: lock

@@ -1,4 +1,4 @@
-"""Generates the tables of docs/reference from the code: `make reference`.
+"""Generates tables of the documents from the code: `make reference`.
 
 The documents are written by hand. Each table is between two markers, of which the first names it.
 """
@@ -32,9 +32,11 @@ from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.reconciler.settings import ReconcilerSettings
 from services.shared.settings import PREFIX, ProcessSettings, ServiceSettings
+from tests.deployment.monitoring.rules import alerts
 from tests.support.processes import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
+OPERATIONS = ROOT / "docs" / "operations" / "README.md"
 SETTINGS: dict[str, tuple[type[ProcessSettings], type[ProcessSettings] | None]] = {
     "all": (ProcessSettings, None),
     "services": (ServiceSettings, ProcessSettings),
@@ -72,6 +74,7 @@ def tables() -> dict[str, str]:
     made["settings-web"] = _web_settings()
     made["payloads"] = _payloads()
     made["metrics-web"] = _web_metrics()
+    made["alerts"] = _alerts()
     for folder in ("gateway", "services"):
         for process, rows in _metrics(ROOT / folder).items():
             made[f"metrics-{process}"] = _table(("metric", "type", "labels", "meaning"), rows)
@@ -209,6 +212,16 @@ def _web_metrics() -> str:
     return _table(("metric", "type", "meaning"), rows)
 
 
+def _alerts() -> str:
+    """Return the table of the alerts with their severities and runbooks."""
+    rows = []
+    for alert in alerts():
+        severity = alert.labels.get("severity", "page or ticket")
+        summary = re.sub(r"\{\{ \$labels\.(\w+) \}\}", r"*\1*", alert.annotations["summary"])
+        rows.append((f"[{alert.name}](runbooks/{alert.runbook})", severity, summary))
+    return _table(("alert", "severity", "summary"), rows)
+
+
 def _labels(node: ast.expr | None) -> str:
     parts = ast.walk(node) if node else ()
     names = [each.value for each in parts if isinstance(each, ast.Constant)]
@@ -239,7 +252,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="fail if a document differs")
     check = parser.parse_args().check
     made = tables()
-    for document in sorted(REFERENCE.glob("*.md")):
+    for document in (OPERATIONS, *sorted(REFERENCE.glob("*.md"))):
         before = document.read_text(encoding="utf-8")
         after = fill(before, made)
         if check and after != before:
