@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
+from typing import Any
+
+from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.links.v1 import links_pb2
 from gateway.backends.owners import Account, Guest, Owner
@@ -27,6 +31,7 @@ _REASON_NUMBERS = {
 }
 _REASONS = {number: reason for reason, number in _REASON_NUMBERS.items()}
 _ORDER_NUMBERS = {one: links_pb2.LinkOrder.Value(f"LINK_ORDER_{one.name}") for one in LinkOrder}
+_NAMES = {one: [field.name for field in fields(one)] for one in (LinkPreview, Link)}
 _VERDICTS = {
     links_pb2.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}"): one for one in ImportVerdict
 }
@@ -76,50 +81,44 @@ def report_message(
 
 def preview_of(message: links_pb2.Link) -> LinkPreview:
     """Return what anybody may know of a link. Other fields of the message are dropped."""
-    return LinkPreview(
-        code=message.code,
-        url=message.url,
-        title=message.title,
-        created_at=datetime_of(message.created_at),
-        changed_at=datetime_of(message.changed_at) if message.HasField("changed_at") else None,
-        state=_state_of(message.state),
-        reason=_REASONS.get(message.reason),
-    )
+    return LinkPreview(**_values(message, LinkPreview))
 
 
 def link_of(message: links_pb2.Link) -> Link:
     """Return a link as its owner sees it."""
-    return Link(
-        code=message.code,
-        url=message.url,
-        title=message.title,
-        created_at=datetime_of(message.created_at),
-        changed_at=datetime_of(message.changed_at) if message.HasField("changed_at") else None,
-        state=_state_of(message.state),
-        reason=_REASONS.get(message.reason),
-        tags=tuple(message.tags),
-        expires_at=datetime_of(message.expires_at) if message.HasField("expires_at") else None,
-        ended_url=message.ended_url,
-        public_statistics=message.public_statistics,
-        scan_code=message.scan_code,
-    )
+    return Link(**_values(message, Link))
+
+
+def _values(message: links_pb2.Link, link: type[LinkPreview]) -> dict[str, Any]:
+    """Return the values of a dataclass's fields. The message has the same names."""
+    present = {field.name for field, _ in message.ListFields()}
+    values: dict[str, Any] = {}
+    for name in _NAMES[link]:
+        value = getattr(message, name)
+        if isinstance(value, Timestamp):
+            value = datetime_of(value) if name in present else None
+        values[name] = value
+    values["state"] = _state_of(message.state)
+    values["reason"] = _REASONS.get(message.reason)
+    if "tags" in values:
+        values["tags"] = tuple(message.tags)
+    return values
 
 
 def changes_message(changes: LinkChanges) -> links_pb2.LinkChanges:
     """Return the message of changes: unchanged fields are absent, removed values are empty."""
-    message = links_pb2.LinkChanges(
-        url=changes.get("url"),
-        title=changes.get("title"),
-        public_statistics=changes.get("public_statistics"),
-    )
+    plain: dict[str, Any] = {
+        name: "" if value is None else value
+        for name, value in changes.items()
+        if name not in ("tags", "expires_at")
+    }
+    message = links_pb2.LinkChanges(**plain)
     if "tags" in changes:
         message.tags.CopyFrom(links_pb2.Tags(tags=changes["tags"]))
     if "expires_at" in changes:
         message.expiry.SetInParent()
         if expires_at := changes["expires_at"]:
             message.expiry.expires_at.FromDatetime(expires_at)
-    if "ended_url" in changes:
-        message.ended_url = changes["ended_url"] or ""
     return message
 
 

@@ -59,12 +59,12 @@ class LinkPreview:
 class Link(LinkPreview):
     """A link as its owner sees it."""
 
-    tags: tuple[str, ...]
-    expires_at: datetime | None
-    ended_url: str
+    tags: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    ended_url: str = ""
     """The URL that it redirects to once it is expired, empty for none."""
-    public_statistics: bool
-    scan_code: str
+    public_statistics: bool = False
+    scan_code: str = ""
     """The code of its QR codes, empty for none."""
 
 

@@ -98,11 +98,6 @@ async def test_a_change_affects_only_the_named_fields(links: LinksClient, owner:
         changed_at=None,
         state=LinkState.ACTIVE,
         reason=None,
-        tags=(),
-        expires_at=None,
-        ended_url="",
-        public_statistics=False,
-        scan_code="",
     )
     assert history == []
     steps: tuple[tuple[LinkChanges, dict[str, object]], ...] = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 from atajo.links.v1 import links_pb2 as pb
 from services.links.application.explanation import Explanation
@@ -41,6 +42,12 @@ _KINDS = {
 _VERDICTS = {one: pb.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}") for one in Verdict}
 STATE_OF = {number: state for state, number in _STATES.items()}
 REASON_OF = {number: reason for reason, number in _REASONS.items()}
+_TIME_FIELDS = [field.name for field in pb.Link.DESCRIPTOR.fields if field.message_type]
+_PLAIN_FIELDS = [
+    name
+    for name in pb.Link.DESCRIPTOR.fields_by_name
+    if name not in {"tags", "state", "reason", *_TIME_FIELDS}
+]
 ORDER_OF = {
     pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
     pb.LINK_ORDER_NEWEST: LinkOrder.NEWEST,
@@ -60,16 +67,16 @@ def owner_of(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
 
 
 def link_changes_of(message: pb.LinkChanges) -> LinkChanges:
-    return LinkChanges(
-        url=message.url if message.HasField("url") else None,
-        title=message.title if message.HasField("title") else None,
-        tags=message.tags.tags if message.HasField("tags") else None,
-        expiry=_expiry(message.expiry) if message.HasField("expiry") else None,
-        ended_url=message.ended_url if message.HasField("ended_url") else None,
-        public_statistics=(
-            message.public_statistics if message.HasField("public_statistics") else None
-        ),
-    )
+    """Return the changes of a message. Raises InvalidExpiry.
+
+    All fields but tags and expiry have the value of the message's field.
+    """
+    changes: dict[str, Any] = {field.name: value for field, value in message.ListFields()}
+    if "tags" in changes:
+        changes["tags"] = message.tags.tags
+    if "expiry" in changes:
+        changes["expiry"] = _expiry(message.expiry)
+    return LinkChanges(**changes)
 
 
 def _expiry(message: pb.Expiry) -> Expiry:
@@ -160,19 +167,14 @@ def write_import_result(message: pb.ImportResult, result: RowResult) -> None:
 
 
 def write_link(message: pb.Link, link: Link, now: datetime) -> None:
-    message.code = link.code
-    message.url = link.url
-    message.title = link.title
+    """Write a link. All fields but tags, state and reason have the value of the link's field."""
+    for name in _PLAIN_FIELDS:
+        setattr(message, name, getattr(link, name))
+    for name in _TIME_FIELDS:
+        if (moment := getattr(link, name)) is not None:
+            getattr(message, name).FromDatetime(moment)
     message.tags.extend(link.tags)
-    message.ended_url = link.ended_url
-    message.public_statistics = link.public_statistics
     message.state = _STATES[link.state_at(now)]
-    message.scan_code = link.scan_code
-    message.created_at.FromDatetime(link.created_at)
-    if link.changed_at is not None:
-        message.changed_at.FromDatetime(link.changed_at)
-    if link.expires_at is not None:
-        message.expires_at.FromDatetime(link.expires_at)
     if link.blocked is not None:
         message.reason = _REASONS[link.blocked]
 

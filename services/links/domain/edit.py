@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from services.links.domain.block import BlockReason
 from services.links.domain.blocklist import VersionedBlocklist
@@ -99,35 +100,28 @@ class LinkChanges:
         """
         if self == LinkChanges():
             raise NoChanges("At least one change is required.")
-        url = None if self.url is None else urls.normalize(self.url)
-        title = None if self.title is None else title_of(self.title)
-        tags = None if self.tags is None else tags_of(self.tags)
-        ended_url = self.ended_url and urls.normalize_ended(self.ended_url)
+        new: dict[str, Any] = {}
+        if self.url is not None:
+            new["url"] = urls.normalize(self.url)
+        if self.title is not None:
+            new["title"] = title_of(self.title)
+        if self.tags is not None:
+            new["tags"] = tags_of(self.tags)
+        if self.expiry is not None:
+            new["expires_at"] = self.expiry.at and self.expiry.at.replace(microsecond=0)
+        if self.ended_url is not None:
+            new["ended_url"] = self.ended_url and urls.normalize_ended(self.ended_url)
+        if self.public_statistics is not None:
+            new["public_statistics"] = self.public_statistics
 
         def apply(link: Link) -> Link:
-            if url is not None and url != link.url:
+            changed = replace(link, **new)
+            if changed.url != link.url:
                 created_url = link.created_url or link.url
-                link = replace(link, url=url, created_url=created_url, changed_at=now)
-            link = replace(
-                link,
-                title=link.title if title is None else title,
-                tags=link.tags if tags is None else tags,
-                expires_at=link.expires_at
-                if self.expiry is None
-                else _whole_second(self.expiry.at),
-                ended_url=link.ended_url if ended_url is None else ended_url,
-                public_statistics=(
-                    link.public_statistics
-                    if self.public_statistics is None
-                    else self.public_statistics
-                ),
-            )
-            return (
-                urls.unblock_if_unlisted(link) if url is not None or ended_url is not None else link
-            )
+                changed = replace(changed, created_url=created_url, changed_at=now)
+            return urls.unblock_if_unlisted(changed) if new.keys() & _DESTINATIONS else changed
 
         return Edit(apply)
 
 
-def _whole_second(moment: datetime | None) -> datetime | None:
-    return moment and moment.replace(microsecond=0)
+_DESTINATIONS = {"url", "ended_url"}

@@ -3,11 +3,7 @@
     _id                the code; a purge keeps it, so that it is never free again
     url                absent once the link is purged
     creator            the owner (`owner_encoding`); absent for an anonymous link
-    created_at
-    title, tags, changed_at, created_url, expires_at, ended_url, public_statistics, removed_at,
-    blocked, listed, spared, spared_at, scan_code
-                       as in `Link` (listed: `blocklist`, spared: `exempt`, spared_at:
-                       `exempt_since`); absent if empty or false
+    others of `FIELDS` fields of `Link`; absent if empty or false
     host_key, ended_host_key
                        the hosts of url and ended_url (`hosts.host_key`)
     bin                true while the link is removed, else absent; the second key of the indexes
@@ -28,17 +24,55 @@ an absent field as null, as indexes store it.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
 from datetime import datetime
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from services.links.domain.block import BlockReason
 from services.links.domain.host import host_at, host_key
 from services.links.domain.link import FormerUrl, Link
+from services.links.domain.owner import ANONYMOUS
 from services.links.storage.owner_encoding import owner_of, value_of
 from services.shared.mongo import Document
 from services.shared.timestamps import from_micros, to_micros
 
 PURGED: Document = {"removed": True}
 """The fields of a purged link or scan code beside `_id`."""
+
+
+class Field(NamedTuple):
+    """The field of a document that has a field of `Link`, and the conversions of its value."""
+
+    name: str
+    encode: Callable[[Any], Any] | None = None
+    decode: Callable[[Any], Any] | None = None
+
+
+FIELDS = {
+    "code": Field("_id"),
+    "url": Field("url"),
+    "owner": Field("creator", value_of, owner_of),
+    "created_at": Field("created_at", to_micros, from_micros),
+    "title": Field("title"),
+    "tags": Field("tags", list, tuple),
+    "changed_at": Field("changed_at", to_micros, from_micros),
+    "created_url": Field("created_url"),
+    "expires_at": Field("expires_at", to_micros, from_micros),
+    "ended_url": Field("ended_url"),
+    "public_statistics": Field("public_statistics"),
+    "removed_at": Field("removed_at", to_micros, from_micros),
+    "blocked": Field("blocked", attrgetter("value"), BlockReason),
+    "blocklist": Field("listed"),
+    "exempt": Field("spared"),
+    "exempt_since": Field("spared_at", to_micros, from_micros),
+    "scan_code": Field("scan_code"),
+}
+"""The field of a document for every field of `Link`. Empty and false values are absent."""
+_READ = [(field.name, *FIELDS[field.name]) for field in dataclasses.fields(Link)]
+LINK = {field.name: 1 for field in FIELDS.values() if field.name != "_id"}
+"""Projection: all fields that `link_of` reads, without history and reports, which may be large."""
 RESOLVED = dict.fromkeys(
     (
         "url",
@@ -53,20 +87,6 @@ RESOLVED = dict.fromkeys(
     1,
 )
 """Projection: the fields that `link_of` needs for a resolution."""
-LINK = RESOLVED | dict.fromkeys(
-    (
-        "title",
-        "tags",
-        "changed_at",
-        "created_url",
-        "public_statistics",
-        "listed",
-        "spared",
-        "spared_at",
-    ),
-    1,
-)
-"""Projection: all fields that `link_of` reads, without history and reports, which may be large."""
 
 
 def document_of(link: Link) -> Document:
@@ -78,26 +98,12 @@ def link_of(document: Document) -> Link | None:
     """Return the link of a document; None for a purged link or a scan code."""
     if "url" not in document:
         return None
-    blocked = document.get("blocked")
-    return Link(
-        code=document["_id"],
-        url=document["url"],
-        owner=owner_of(document.get("creator")),
-        created_at=from_micros(document["created_at"]),
-        title=document.get("title", ""),
-        tags=tuple(document.get("tags", ())),
-        changed_at=_moment(document, "changed_at"),
-        created_url=document.get("created_url", ""),
-        expires_at=_moment(document, "expires_at"),
-        ended_url=document.get("ended_url", ""),
-        public_statistics=document.get("public_statistics", False),
-        removed_at=_moment(document, "removed_at"),
-        blocked=BlockReason(blocked) if blocked else None,
-        blocklist=document.get("listed", ""),
-        exempt=document.get("spared", False),
-        exempt_since=_moment(document, "spared_at"),
-        scan_code=document.get("scan_code", ""),
-    )
+    values: dict[str, Any] = {"owner": ANONYMOUS}
+    for field, name, _, decode in _READ:
+        if name in document:
+            value = document[name]
+            values[field] = decode(value) if decode else value
+    return Link(**values)
 
 
 def links_of(documents: list[Document]) -> list[Link]:
@@ -131,35 +137,13 @@ def update_of(old: Link, new: Link, now: datetime) -> Document:
 
 def _fields(link: Link) -> Document:
     """Return the fields of a link beside `_id` that are neither empty nor false."""
-    owner = value_of(link.owner)
-    fields: Document = {
-        "url": link.url,
-        "creator": owner,
-        "created_at": to_micros(link.created_at),
-        "title": link.title or None,
-        "tags": list(link.tags) or None,
-        "changed_at": _micros(link.changed_at),
-        "created_url": link.created_url or None,
-        "expires_at": _micros(link.expires_at),
-        "ended_url": link.ended_url or None,
-        "public_statistics": link.public_statistics or None,
-        "removed_at": _micros(link.removed_at),
-        "bin": True if link.removed_at else None,
-        "blocked": link.blocked.value if link.blocked else None,
-        "listed": link.blocklist or None,
-        "spared": link.exempt or None,
-        "spared_at": _micros(link.exempt_since),
-        "scan_code": link.scan_code or None,
-        "host_key": host_key(host_at(link.url)),
-        "ended_host_key": host_key(host_at(link.ended_url)) if link.ended_url else None,
-        "folded": None if owner is None else link.search_text(),
+    stored: Document = {
+        name: encode(value) if encode else value
+        for field, (name, encode, _) in FIELDS.items()
+        if field != "code" and (value := getattr(link, field))
     }
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
-def _moment(document: Document, name: str) -> datetime | None:
-    return from_micros(document[name]) if name in document else None
+    stored["bin"] = True if link.removed_at else None
+    stored["folded"] = None if stored["creator"] is None else link.search_text()
+    stored["host_key"] = host_key(host_at(link.url))
+    stored["ended_host_key"] = host_key(host_at(link.ended_url)) if link.ended_url else None
+    return {name: value for name, value in stored.items() if value is not None}

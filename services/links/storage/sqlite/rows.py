@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -15,47 +16,12 @@ from services.links.storage.owner_encoding import OwnerValue, owner_of, value_of
 from services.shared.timestamps import from_micros, to_micros
 
 
-class LinkRow(NamedTuple):
-    """The columns of `links` that make a `Link`."""
+class Column(NamedTuple):
+    """The column of a field of `Link`, and the conversions of its value."""
 
-    code: str
-    url: str
-    creator: OwnerValue
-    created_at: int
-    title: str
-    tags: str
-    changed_at: int | None
-    created_url: str
-    expires_at: int | None
-    ended_url: str
-    public_statistics: int
-    removed_at: int | None
-    blocked: str | None
-    listed: str | None
-    spared: int
-    spared_at: int | None
-    scan_code: str | None
-
-    def link(self) -> Link:
-        return Link(
-            code=self.code,
-            url=self.url,
-            owner=owner_of(self.creator) if self.creator else ANONYMOUS,
-            created_at=from_micros(self.created_at),
-            title=self.title,
-            tags=tuple(self.tags.split("\n")) if self.tags else (),
-            changed_at=_moment(self.changed_at),
-            created_url=self.created_url,
-            expires_at=_moment(self.expires_at),
-            ended_url=self.ended_url,
-            public_statistics=bool(self.public_statistics),
-            removed_at=_moment(self.removed_at),
-            blocked=BlockReason(self.blocked) if self.blocked else None,
-            blocklist=self.listed or "",
-            exempt=bool(self.spared),
-            exempt_since=_moment(self.spared_at),
-            scan_code=self.scan_code or "",
-        )
+    name: str
+    encode: Callable[[Any], Any] | None = None
+    decode: Callable[[Any], Any] | None = None
 
 
 class ResolutionRow(NamedTuple):
@@ -80,9 +46,68 @@ class ResolutionRow(NamedTuple):
         )
 
 
-LINK_COLUMNS = ", ".join(LinkRow._fields)
+def creator_of(owner: Owner) -> str | bytes:
+    """Return an owner as the column `creator` has it."""
+    return value_of(owner) or ""
+
+
+def _owner(creator: OwnerValue) -> Owner:
+    return owner_of(creator) if creator else ANONYMOUS
+
+
+def _tags(lines: str) -> tuple[str, ...]:
+    return tuple(lines.split("\n")) if lines else ()
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)
+
+
+def _or_null(text: str) -> str | None:
+    return text or None
+
+
+def _or_empty(text: str | None) -> str:
+    return text or ""
+
+
+def _reason_value(reason: BlockReason | None) -> str | None:
+    return reason and reason.value
+
+
+def _reason(value: str | None) -> BlockReason | None:
+    return BlockReason(value) if value else None
+
+
+COLUMNS = {
+    "code": Column("code"),
+    "url": Column("url"),
+    "owner": Column("creator", creator_of, _owner),
+    "created_at": Column("created_at", to_micros, from_micros),
+    "title": Column("title"),
+    "tags": Column("tags", "\n".join, _tags),
+    "changed_at": Column("changed_at", _micros, _moment),
+    "created_url": Column("created_url"),
+    "expires_at": Column("expires_at", _micros, _moment),
+    "ended_url": Column("ended_url"),
+    "public_statistics": Column("public_statistics", int, bool),
+    "removed_at": Column("removed_at", _micros, _moment),
+    "blocked": Column("blocked", _reason_value, _reason),
+    "blocklist": Column("listed", _or_null, _or_empty),
+    "exempt": Column("spared", int, bool),
+    "exempt_since": Column("spared_at", _micros, _moment),
+    "scan_code": Column("scan_code", _or_null, _or_empty),
+}
+"""The column of every field of `Link`."""
+_COLUMNS = [COLUMNS[field.name] for field in fields(Link)]
+_DECODERS = [column.decode for column in _COLUMNS]
+LINK_COLUMNS = ", ".join(column.name for column in _COLUMNS)
 RESOLUTION_COLUMNS = ", ".join(ResolutionRow._fields)
-WRITTEN_COLUMNS = (*LinkRow._fields, "folded", "marked_expired")
+WRITTEN_COLUMNS = (*(column.name for column in _COLUMNS), "folded", "marked_expired")
 """The keys of `values_of`."""
 SEARCH_TEXT = "code || char(10) || url || char(10) || title || char(10) || tags"
 """SQL for `Link.search_text` without case folding."""
@@ -91,7 +116,15 @@ PEOPLE = "SELECT people FROM views WHERE views.code = links.code"
 
 def links_of(rows: Iterable[Sequence[Any]]) -> list[Link]:
     """Return the links of rows with `LINK_COLUMNS`."""
-    return [LinkRow._make(row).link() for row in rows]
+    return [
+        Link(
+            *(
+                decode(value) if decode else value
+                for decode, value in zip(_DECODERS, row, strict=True)
+            )
+        )
+        for row in rows
+    ]
 
 
 def find(connection: sqlite3.Connection, code: str, column: str = "code") -> Link | None:
@@ -110,32 +143,11 @@ def find_all(connection: sqlite3.Connection, codes: Sequence[str]) -> dict[str, 
 
 def values_of(link: Link) -> dict[str, Any]:
     """Return the values of a link's row, by column."""
-    return {
-        "code": link.code,
-        "url": link.url,
-        "creator": creator_of(link.owner),
-        "created_at": to_micros(link.created_at),
-        "title": link.title,
-        "tags": "\n".join(link.tags),
-        "changed_at": _micros(link.changed_at),
-        "created_url": link.created_url,
-        "expires_at": _micros(link.expires_at),
-        "ended_url": link.ended_url,
-        "public_statistics": link.public_statistics,
-        "removed_at": _micros(link.removed_at),
-        "blocked": link.blocked and link.blocked.value,
-        "listed": link.blocklist or None,
-        "spared": link.exempt,
-        "spared_at": _micros(link.exempt_since),
-        "scan_code": link.scan_code or None,
-        "folded": _folded(link),
-        "marked_expired": False,
-    }
-
-
-def creator_of(owner: Owner) -> str | bytes:
-    """Return an owner as the column `creator` has it."""
-    return value_of(owner) or ""
+    values: dict[str, Any] = {"folded": _folded(link), "marked_expired": False}
+    for name, (column, encode, _) in COLUMNS.items():
+        value = getattr(link, name)
+        values[column] = encode(value) if encode else value
+    return values
 
 
 def placeholders(values: Sequence[object]) -> str:
@@ -146,11 +158,3 @@ def _folded(link: Link) -> str | None:
     """Return the search text unless SQLite's lower(), which knows only ASCII, can derive it."""
     text = "\n".join((link.code, link.url, link.title, *link.tags))
     return None if text.isascii() else link.search_text()
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
