@@ -10,16 +10,12 @@ from datetime import datetime
 
 from services.links.application.editing import edit_links
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
+from services.links.application.refusals import RefusalLog
 from services.links.domain.code import CodeTaken, NoFreeCode, check_code, random_scan_codes
 from services.links.domain.edit import Edit, LinkChanges, removal, restoration
 from services.links.domain.link import MAX_CREATIONS, MAX_EDITED_CODES, Link, check_count, no_link
 from services.links.domain.owner import Account, Guest, Owner, require_owner
 from services.links.domain.url import UrlPolicy, UrlRefused
-from services.links.metrics import REFUSED
-from services.shared.observability import logs
-
-_REFUSALS_LOGGED = 10
-"""Maximum log lines a minute about refused URLs, which strangers can cause."""
 
 
 class LinkCommands:
@@ -29,7 +25,7 @@ class LinkCommands:
         self._store = store
         self._urls = urls
         self._now = now
-        self._log = logs.Throttled(__name__, max_lines=_REFUSALS_LOGGED)
+        self._refusals = RefusalLog()
 
     async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link and return it. Repeating the creation changes nothing and returns the link.
@@ -139,13 +135,9 @@ class LinkCommands:
 
     @contextmanager
     def _count_refusals(self) -> Iterator[None]:
-        """Count and log URLs that the body refuses. The log does not contain the URL."""
+        """Count and log URLs that the body refuses."""
         try:
             yield
         except UrlRefused as error:
-            match = error.match
-            REFUSED.labels(match.reason.value).inc()
-            self._log.info(
-                "url_refused", reason=match.reason.value, list=match.list, line=match.line
-            )
+            self._refusals.record(error.match)
             raise

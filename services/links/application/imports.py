@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from services.links.application.editing import edit_links
 from services.links.application.enforcement import chunks
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
+from services.links.application.refusals import RefusalLog
 from services.links.domain.edit import removal
 from services.links.domain.imports import (
     IMPORT_RETENTION,
@@ -28,6 +29,7 @@ from services.links.domain.imports import (
     TooManyRows,
     Verdict,
     candidate_of,
+    check_import_id,
     check_row_count,
     codes_of_candidates,
     day_of,
@@ -40,7 +42,7 @@ from services.links.domain.imports import (
 from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
-from services.links.metrics import IMPORTED_ROWS, REFUSED
+from services.links.metrics import IMPORTED_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class Imports:
         self._store = store
         self._urls = urls
         self._now = now
+        self._refusals = RefusalLog()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def check(self, account: Account, rows: Sequence[ImportRow]) -> list[RowResult]:
@@ -90,43 +93,12 @@ class Imports:
 
         Raises InvalidImport, TooManyRows, Unavailable.
         """
+        check_import_id(import_id)
         check_row_count(rows, MAX_IMPORTED_ROWS)
-        now = self._now()
-        Import(account, import_id, now)
-        candidates = await self._candidates(rows)
-        numbers = [one.row.number for one in candidates]
-
-        def work(unit: UnitOfWork) -> tuple[list[RowResult], list[StoredRow], list[Link]]:
-            known = unit.imports.results(account, import_id, numbers)
-            stored = {result.number for result in known}
-            fresh = [one for one in candidates if one.row.number not in stored]
-            if not fresh:
-                return known, [], []
-            _count_rows(unit, account, len(fresh), now)
-            results = _judge_in(unit, account, import_id, fresh)
-            links = {
-                one.row.number: one.link(account, now)
-                for one, result in zip(fresh, results, strict=True)
-                if result.verdict is Verdict.NEW
-            }
-            if links:
-                unit.links.add_all(list(links.values()))
-            new = [
-                StoredRow(
-                    result, fingerprint(links[result.number]) if result.number in links else b""
-                )
-                for result in results
-            ]
-            unit.imports.add_rows(account, import_id, new)
-            found = unit.imports.find(account, import_id) or Import(account, import_id, now)
-            unit.imports.save(replace(found, links=found.links + len(links)))
-            return known + results, new, list(links.values())
-
         # Calls of one account write the same documents. Without the lock they would conflict.
         async with self._lock(account):
-            results, new, links = await self._store.transactions.run("links_import", work)
-        _count_results(candidates, new)
-        return Imported(_in_order(rows, results), links)
+            candidates = await self._candidates(rows)
+            return await self._run(account, import_id, rows, candidates)
 
     async def undo(self, account: Account, import_id: str, after: int | None) -> UndoStep:
         """Remove links that an import created and that are unchanged, as their owner does.
@@ -136,8 +108,8 @@ class Imports:
 
         Raises InvalidImport, NoImport, Unavailable.
         """
+        check_import_id(import_id)
         now = self._now()
-        Import(account, import_id, now)
 
         def work(unit: UnitOfWork) -> UndoStep:
             found = unit.imports.find(account, import_id)
@@ -171,12 +143,61 @@ class Imports:
         since = self._now() - IMPORT_RETENTION
         return await self._store.imports.newest(account, since, MAX_LISTED_IMPORTS)
 
+    async def _run(
+        self,
+        account: Account,
+        import_id: str,
+        rows: Sequence[ImportRow],
+        candidates: Sequence[Candidate],
+    ) -> Imported:
+        now = self._now()
+        numbers = [one.row.number for one in candidates]
+
+        def work(unit: UnitOfWork) -> tuple[list[RowResult], list[StoredRow], list[Link]]:
+            known = unit.imports.results(account, import_id, numbers)
+            stored = {result.number for result in known}
+            fresh = [one for one in candidates if one.row.number not in stored]
+            if not fresh:
+                return known, [], []
+            _count_rows(unit, account, len(fresh), now)
+            results = _judge_in(unit, account, import_id, fresh)
+            links = {
+                one.row.number: one.link(account, now)
+                for one, result in zip(fresh, results, strict=True)
+                if result.verdict is Verdict.NEW
+            }
+            if links:
+                unit.links.add_all(list(links.values()))
+            new = [
+                StoredRow(
+                    result, fingerprint(links[result.number]) if result.number in links else b""
+                )
+                for result in results
+            ]
+            unit.imports.add_rows(account, import_id, new)
+            found = unit.imports.find(account, import_id) or Import(account, import_id, now)
+            unit.imports.save(replace(found, links=found.links + len(links)))
+            return known + results, new, list(links.values())
+
+        results, new, links = await self._store.transactions.run("links_import", work)
+        self._count(candidates, new)
+        return Imported(_in_order(rows, results), links)
+
     async def _candidates(self, rows: Sequence[ImportRow]) -> list[Candidate]:
         candidates: list[Candidate] = []
         for chunk in chunks(unique_rows(rows)):
             candidates += [candidate_of(row, self._urls) for row in chunk]
             await asyncio.sleep(0)
         return candidates
+
+    def _count(self, candidates: Sequence[Candidate], new: Sequence[StoredRow]) -> None:
+        """Count new results and the refusals among them."""
+        for verdict, count in Counter(row.result.verdict for row in new).items():
+            IMPORTED_ROWS.labels(verdict.value).inc(count)
+        numbers = {row.result.number for row in new}
+        for one in candidates:
+            if one.refusal is not None and one.row.number in numbers:
+                self._refusals.record(one.refusal)
 
     def _lock(self, account: Account) -> asyncio.Lock:
         return self._locks.setdefault(account.id, asyncio.Lock())
@@ -204,16 +225,6 @@ def _count_rows(unit: UnitOfWork, account: Account, count: int, now: datetime) -
             retry_after=(end_of(day) - now).total_seconds(),
         )
     unit.imports.save_rows_on(account, day, total)
-
-
-def _count_results(candidates: Sequence[Candidate], new: Sequence[StoredRow]) -> None:
-    """Count new results in the metrics."""
-    for verdict, count in Counter(row.result.verdict for row in new).items():
-        IMPORTED_ROWS.labels(verdict.value).inc(count)
-    numbers = {row.result.number for row in new}
-    for one in candidates:
-        if one.refusal is not None and one.row.number in numbers:
-            REFUSED.labels(one.refusal.reason.value).inc()
 
 
 def _in_order(rows: Sequence[ImportRow], results: Sequence[RowResult]) -> list[RowResult]:

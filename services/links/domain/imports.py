@@ -161,10 +161,6 @@ class Import:
     removed: int = 0
     """Number of those that were removed again when it was undone."""
 
-    def __post_init__(self) -> None:
-        if not _IMPORT_ID.fullmatch(self.id):
-            raise InvalidImport("The id of an import has 22 characters of A-Z, a-z, 0-9, - and _.")
-
     def is_over_at(self, now: datetime) -> bool:
         """Return whether it can no longer be undone."""
         return self.started_at + IMPORT_RETENTION <= now
@@ -246,6 +242,12 @@ def unique_rows(rows: Iterable[ImportRow]) -> list[ImportRow]:
             raise InvalidImport(f"A row number is between 0 and {MAX_ROW_NUMBER}.")
         first.setdefault(row.number, row)
     return list(first.values())
+
+
+def check_import_id(import_id: str) -> None:
+    """Raise InvalidImport for a malformed id."""
+    if not _IMPORT_ID.fullmatch(import_id):
+        raise InvalidImport("The id of an import has 22 characters of A-Z, a-z, 0-9, - and _.")
 
 
 def check_row_count(rows: Sequence[ImportRow], limit: int) -> None:
