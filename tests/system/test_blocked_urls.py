@@ -84,6 +84,19 @@ def test_the_log_has_list_and_line_and_no_visitor_data(product: Product) -> None
     assert after == before + 1
 
 
+def test_a_refused_row_of_an_import_is_counted_once(product: Product) -> None:
+    name = 'atajo_urls_refused_total{reason="phishing"}'
+    before = product.metric(name, "links")
+    token = product.log_in(product.register())
+    rows = [{"row": 1, "code": new_code(), "url": "phish.example/row"}]
+    call = {"token": token, "import_id": "a" * 22, "rows": rows}
+    for function in ("checkImport", "importLinks", "importLinks"):
+        sent = call if function == "importLinks" else {"token": token, "rows": rows}
+        [result] = list(product.data(function, sent).values())[1]
+        assert result["verdict"] == "refused"
+    assert product.metric(name, "links") == before + 1
+
+
 def test_existing_and_new_links_follow_a_list_through_a_kill(product: Product, lists: Path) -> None:
     codes = [new_code() for _ in range(3)]
     product.data("createShortLink", {"code": codes[0], "url": "https://x.later.example/", **ME})
