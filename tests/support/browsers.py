@@ -33,8 +33,11 @@ def driver() -> Iterator[Playwright]:
         if node := shutil.which("node"):
             os.environ.setdefault("PLAYWRIGHT_NODEJS_PATH", node)
         playwright = own.start()
-    yield playwright
-    playwright.stop()
+    try:
+        yield playwright
+    finally:
+        # Its event loop would remain in this thread, and fail every later asynchronous test.
+        playwright.stop()
 
 
 @contextmanager
@@ -49,5 +52,7 @@ def running_chromium(*flags: str, shell: bool = True) -> Iterator[Browser]:
         browser = playwright.chromium.launch(
             executable_path=path, args=["--disable-gpu", "--in-process-gpu", *sandbox, *flags]
         )
-        yield browser
-        browser.close()
+        try:
+            yield browser
+        finally:
+            browser.close()
