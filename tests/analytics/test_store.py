@@ -271,7 +271,7 @@ async def test_deleting_days_does_not_change_totals_and_later_days(opened: Opene
 
 
 @settings(
-    max_examples=16, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_aggregation_does_not_change_sums(opened: Opened, data: st.DataObject) -> None:

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.faults.fleet import STORES
 from tests.system.faults.run import run
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", ["sqlite", pytest.param("mongodb", marks=pytest.mark.slow)])
 def test_ten_kills_at_random_lose_nothing_and_count_nothing_twice(
     tmp_path: Path, store: str
 ) -> None:
