@@ -14,6 +14,7 @@ from gateway.functions.owned_links import ChangesPayload
 from services.links.api.messages import link_changes_of, write_link
 from services.links.application.ports import LinkStore
 from services.links.domain.edit import Edit, Expiry, LinkChanges
+from services.links.domain.imports import fingerprint
 from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
@@ -94,3 +95,10 @@ def test_a_change_of_a_field_passes_every_layer(name: str) -> None:
     changed = received.edit(UrlPolicy("https://atajo.example"), NOW).apply(BARE)
     stored = tuple(value) if isinstance(value, list) else value
     assert getattr(changed, name) == stored
+
+
+@pytest.mark.parametrize("name", sorted(field.name for field in fields(LinkChanges)))
+def test_undoing_an_import_spares_a_link_with_a_changed_field(name: str) -> None:
+    field = "expires_at" if name == "expiry" else name
+    changed = replace(BARE, **{field: field_values.values(Link)[field]})
+    assert fingerprint(changed) != fingerprint(BARE)

@@ -18,13 +18,18 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 from unittest.mock import Mock
 
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from deploy.local.settings import RunSettings
 from deploy.monitoring.__main__ import MonitorSettings
 from gateway.backends.owners import Guest
+from gateway.backends.ports import Link
+from gateway.backends.view_counts import Totals
+from gateway.functions.link_json import link_json
+from gateway.functions.owned_links import ChangesPayload
 from gateway.functions.table import Function, Limits, table
+from gateway.redirects.resolution import BlockReason, LinkState
 from gateway.settings import GatewaySettings
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
@@ -33,6 +38,7 @@ from services.links.settings import LinksSettings
 from services.reconciler.settings import ReconcilerSettings
 from services.shared.settings import PREFIX, ProcessSettings, ServiceSettings
 from tests.deployment.monitoring.rules import alerts
+from tests.support import field_values
 from tests.support.processes import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -73,6 +79,8 @@ def tables() -> dict[str, str]:
     made = {f"settings-{name}": _settings(*classes) for name, classes in SETTINGS.items()}
     made["settings-web"] = _web_settings()
     made["payloads"] = _payloads()
+    made["changes"] = _table(("field", "value"), _typed(ChangesPayload))
+    made["link"] = _link()
     made["metrics-web"] = _web_metrics()
     made["alerts"] = _alerts()
     for folder in ("gateway", "services"):
@@ -164,13 +172,41 @@ def _fields(function: Function) -> str:
     return ", ".join(fields)
 
 
+def _typed(payload: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    """Return the fields of a payload with their JSON types."""
+    for name, field in payload.model_fields.items():
+        yield f"`{field.alias or name}`", _kind(field.annotation)
+
+
+def _link() -> str:
+    """Return the table of the fields of a link, as its owner gets them."""
+    link = field_values.filled(Link)
+    bare = Link(
+        **{name: getattr(link, name) for name in ("code", "url", "title", "created_at")},
+        changed_at=None,
+        state=link.state,
+        reason=None,
+    )
+    shown, empty = link_json(link, Totals()), link_json(bare, None)
+    enums = {"state": LinkState, "reason": BlockReason}
+    rows = []
+    for name, value in shown.items():
+        kind = _kind(enums.get(name, type(value)))
+        if name not in empty:
+            kind += "; absent if it has none"
+        elif empty[name] is None:
+            kind += " or null"
+        rows.append((f"`{name}`", kind))
+    return _table(("field", "value"), rows)
+
+
 def _kind(annotation: Any) -> str:
     """Return the JSON type of an annotation."""
     if get_origin(annotation) is Annotated:
         annotation = get_args(annotation)[0]
     if get_origin(annotation) in (Union, UnionType):
         return " or ".join(_kind(each) for each in get_args(annotation))
-    if get_origin(annotation) in (list, tuple):
+    if (get_origin(annotation) or annotation) in (list, tuple):
         return "list"
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return "one of " + ", ".join(f"`{member.value}`" for member in annotation)
