@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pymongo
 import pytest
 
 from services.links.__main__ import STORE_FACTORIES
@@ -39,7 +40,9 @@ from services.links.domain.owner import Account, Guest, InvalidOwner, Owner
 from services.links.domain.query import LinkFilter, LinkOrder
 from services.links.domain.text import trimmed_tags, trimmed_title
 from services.links.domain.url import UrlPolicy
+from services.links.storage import mongo, sqlite
 from services.shared.errors import Unavailable
+from services.shared.stores import StoreFactories
 from tests.support import link_operations
 from tests.support.link_operations import FakeBlocklist, Service
 from tests.support.store_fixtures import NewStore, add_all, open_stores_at
@@ -316,6 +319,48 @@ async def test_two_calls_with_the_same_rows_at_once(
             assert sum(each.links for each in listed) == len(rows)
             if is_same_import:
                 assert all(set(verdicts(each.results)) == {V.NEW} for each in outcomes)
+
+
+async def test_a_code_goes_to_an_import_or_to_a_creation(new_store: NewStore) -> None:
+    with new_store() as setting:
+        async with (
+            open_stores_at(setting, "links", STORE_FACTORIES) as one,
+            open_stores_at(setting, "links", STORE_FACTORIES) as other,
+        ):
+            for number in range(10):
+                codes = [f"code{number}{n:03}" for n in range(40)]
+                importing = service_of(one).imports.run(
+                    ONE,
+                    FIRST,
+                    [ImportRow(number * 100 + n, code, A) for n, code in enumerate(codes)],
+                )
+                creating = (other.links.add(Link(code, B, TWO, NOW)) for code in codes)
+                imported, created = await asyncio.gather(importing, asyncio.gather(*creating))
+                by_import = {link.code for link in imported.links}
+                by_creation = {
+                    link.code for link in created if link is not None and link.owner == TWO
+                }
+                assert by_import.isdisjoint(by_creation)
+                assert by_import | by_creation == set(codes)
+                assert [result.verdict for result in imported.results] == [
+                    V.NEW if code in by_import else V.TAKEN for code in codes
+                ]
+
+
+async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> None:
+    first = StoreFactories[LinkStore](
+        sqlite.open_store, sqlite.MIGRATIONS[:1], lambda: (mongo.open_store, mongo.SCHEMA[:1])
+    )
+    with new_store() as setting:
+        if setting.startswith("mongodb"):  # The database may have been used by other tests.
+            with pymongo.MongoClient[dict[str, Any]](setting) as client:
+                client.get_default_database().schema.delete_many({})
+        async with open_stores_at(setting, "links", first) as store:
+            await store.links.add(Link("mine", A, ONE, NOW))
+        async with open_stores_at(setting, "links", STORE_FACTORIES) as store:
+            rows = rows_of(("mine", A), ("abcd", A))
+            results = (await service_of(store).imports.run(ONE, FIRST, rows)).results
+            assert verdicts(results) == [V.EXISTS, V.NEW]
 
 
 @pytest.mark.parametrize("broken", ["before", "after"])
