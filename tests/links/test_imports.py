@@ -134,7 +134,7 @@ def test_the_code_decides_next_and_rows_take_codes_from_later_rows() -> None:
         ("abcd", A, V.DUPLICATE, "abcd"),
         ("AbCd", A, V.NEW, "AbCd"),
         ("theirs", A, V.DUPLICATE, None),
-        (None, A, V.DUPLICATE, None),
+        (None, A, V.NOT_A_CODE, None),
         (None, B, V.NOT_A_CODE, None),
     ]
     rows = rows_of(*((code, url) for code, url, _, _ in cases))

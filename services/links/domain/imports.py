@@ -172,13 +172,15 @@ class _Judge:
 
     owner: Account
     holders: CodeHolders
-    _judged: dict[tuple[str | None, str], RowResult] = field(default_factory=dict)
+    _judged: dict[tuple[str, str], RowResult] = field(default_factory=dict)
     _created: set[str] = field(default_factory=set)
 
     def judge(self, candidate: Candidate) -> RowResult:
         row = candidate.row
         if candidate.fault is not None:
             return RowResult(row.number, candidate.fault)
+        if row.code is None or not is_code(row.code):
+            return RowResult(row.number, Verdict.NOT_A_CODE)
         content = (row.code, candidate.url)
         if earlier := self._judged.get(content):
             return RowResult(row.number, Verdict.DUPLICATE, earlier.code)
@@ -186,13 +188,11 @@ class _Judge:
         has_link = verdict in (Verdict.NEW, Verdict.EXISTS, Verdict.DUPLICATE)
         result = RowResult(row.number, verdict, row.code if has_link else None)
         self._judged[content] = result
-        if verdict is Verdict.NEW and row.code:
+        if verdict is Verdict.NEW:
             self._created.add(row.code)
         return result
 
-    def _verdict_on_code(self, code: str | None, url: str) -> Verdict:
-        if code is None or not is_code(code):
-            return Verdict.NOT_A_CODE
+    def _verdict_on_code(self, code: str, url: str) -> Verdict:
         if is_reserved(code):
             return Verdict.RESERVED
         link = self.holders.links.get(code)
