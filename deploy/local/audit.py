@@ -24,8 +24,8 @@ _NPM_AUDIT = ("npm", "--prefix", "web", "audit", "--json")
 def main() -> None:
     lines, found = [], False
     for audit in (_python_packages, _npm_packages):
-        said, findings = audit()
-        lines += said
+        messages, findings = audit()
+        lines += messages
         found = found or findings
     sys.stdout.write("\n".join(lines) + "\n")
     sys.exit(1 if found else 0)

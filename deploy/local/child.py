@@ -91,8 +91,8 @@ def _become(module: str, control: socket.socket, others: Sequence[socket.socket]
     for other in others:
         other.close()
     with control:
-        told, fds, _, _ = socket.recv_fds(control, 1, 3)
-        if not told:  # The supervisor has ended.
+        received, fds, _, _ = socket.recv_fds(control, 1, 3)
+        if not received:  # The supervisor has ended.
             return
         lifeline, ready, _ = fds
         env = json.loads(b"".join(iter(lambda: control.recv(1 << 16), b"")))
@@ -147,22 +147,22 @@ class Child:
         )
         try:
             async with asyncio.timeout(_PATIENCE) as patience:
-                while "upgrading" in (said := await self._said(lines)):
+                while "upgrading" in (report := await self._message(lines)):
                     patience.reschedule(None)
-                    sys.stderr.write(f"{self.name} upgrades {said['upgrading']} first.\n")
+                    sys.stderr.write(f"{self.name} upgrades {report['upgrading']} first.\n")
         except TimeoutError:
             raise Failed(f"{self.name} was not ready within {_PATIENCE:.0f} s", 1) from None
         finally:
             transport.close()
-        self.addresses = said
+        self.addresses = report
 
-    async def _said(self, lines: asyncio.StreamReader) -> dict[str, str]:
+    async def _message(self, lines: asyncio.StreamReader) -> dict[str, str]:
         """Return the next line of the process. Raises Failed if it ends first."""
         line = await lines.readline()
         if not line:
             await self.watch()
-        said: dict[str, str] = json.loads(line)
-        return said
+        report: dict[str, str] = json.loads(line)
+        return report
 
     async def watch(self) -> NoReturn:
         """Wait until the process ends unexpectedly. Raises Failed."""

@@ -240,7 +240,7 @@ def _store(job: str) -> Row:
 
 
 def _statistics() -> Row:
-    asked = f'{_OURS}, job="analytics", grpc_method="GetStatistics"'
+    selector = f'{_OURS}, job="analytics", grpc_method="GetStatistics"'
     return Row(
         "Statistics",
         [
@@ -248,13 +248,16 @@ def _statistics() -> Row:
                 "Requests",
                 "reqps",
                 "RESOURCE_EXHAUSTED: too many reads at once. INVALID_ARGUMENT is expected.",
-                (_rate("grpc_server_handling_seconds_count", "grpc_code", asked), "{{grpc_code}}"),
+                (
+                    _rate("grpc_server_handling_seconds_count", "grpc_code", selector),
+                    "{{grpc_code}}",
+                ),
             ),
             graph(
                 "Duration",
                 "s",
                 "Including the wait: about 10 ms for one link, seconds for many.",
-                *_percentiles("grpc_server_handling_seconds", asked),
+                *_percentiles("grpc_server_handling_seconds", selector),
                 runbook="store-slow",
             ),
             graph(

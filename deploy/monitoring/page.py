@@ -79,12 +79,12 @@ def _dashboard(dashboard: Dashboard, prometheus: str, grafana: str | None) -> It
 
 def _graph(panel: Panel, prometheus: str) -> str:
     """Return the URL of the panel's queries in Prometheus."""
-    asked: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for number, query in enumerate(panel.queries):
-        asked[f"g{number}.expr"] = query.expr.replace("$__rate_interval", "1m")
-        asked[f"g{number}.tab"] = "0"
-        asked[f"g{number}.range_input"] = "30m"
-    return f"{prometheus}/graph?{urlencode(asked)}"
+        parameters[f"g{number}.expr"] = query.expr.replace("$__rate_interval", "1m")
+        parameters[f"g{number}.tab"] = "0"
+        parameters[f"g{number}.range_input"] = "30m"
+    return f"{prometheus}/graph?{urlencode(parameters)}"
 
 
 def _item(address: str, title: str, about: str) -> str:

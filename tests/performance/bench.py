@@ -43,7 +43,7 @@ _LOOK_SECONDS = 3.0
 """Longer than the two seconds after which view counts are copied."""
 _QUIET_SHARE = 0.1
 """Of a core, all processes together."""
-_MOST_LOOKS = 40
+_MAX_CHECKS = 40
 
 BROWSER_HEADERS = {
     "User-Agent": BROWSER,
@@ -183,12 +183,12 @@ def cpu_seconds(pid: int) -> float:
 
 def settle(pids: Sequence[int]) -> None:
     """Wait until processes have finished their work, such as counting visits."""
-    for _ in range(_MOST_LOOKS):
+    for _ in range(_MAX_CHECKS):
         before = sum(map(cpu_seconds, pids))
         time.sleep(_LOOK_SECONDS)
         if sum(map(cpu_seconds, pids)) - before < _QUIET_SHARE * _LOOK_SECONDS:
             return
-    raise SystemExit(f"Not quiet within {_MOST_LOOKS * _LOOK_SECONDS:g} s.")
+    raise SystemExit(f"Not quiet within {_MAX_CHECKS * _LOOK_SECONDS:g} s.")
 
 
 def need(*tools: str) -> None:

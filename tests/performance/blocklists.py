@@ -103,8 +103,10 @@ class Bench:
 
     def _computed(self) -> float:
         """CPU seconds of the process so far, without its readers."""
-        told = Path(f"/proc/{self._process.popen.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(told[11]) + int(told[12])) / os.sysconf("SC_CLK_TCK")
+        fields = (
+            Path(f"/proc/{self._process.popen.pid}/stat").read_text().rpartition(")")[2].split()
+        )
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def resident(self) -> int:
         """Resident bytes of the process."""
@@ -177,11 +179,11 @@ async def _measure(folder: Path) -> dict[str, object]:
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="atajo-bench-") as folder:
-        told = json.dumps(asyncio.run(_measure(Path(folder))), indent=2)
-    print(told)
+        fields = json.dumps(asyncio.run(_measure(Path(folder))), indent=2)
+    print(fields)
     report = ROOT / "reports" / "bench-blocklists.json"
     report.parent.mkdir(exist_ok=True)
-    report.write_text(told + "\n", encoding="utf-8")
+    report.write_text(fields + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -113,5 +113,5 @@ def size(url: str) -> float:
 def cpu_seconds(url: str) -> float:
     """Return the CPU seconds of a server so far."""
     with MongoClient[Document](url) as client:
-        told = client.admin.command("serverStatus")["extra_info"]
-        return float(told["user_time_us"] + told["system_time_us"]) / 1e6
+        usage = client.admin.command("serverStatus")["extra_info"]
+        return float(usage["user_time_us"] + usage["system_time_us"]) / 1e6

@@ -106,7 +106,7 @@ _BESIDE = ["newest", "oldest"] * 5 + ["search"] * 2 + ["most_viewed"]
 """Reads per second beside the measured redirects."""
 STATISTICS_GOAL = 100
 """95th percentile in milliseconds for one link and any range."""
-MOST_VISITS = 100_000_000
+MAX_VISITS = 100_000_000
 BATCH = 5_000
 _ROUNDS = 3
 _REMOVAL_SECONDS = 3600
@@ -123,7 +123,7 @@ def main() -> None:
     )
     parser.add_argument("--seconds", type=int, default=3, help="of each load by wrk")
     parser.add_argument(
-        "--visits", type=int, default=MOST_VISITS, help="of which statistics are read; 0 for none"
+        "--visits", type=int, default=MAX_VISITS, help="of which statistics are read; 0 for none"
     )
     parser.add_argument(
         "--mongodb-links",
@@ -133,7 +133,7 @@ def main() -> None:
         help="beside which lists are read on MongoDB; 0 for none",
     )
     parser.add_argument(
-        "--mongodb-visits", type=int, default=MOST_VISITS, help="the same on MongoDB; 0 for none"
+        "--mongodb-visits", type=int, default=MAX_VISITS, help="the same on MongoDB; 0 for none"
     )
     parser.add_argument(
         "--filled",
@@ -553,9 +553,9 @@ def report_statistics(found: dict[str, dict[str, float]]) -> None:
     """Print the table of statistics and write its file."""
     for title, row in found.items():
         print(f"{title:>32}" + "".join(f"{name:>16} {n:11,.1f}" for name, n in row.items()))
-        if "seconds to fill" in row and row["visits"] < MOST_VISITS:
-            times = MOST_VISITS / row["visits"]
-            print(f"{'':>32} {MOST_VISITS:,}: {row['seconds to fill'] * times / 60:,.0f} minutes")
+        if "seconds to fill" in row and row["visits"] < MAX_VISITS:
+            times = MAX_VISITS / row["visits"]
+            print(f"{'':>32} {MAX_VISITS:,}: {row['seconds to fill'] * times / 60:,.0f} minutes")
     print(f"{'goal':>32} 64 bytes a visit; 1 link under {STATISTICS_GOAL} ms")
     _write("bench-statistics", found)
 

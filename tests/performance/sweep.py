@@ -43,7 +43,7 @@ HOSTS_OF_A_LISTED_ONE = 100
 _AT_A_TIME = 1000
 _STORES = ("SQLite", "MongoDB")
 _LOOK_SECONDS = 0.1
-_MOST_SECONDS = 600.0
+_MAX_SECONDS = 600.0
 _SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
 
 
@@ -155,7 +155,7 @@ def _await_sweep(process: Process) -> float:
     began = time.monotonic()
     for is_behind in (True, False):
         while (_behind(process) > 0) != is_behind:
-            assert time.monotonic() - began < _MOST_SECONDS
+            assert time.monotonic() - began < _MAX_SECONDS
             time.sleep(_LOOK_SECONDS)
     return time.monotonic() - began
 

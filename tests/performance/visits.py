@@ -327,9 +327,9 @@ async def _measure(process: Process) -> dict[str, dict[str, float]]:
             beside: list[float] = []
             small = asyncio.create_task(_small_calls(stub, beside))
             found[title], found[f"{title}, of a core"] = {}, {}
-            for name, asked in _spans().items():
+            for name, period in _spans().items():
                 try:
-                    taken, of_a_core = await _asked(stub, asked_of, asked, process.popen.pid)
+                    taken, of_a_core = await _asked(stub, asked_of, period, process.popen.pid)
                 except TimeoutError:
                     break
                 found[title][name], found[f"{title}, of a core"][name] = taken, of_a_core
@@ -343,7 +343,7 @@ async def _measure(process: Process) -> dict[str, dict[str, float]]:
 async def _asked(
     stub: pb_grpc.AnalyticsServiceAsyncStub,
     groups: Sequence[Sequence[str]],
-    asked: pb.GetStatisticsRequest,
+    period: pb.GetStatisticsRequest,
     pid: int,
 ) -> tuple[float, float]:
     """Return the 95th percentile in milliseconds of a range of these groups of links, and the CPU
@@ -352,11 +352,11 @@ async def _asked(
     of_a_core = []
     for codes in groups:
         request = pb.GetStatisticsRequest(codes=codes, timezone="America/Santiago")
-        request.MergeFrom(asked)
+        request.MergeFrom(period)
         request.top = 100 if len(codes) > 1 else 0
         before = cpu_seconds(pid)
         started = time.perf_counter()
-        await _told(stub, request)
+        await _call(stub, request)
         taken.append(1000 * (time.perf_counter() - started))
         of_a_core.append(1000 * (cpu_seconds(pid) - before))
     taken.sort()
@@ -364,7 +364,7 @@ async def _asked(
     return taken[len(taken) * 95 // 100], of_a_core[len(taken) * 95 // 100]
 
 
-async def _told(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.GetStatisticsRequest) -> None:
+async def _call(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.GetStatisticsRequest) -> None:
     """Call, and retry as a page would: if it takes longer than a gateway waits (part of it is
     cached then), or its connection reached its maximum age."""
     async with asyncio.timeout(_PATIENCE):

@@ -344,8 +344,8 @@ def test_a_preview_and_a_report(client: FirebaseClient, owner: Owner) -> None:
     assert data(client, "previewLink", {"code": new_code()}) == {"success": True, "preview": None}
     first = data(client, "reportLink", {"code": code})
     assert first.keys() == {"success", "report"}
-    said = {"reason": None, "details": "ñ" * 1000, "contact": "ana@b.example"}
-    assert data(client, "reportLink", {"code": code, **said, **owner}) == first
+    report = {"reason": None, "details": "ñ" * 1000, "contact": "ana@b.example"}
+    assert data(client, "reportLink", {"code": code, **report, **owner}) == first
     assert data(client, "reportLink", {"code": code, "reason": "spam"}) != first
     assert data(client, "reportLink", {"code": new_code()}) == NO_EXIST
     bad = {"code": code, "contact": "nobody"}

@@ -102,12 +102,12 @@ def test_nginx_follows_every_accepted_url_as_the_gateway_does_and_each_visit_cou
         closing(HTTPConnection(web.address, timeout=30)) as proxied,
     ):
         made = make_links(gateway, chance)
-        wanted: Counter[str] = Counter()
+        expected: Counter[str] = Counter()
         for link in made:
             by_gateway, by_nginx = follow(direct, link.code), follow(proxied, link.code)
             assert by_nginx == by_gateway
             assert by_gateway[0] == 302
-            wanted[link.code] += 2 * link.counts
+            expected[link.code] += 2 * link.counts
 
         def counted() -> Counter[str]:
             counts: Counter[str] = Counter()
@@ -115,7 +115,7 @@ def test_nginx_follows_every_accepted_url_as_the_gateway_does_and_each_visit_cou
                 counts[visit.code] += visit.count
             return counts
 
-        total = wanted.total()
+        total = expected.total()
         wait_until(lambda: counted().total() >= total, RECOVERY_SECONDS)
         assert counted().total() == total
 

@@ -96,16 +96,16 @@ def test_processes_know_all_their_settings(
     rendered: list[Manifest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, settings in SETTINGS.items():
-        told = environment(pods(rendered)[name])
+        env = environment(pods(rendered)[name])
         known = {f"ATAJO_{field.upper()}" for field in settings.model_fields}
         # A variable that is not a setting itself names a setting's file.
-        files = {each for each in told if each not in known}
+        files = {each for each in env if each not in known}
         assert {each.removesuffix("_FILE") for each in files} <= known, name
         with monkeypatch.context() as patched:
-            for key, value in told.items():
+            for key, value in env.items():
                 if key not in files and value:
                     patched.setenv(key, value)
-            patched.setenv("ATAJO_STORE", told.get("ATAJO_STORE") or "mongodb://elsewhere/")
+            patched.setenv("ATAJO_STORE", env.get("ATAJO_STORE") or "mongodb://elsewhere/")
             patched.setenv("ATAJO_TOKEN_SECRET", "x" * 48)
             settings.load()
 
@@ -127,14 +127,14 @@ def test_the_operators_pod_is_complete_when_scaled_up(rendered: list[Manifest]) 
 
 @pytest.mark.parametrize("caller", ["admin", "reconciler"])
 def test_callers_of_removals_dial_the_admin_ports(rendered: list[Manifest], caller: str) -> None:
-    told = environment(pods(rendered)[caller])
+    env = environment(pods(rendered)[caller])
     for name in SERVICES:
         service = of_kind("Service", rendered)[name]["spec"]
         port = next(each["port"] for each in service["ports"] if each["name"] == "admin")
-        assert told[f"ATAJO_{name.upper()}_ADMIN_ADDRESS"] == f"dns:///atajo-{name}:{port}"
+        assert env[f"ATAJO_{name.upper()}_ADMIN_ADDRESS"] == f"dns:///atajo-{name}:{port}"
         assert environment(pods(rendered)[name])["ATAJO_ADMIN_LISTEN"].endswith(f":{port}")
     if caller == "reconciler":
-        assert told["ATAJO_ANALYTICS_ADDRESS"] == "dns:///atajo-analytics:50051"
+        assert env["ATAJO_ANALYTICS_ADDRESS"] == "dns:///atajo-analytics:50051"
 
 
 def test_services_select_the_pods_of_their_component(rendered: list[Manifest]) -> None:
@@ -203,8 +203,8 @@ def test_manifests_contain_no_secret_if_secrets_are_given() -> None:
     assert not of_kind("Secret", rendered)
     assert "mongodb://" not in text("production")
     for name in SERVICES:
-        told = environment(pods(rendered)[name])
-        assert told["ATAJO_STORE_FILE"] == "/run/secrets/atajo/ATAJO_STORE"
+        env = environment(pods(rendered)[name])
+        assert env["ATAJO_STORE_FILE"] == "/run/secrets/atajo/ATAJO_STORE"
         volume = next(each for each in pods(rendered)[name]["volumes"] if each["name"] == "secrets")
         stores = [
             source["secret"]
@@ -231,9 +231,9 @@ def test_a_gateway_has_its_journal_on_its_own_claim() -> None:
     assert gateway["podManagementPolicy"] == "Parallel"
     assert [claim["metadata"]["name"] for claim in gateway["volumeClaimTemplates"]] == ["journal"]
     (mount,) = gateway["template"]["spec"]["containers"][0]["volumeMounts"]
-    told = environment(gateway["template"]["spec"])
+    env = environment(gateway["template"]["spec"])
     assert mount["name"] == "journal"
-    assert told["ATAJO_JOURNAL_DIR"].startswith(mount["mountPath"] + "/")
+    assert env["ATAJO_JOURNAL_DIR"].startswith(mount["mountPath"] + "/")
 
     without = of_kind("StatefulSet", manifests("small"))["gateway"]["spec"]
     assert "volumeClaimTemplates" not in without
@@ -289,16 +289,16 @@ def test_the_ingress_has_the_host_of_the_public_url() -> None:
 
 def test_the_ingress_buffers_the_longest_redirect_with_any_annotations() -> None:
     name = "nginx.ingress.kubernetes.io/proxy-buffer-size"
-    wanted = f"{Edge.load().redirect_header_bytes // 1024}k"
+    size = f"{Edge.load().redirect_header_bytes // 1024}k"
     other = "ingress.annotations.cert-manager\\.io/issuer=ours"
     own = "ingress.annotations.nginx\\.ingress\\.kubernetes\\.io/proxy-buffer-size=64k"
-    for settings, told in (
-        ((), {name: wanted}),
-        ((other,), {name: wanted, "cert-manager.io/issuer": "ours"}),
+    for settings, env in (
+        ((), {name: size}),
+        ((other,), {name: size, "cert-manager.io/issuer": "ours"}),
         ((own,), {name: "64k"}),
     ):
         ingress = of_kind("Ingress", manifests("production", *settings))["web"]
-        assert ingress["metadata"]["annotations"].items() >= told.items()
+        assert ingress["metadata"]["annotations"].items() >= env.items()
 
 
 def test_a_kind_cluster_listens_at_its_public_url() -> None:
@@ -396,8 +396,8 @@ def test_an_invalid_value_is_refused(setting: str, complaint: str) -> None:
 
 
 def test_only_nginx_counts_trusted_hops() -> None:
-    told = environment(pods(manifests("small", "trustedHops=2"))["web"])
-    assert (told["ATAJO_TRUSTED_HOPS"], told["ATAJO_TRUSTED_PROXIES"]) == ("2", "")
+    env = environment(pods(manifests("small", "trustedHops=2"))["web"])
+    assert (env["ATAJO_TRUSTED_HOPS"], env["ATAJO_TRUSTED_PROXIES"]) == ("2", "")
 
 
 def test_images_can_be_pinned_by_digest() -> None:
@@ -425,6 +425,6 @@ def test_an_upgrade_does_not_restart_mongodb() -> None:
 
 def test_env_of_a_component_overrides_the_chart() -> None:
     rendered = manifests("small", "gateway.env.ATAJO_JOURNAL_DIR=/var/lib/atajo/elsewhere")
-    told = environment(pods(rendered)["gateway"])
-    assert told["ATAJO_JOURNAL_DIR"] == "/var/lib/atajo/elsewhere"
-    assert told["ATAJO_CACHE_BYTES"] == "250000000"
+    env = environment(pods(rendered)["gateway"])
+    assert env["ATAJO_JOURNAL_DIR"] == "/var/lib/atajo/elsewhere"
+    assert env["ATAJO_CACHE_BYTES"] == "250000000"

@@ -131,10 +131,10 @@ def await_all() -> None:
 
 def replicas(component: str) -> int:
     """Return the desired replicas of a workload."""
-    wanted = kubectl(
+    replicas = kubectl(
         "get", f"{KINDS[component]}/atajo-{component}", "-o", "jsonpath={.spec.replicas}"
     )
-    return int(wanted)
+    return int(replicas)
 
 
 def scale(component: str, number: int) -> None:

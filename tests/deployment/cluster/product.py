@@ -15,21 +15,21 @@ class ClusterProduct(Product):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.url = cluster.URL
-        self._wanted: dict[str, int] = {}
+        self._replicas: dict[str, int] = {}
         self._ways: dict[str, cluster.PortForward] = {}
 
     def start(self, *names: str) -> None:
         """Restore the pods that `kill` removed, and wait until they are reachable."""
         for name in names or PROCESSES:
-            if wanted := self._wanted.pop(name, 0):
-                cluster.scale(name, wanted)
+            if replicas := self._replicas.pop(name, 0):
+                cluster.scale(name, replicas)
                 if name in SERVICES:
                     cluster.await_found(name)
 
     def kill(self, *names: str) -> None:
         """Remove all pods of components."""
         for name in names or PROCESSES:
-            self._wanted[name] = cluster.replicas(name)
+            self._replicas[name] = cluster.replicas(name)
             cluster.scale(name, 0)
 
     def admin_address(self, name: str) -> str:

@@ -82,10 +82,10 @@ def test_every_workload_scales_to_three_and_back(product: ClusterProduct, note: 
 
 def _spread(component: str, product: ClusterProduct) -> list[int]:
     """Return each pod's share of a component's new work in percent."""
-    with ExitStack() as kept:
+    with ExitStack() as stack:
         before = {pod.name: cluster.work(pod) for pod in cluster.pods(component)}
         # Concurrent enough that nginx opens new connections.
-        connections = [_connect(kept) for _ in range(48)]
+        connections = [_connect(stack) for _ in range(48)]
         with ThreadPoolExecutor(len(connections)) as pool:
             for _ in range(5):
                 list(pool.map(_ask_for_something_unknown, connections))
@@ -93,9 +93,9 @@ def _spread(component: str, product: ClusterProduct) -> list[int]:
     return [round(100 * each / max(1.0, sum(done))) for each in done]
 
 
-def _connect(kept: ExitStack) -> http.client.HTTPConnection:
+def _connect(stack: ExitStack) -> http.client.HTTPConnection:
     connection = http.client.HTTPConnection(cluster.URL.removeprefix("http://"), timeout=30)
-    kept.callback(connection.close)
+    stack.callback(connection.close)
     return connection
 
 
@@ -132,8 +132,8 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
     """Blocks a link and a host with the command in the operator's pod."""
     link = product.shorten("https://example.com/")
     page = product.shorten("https://www.evil.example/login")
-    with ExitStack() as kept:
-        gateways = [product, *(_reached(kept, pod) for pod in cluster.pods("gateway"))]
+    with ExitStack() as stack:
+        gateways = [product, *(_reached(stack, pod) for pod in cluster.pods("gateway"))]
 
         def all_answer(status: int) -> bool:
             return all(
@@ -142,7 +142,7 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
                 for code in (link, page)
             )
 
-        admin = kept.enter_context(cluster.operating())
+        admin = stack.enter_context(cluster.operating())
         assert all_answer(302)
         with ThreadPoolExecutor(1) as pool:
             killed = pool.submit(cluster.kill, cluster.pods("links")[0])
@@ -161,16 +161,16 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
     assert all("  block  " in line for line in decided)
 
 
-def _reached(kept: ExitStack, gateway: cluster.Pod) -> GatewayClient:
+def _reached(stack: ExitStack, gateway: cluster.Pod) -> GatewayClient:
     """Return a client of a gateway without nginx."""
-    client = GatewayClient(f"http://{_forwarded(kept, gateway, cluster.HTTP_PORT)}")
-    kept.callback(client.http.close)
+    client = GatewayClient(f"http://{_forwarded(stack, gateway, cluster.HTTP_PORT)}")
+    stack.callback(client.http.close)
     return client
 
 
-def _forwarded(kept: ExitStack, pod: cluster.Pod, port: int) -> str:
+def _forwarded(stack: ExitStack, pod: cluster.Pod, port: int) -> str:
     """Return the local host:port that is forwarded to a port of a pod."""
-    return kept.enter_context(closing(cluster.PortForward(pod, port))).address
+    return stack.enter_context(closing(cluster.PortForward(pod, port))).address
 
 
 def test_a_report_waits_for_the_operator_though_links_is_killed(
@@ -279,20 +279,20 @@ def test_a_replaced_gateway_sends_its_journal(product: ClusterProduct, note: Not
     assert answered == 60
 
 
-_kept: dict[str, str] = {}
+_before_restart: dict[str, str] = {}
 """A link that was created before the node restarted, and its owner's token."""
 
 
 def test_data_outlives_a_restart_of_the_node(product: ClusterProduct, note: Note) -> None:
-    if not _kept:
+    if not _before_restart:
         token = product.log_in(product.register())
         code = product.shorten("https://example.com/kept", token)
         assert product.visit(code).status_code == 302
         cluster.wait_until(lambda: product.views(token)[code] == 1, "one view")
-        _kept[code] = token
+        _before_restart[code] = token
         note("made")
         return
-    ((code, token),) = _kept.items()
+    ((code, token),) = _before_restart.items()
     assert product.data("accessLink", {"code": code})["longUrl"] == [
         {"long_link": "https://example.com/kept"}
     ]
@@ -363,9 +363,9 @@ def test_network_policies_refuse_a_stranger(note: Note) -> None:
 def test_prometheus_scrapes_every_pod(tmp_path: Path, note: Note) -> None:
     pods = cluster.pods()
     names = {pod.name.removeprefix("atajo-") for pod in pods}
-    with ExitStack() as kept:
+    with ExitStack() as stack:
         targets = {
-            pod.name.removeprefix("atajo-"): _forwarded(kept, pod, cluster.METRICS_PORT)
+            pod.name.removeprefix("atajo-"): _forwarded(stack, pod, cluster.METRICS_PORT)
             for pod in pods
         }
         prometheus = Prometheus(tmp_path, free_port(), rules("docs/operations/runbooks"))

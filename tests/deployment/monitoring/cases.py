@@ -50,12 +50,12 @@ def _read(name: str) -> Any:
     return yaml.safe_load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
 
 
-def _samples(told: object) -> str:
+def _samples(spec: object) -> str:
     """Return a value in promtool's notation."""
-    before, after = told if isinstance(told, list) else (told, told)
+    before, after = spec if isinstance(spec, list) else (spec, spec)
     found = _VALUE.fullmatch(str(before))
     if not found:
-        samples, _, times = str(told).partition(" * ")
+        samples, _, times = str(spec).partition(" * ")
         return " ".join([samples] * int(times or 1))
     start = float(found[1]) * _UNITS[found[2]]
     then = None if after is None else _VALUE.fullmatch(str(after))
@@ -83,8 +83,8 @@ def _series(name: str, instance: str) -> Iterator[str]:
         yield metric + "{" + ",".join(f'{label}="{it}"' for label, it in every.items()) + "}"
 
 
-def _of(told: Mapping[str, object], instance: str) -> Series:
-    return {one: _samples(it) for name, it in told.items() for one in _series(name, instance)}
+def _of(spec: Mapping[str, object], instance: str) -> Series:
+    return {one: _samples(it) for name, it in spec.items() for one in _series(name, instance)}
 
 
 def _dependencies(instance: str) -> str:
@@ -95,26 +95,26 @@ def _dependencies(instance: str) -> str:
 def healthy() -> Series:
     """Return every series that the alerts use, for a healthy product under load."""
     data = _read("healthy.yaml")
-    told: Series = {}
+    spec: Series = {}
     for job, instances in data["instances"].items():
         for instance in instances:
-            told |= _of({"up": 1} if job == "web" else data["every"], instance)
-            told |= _of(data["jobs"][job], instance)
+            spec |= _of({"up": 1} if job == "web" else data["every"], instance)
+            spec |= _of(data["jobs"][job], instance)
             needs = data["dependencies"].get(job, ())
             if needs:
-                told |= _of({_dependencies(instance): 1}, instance)
+                spec |= _of({_dependencies(instance): 1}, instance)
             if "store" in needs:
-                told |= _of(data["stores"], instance)
-    return told | _changed(data["working"])
+                spec |= _of(data["stores"], instance)
+    return spec | _changed(data["working"])
 
 
-def _changed(told: Mapping[str, Any]) -> Series:
+def _changed(spec: Mapping[str, Any]) -> Series:
     """Return the changed series: `<series or group> of <instances>`, or `silent <instances>`.
 
     A silent instance has a target that does not answer.
     """
     changed: Series = {}
-    for key, value in told.items():
+    for key, value in spec.items():
         name, _, instances = key.rpartition(" of ")
         names = dict.fromkeys(_read("healthy.yaml")["groups"].get(name, [name]), value)
         for instance in instances.removeprefix("silent ").split():

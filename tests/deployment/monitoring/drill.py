@@ -218,8 +218,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
 def _cell(outcome: Outcome, name: str) -> str:
     if name not in outcome.fired:
         return "missing" if name in outcome.drill.must else ""
-    said = _seconds(outcome.fired[name])
-    return said if name in outcome.drill.must else f"({said})"
+    duration = _seconds(outcome.fired[name])
+    return duration if name in outcome.drill.must else f"({duration})"
 
 
 def _seconds(seconds: float | None) -> str:
@@ -229,9 +229,9 @@ def _seconds(seconds: float | None) -> str:
 def main() -> None:
     """Run the drills of a name, or all of them."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # Unmount everything.
-    wanted = [drill for drill in DRILLS if os.environ.get("DRILL", "") in ("", drill.name)]
-    drills = [drill for drill in wanted if os.geteuid() == 0 or not drill.as_root]
-    for drill in wanted:
+    selected = [drill for drill in DRILLS if os.environ.get("DRILL", "") in ("", drill.name)]
+    drills = [drill for drill in selected if os.geteuid() == 0 or not drill.as_root]
+    for drill in selected:
         if drill not in drills:
             _say(f"{drill.name}: only root can; its alerts are shown in cases.yaml")
     outcomes = []

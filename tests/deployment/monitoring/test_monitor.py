@@ -52,9 +52,9 @@ class Monitor:
             text=True,
         )
         assert self._process.stdout is not None
-        said = self._process.stdout.readline()
-        found = re.fullmatch(r"Look at (\S+) \(Prometheus: (\S+), Grafana: (.+)\)\n", said)
-        assert found, said
+        line = self._process.stdout.readline()
+        found = re.fullmatch(r"Look at (\S+) \(Prometheus: (\S+), Grafana: (.+)\)\n", line)
+        assert found, line
         self.page, self.prometheus, self.grafana = found.groups()
 
     def get(self, address: str) -> httpx.Response:

@@ -121,8 +121,8 @@ def _small_files(product: Product) -> Iterator[None]:
     limits = {
         pid: resource.prlimit(pid, resource.RLIMIT_FSIZE) for pid in map(product.pid, SERVICES)
     }
-    for pid, (_, most) in limits.items():
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (_SMALL, most))
+    for pid, (_, hard_limit) in limits.items():
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (_SMALL, hard_limit))
     try:
         yield
     finally:

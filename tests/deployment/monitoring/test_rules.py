@@ -21,14 +21,14 @@ def promtool(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 def unit_test(case: Case) -> dict[str, object]:
     """Return the case as a promtool test. JSON is YAML, too."""
-    told = {**healthy(), **case.changed}
+    series = {**healthy(), **case.changed}
     return {
         "rule_files": [str(RULES)],
         "evaluation_interval": "1m",
         "tests": [
             {
                 "interval": "1m",
-                "input_series": [{"series": s, "values": v} for s, v in told.items()],
+                "input_series": [{"series": s, "values": v} for s, v in series.items()],
                 "promql_expr_test": [
                     {
                         "expr": _FIRING,

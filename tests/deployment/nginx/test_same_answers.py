@@ -69,7 +69,7 @@ def pair(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield Pair(f"http://{with_pages.addresses['http']}", web, known)
 
 
-def told(response: httpx.Response) -> dict[str, str]:
+def compared_headers(response: httpx.Response) -> dict[str, str]:
     """Return the headers that must be equal and occur once."""
     items = response.headers.multi_items()
     names = [name for name, _ in items]
@@ -136,7 +136,7 @@ def test_both_answer_alike(pair: Pair, method: str, path: str, more: dict[str, A
         by_gateway, by_nginx = pair.ask(method, path, **{**more, "headers": headers})
         assert by_nginx.status_code == by_gateway.status_code, coding
         assert by_nginx.content == by_gateway.content, coding
-        assert told(by_nginx) == told(by_gateway), coding
+        assert compared_headers(by_nginx) == compared_headers(by_gateway), coding
         assert ("etag" in by_nginx.headers) == ("etag" in by_gateway.headers), coding
         assert by_nginx.headers["server"] == "nginx"
 
@@ -235,7 +235,7 @@ def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
         assert by_nginx.headers.get("location") == by_gateway.headers.get("location") == location
         assert by_nginx.headers["cache-control"] == "private, no-store"
         assert by_nginx.content == by_gateway.content
-        assert told(by_nginx) == told(by_gateway)
+        assert compared_headers(by_nginx) == compared_headers(by_gateway)
         if location is None:
             never = ask(pair.web.url, method, f"/{new_code()}")
             assert (never.status_code, never.content) == (404, by_nginx.content)
@@ -248,7 +248,7 @@ def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
         assert (by_nginx.status_code, by_gateway.status_code) == (200, 200)
         assert by_nginx.headers["cache-control"] == "no-cache"
         assert by_nginx.content == by_gateway.content
-        assert told(by_nginx) == told(by_gateway)
+        assert compared_headers(by_nginx) == compared_headers(by_gateway)
         assert (b"noindex" in by_nginx.content) == (method == "GET")
 
 
@@ -291,7 +291,9 @@ def test_a_body_over_the_limit_is_refused_in_the_same_words(
     assert by_nginx.status_code == by_gateway.status_code == 400
     assert by_nginx.content == by_gateway.content
     # nginx does not vary by origin.
-    assert told(by_nginx) == {k: v for k, v in told(by_gateway).items() if k != "vary"}
+    assert compared_headers(by_nginx) == {
+        k: v for k, v in compared_headers(by_gateway).items() if k != "vary"
+    }
 
 
 @pytest.mark.parametrize("path", ["/importLinks", "/checkImport"])

@@ -74,8 +74,8 @@ CONTACTS = ["hello@atajo.example", r"a|b&c\d/e$f`g~h{i}*\1@example.com", "Ã±andÃ
 def test_documents_are_those_that_the_gateway_writes(
     tmp_path: Path, public_url: str, contact: str
 ) -> None:
-    code, said = start(tmp_path, ATAJO_PUBLIC_URL=public_url, ATAJO_CONTACT=contact)
-    assert code == 0, said
+    code, stderr = start(tmp_path, ATAJO_PUBLIC_URL=public_url, ATAJO_CONTACT=contact)
+    assert code == 0, stderr
     built = (BUILT / "index.html").read_text(encoding="utf-8")
     settings = understood(public_url, contact)
     document = Document(built, settings.origin, settings.contact_address)
@@ -97,8 +97,8 @@ def test_documents_are_those_that_the_gateway_writes(
     ],
 )
 def test_without_a_contact_it_is_the_hosts(tmp_path: Path, public_url: str, contact: str) -> None:
-    code, said = start(tmp_path, ATAJO_PUBLIC_URL=public_url)
-    assert code == 0, said
+    code, stderr = start(tmp_path, ATAJO_PUBLIC_URL=public_url)
+    assert code == 0, stderr
     assert f'"atajo-contact" content="{contact}"'.encode() in documents(tmp_path)["index.html"]
     assert understood(public_url, "").contact_address == contact
 
@@ -113,16 +113,16 @@ REFUSED = json.loads(Path(__file__).with_name("nginx_settings.json").read_text(e
 def test_a_value_that_could_inject_configuration_is_refused(
     tmp_path: Path, name: str, value: str
 ) -> None:
-    code, said = start(tmp_path, **{name: value})
+    code, stderr = start(tmp_path, **{name: value})
     assert code != 0
-    assert (name in said) or "10.0.0.0/33" in said, said
+    assert (name in stderr) or "10.0.0.0/33" in stderr, stderr
 
 
 def test_proxies_are_trusted_by_network_or_by_number_and_not_by_both(tmp_path: Path) -> None:
     both = {"ATAJO_TRUSTED_PROXIES": "10.0.0.0/8", "ATAJO_TRUSTED_HOPS": "1"}
-    code, said = start(tmp_path, **both)
+    code, stderr = start(tmp_path, **both)
     assert code != 0
-    assert "ATAJO_TRUSTED_PROXIES and ATAJO_TRUSTED_HOPS" in said
+    assert "ATAJO_TRUSTED_PROXIES and ATAJO_TRUSTED_HOPS" in stderr
     for given in ({**both, "ATAJO_TRUSTED_HOPS": "0"}, {**both, "ATAJO_TRUSTED_PROXIES": ""}):
         assert start(tmp_path, **given)[0] == 0
 
@@ -155,9 +155,9 @@ def test_it_waits_for_the_name_of_the_gateway(tmp_path: Path) -> None:
         "getent",
         f"echo >>{tmp_path}/asked\n[ $(wc -l <{tmp_path}/asked) -gt 2 ] || exit 2",
     )
-    code, said = start(tmp_path, ATAJO_GATEWAY="localhost:8000", PATH=path)
+    code, stderr = start(tmp_path, ATAJO_GATEWAY="localhost:8000", PATH=path)
     assert code == 0
-    assert said.startswith("Waiting for the address of localhost.\n")
+    assert stderr.startswith("Waiting for the address of localhost.\n")
     assert "server localhost:8000 " in (tmp_path / "atajo-web/start/gateway.conf").read_text()
 
 
@@ -169,14 +169,14 @@ def test_without_the_stream_module_it_serves_and_says_what_is_missing(tmp_path: 
         assert "no stream module" in web.stop()
 
 
-@pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGQUIT])
-def test_a_signal_ends_the_wait_for_a_name(tmp_path: Path, told: signal.Signals) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
+def test_a_signal_ends_the_wait_for_a_name(tmp_path: Path, number: signal.Signals) -> None:
     settings = {"ATAJO_GATEWAY": "nowhere.invalid:8000"}
     process = Nginx(tmp_path, "", "http://localhost", settings=settings).run()
     try:
         assert process.stderr
         assert "nowhere.invalid" in process.stderr.readline()
-        process.send_signal(told)
+        process.send_signal(number)
         process.communicate(timeout=TIMEOUT_SECONDS)
         assert process.returncode == 143
     finally:
@@ -186,6 +186,6 @@ def test_a_signal_ends_the_wait_for_a_name(tmp_path: Path, told: signal.Signals)
 
 def test_a_missing_setting_is_named(tmp_path: Path) -> None:
     for name in ("ATAJO_PUBLIC_URL", "ATAJO_GATEWAY"):
-        code, said = start(tmp_path, **{name: ""})
+        code, stderr = start(tmp_path, **{name: ""})
         assert code != 0
-        assert name in said
+        assert name in stderr

@@ -66,9 +66,9 @@ def test_a_link_is_reported_by_keyboard(page: Page, site: Product) -> None:
     dialog.get_by_role("radio", name="Phishing").focus()
     page.keyboard.press("Space")
     dialog.get_by_label("Details (optional)").fill("It asks for my password.")
-    with page.expect_response("**/reportLink") as told:
+    with page.expect_response("**/reportLink") as response:
         dialog.get_by_role("button", name="Send report").press("Enter")
-    assert told.value.json()["data"]["success"] is True
+    assert response.value.json()["data"]["success"] is True
     expect(page.get_by_text("Thank you. Your report was sent")).to_be_visible()
 
 

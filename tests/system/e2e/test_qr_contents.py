@@ -48,15 +48,15 @@ def test_every_kind_is_read_whole(studio: Studio) -> None:
     OpenCV's older one loses one event in sixty (16 of 981).
     """
     with Scanners() as scanners:
-        for kind, told in KINDS.items():
+        for kind, spec in KINDS.items():
             studio.page.get_by_role("radio", name=kind, exact=True).check()
-            for label, value in told["fields"].items():
+            for label, value in spec["fields"].items():
                 studio.page.get_by_label(label, exact=True).last.fill(value)
             assert studio.verdict() in SCANS
             sheet = framed(studio.download().picture())
             text = read_zxing(sheet) or ""
-            assert scanners.who_reads(greyed(sheet), text) == list(SCANNERS), (kind, text)
-            assert text.startswith(told["begins"]), (kind, text)
+            assert scanners.successful_readers(greyed(sheet), text) == list(SCANNERS), (kind, text)
+            assert text.startswith(spec["begins"]), (kind, text)
             # A field of the page contains no carriage returns.
             assert text.replace("\r\n", "\n") == studio.url.input_value()
 
@@ -67,8 +67,8 @@ def test_a_hundred_rows_are_a_zip_that_reads_back(studio: Studio, readers: Reade
     rows = [f'"{name}","{content}"' for name, content in contents.items()]
     rows[10:10] = ["Empty,", f"Long,{'x' * 3_000}"]
     file = FilePayload(name="mesas.csv", mimeType="text/csv", buffer="\r\n".join(rows).encode())
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.method))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.method))
     page.get_by_label("Open a CSV file").set_input_files(file)
     expect(page.get_by_text("99 QR codes to create, 1 row with errors.")).to_be_visible()
     page.get_by_role("textbox", name="Name", exact=True).fill("Mesas")
@@ -79,7 +79,7 @@ def test_a_hundred_rows_are_a_zip_that_reads_back(studio: Studio, readers: Reade
             picture = picture_of(made.read(f"{name}.png"))
             assert picture.shape == (400, 400, 3)
             assert readers.read("ZXing", framed(picture)) == content, name
-    assert set(asked) <= {"GET"}, "nothing of it leaves the browser"
+    assert set(requested) <= {"GET"}, "nothing of it leaves the browser"
     expect(
         page.get_by_text("98 QR codes created and checked. 2 rows failed.").first
     ).to_be_visible()
@@ -108,7 +108,7 @@ def test_a_list_is_a_zip_of_svgs_or_pdfs(studio: Studio, readers: Readers) -> No
                 file = made.read(f"{name}.{kind.lower()}")
                 # 30 mm at 300 dpi.
                 picture = drawn(studio.page, file) if kind == "SVG" else printed(file, 354)
-                assert "ZXing" in readers.who_reads(framed(picture), content), (kind, name)
+                assert "ZXing" in readers.successful_readers(framed(picture), content), (kind, name)
 
 
 def test_a_list_has_the_current_style(studio: Studio, readers: Readers) -> None:

@@ -61,8 +61,8 @@ def shrunk(picture: Picture) -> Picture:
 def even(picture: Picture) -> NDArray[np.bool_]:
     """Return where a pixel hardly differs from its neighbors."""
     kernel = np.ones((5, 5), np.uint8)
-    most, least = cv2.dilate(picture, kernel), cv2.erode(picture, kernel)
-    spread: NDArray[np.bool_] = (most.astype(int) - least).max(axis=2) <= 6
+    maximum, minimum = cv2.dilate(picture, kernel), cv2.erode(picture, kernel)
+    spread: NDArray[np.bool_] = (maximum.astype(int) - minimum).max(axis=2) <= 6
     return spread
 
 
@@ -134,7 +134,7 @@ def test_a_pdf_has_the_requested_width(studio: Studio, readers: Readers) -> None
     assert page.get_height() == page.get_width()
     paper = printed(pdf, round(80.5 / 25.4 * 300))
     expected = "WIFI:T:WPA;S:camino;P:sendero-12;;"
-    assert readers.who_reads(framed(paper), expected) == list(OTHERS)
+    assert readers.successful_readers(framed(paper), expected) == list(OTHERS)
 
 
 def test_the_page_works_offline_after_a_while(
@@ -153,7 +153,7 @@ def test_the_page_works_offline_after_a_while(
     page.get_by_label("Number").fill("+34 600 123 456")
     assert studio.verdict() in SCANS
     pdf = studio.download("PDF").content
-    assert readers.who_reads(framed(printed(pdf, 600)), "tel:+34600123456") == list(OTHERS)
+    assert readers.successful_readers(framed(printed(pdf, 600)), "tel:+34600123456") == list(OTHERS)
     page.get_by_label("Rows (name, content)").fill("one,1")
     for kind in ("PNG", "SVG", "PDF"):
         page.get_by_role("group", name="File format").get_by_role("radio", name=kind).check()
@@ -167,14 +167,14 @@ def test_nothing_is_preloaded_in_data_saver_mode(page: Page) -> None:
     page.add_init_script(
         "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
     )
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    page.on("request", lambda request: requested.append(request.url))
     page.goto("/custom-qr-generator")
     page.wait_for_load_state("networkidle")
     later = ("/more-", "/batch.worker-", "/decoder.worker-", "/worker-pdf-")
 
     def loaded() -> list[str]:
-        return [name for name in later if any(name in url for url in asked)]
+        return [name for name in later if any(name in url for url in requested)]
 
     assert loaded() == []
     page.get_by_role("textbox", name="URL").fill(LINK)
@@ -268,7 +268,7 @@ def test_the_code_is_readable_in_forced_colors(visitor: Visitors, readers: Reade
     board = picture_of(studio.code.locator("..").screenshot())
     side = min(board.shape[:2])
     square = np.ascontiguousarray(board[:side, :side])
-    assert readers.who_reads(square, LINK) == list(OTHERS)
+    assert readers.successful_readers(square, LINK) == list(OTHERS)
 
 
 def test_colors_can_be_chosen_in_forced_colors(visitor: Visitors) -> None:

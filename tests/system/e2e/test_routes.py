@@ -174,9 +174,9 @@ def test_every_page_has_its_own_head_and_the_frame(page: Page, member: str) -> N
         assert page.title().endswith(" · Atajo")
         assert page.locator('meta[property="og:title"]').get_attribute("content") == page.title()
 
-        wanted = ["HOME", "SHORTENER", "QR CODE"]
-        wanted += ["MY ACCOUNT"] if path == "/my-account" else ["LOGIN", "REGISTER"]
-        expect(main.get_by_role("link")).to_have_text(wanted)
+        labels = ["HOME", "SHORTENER", "QR CODE"]
+        labels += ["MY ACCOUNT"] if path == "/my-account" else ["LOGIN", "REGISTER"]
+        expect(main.get_by_role("link")).to_have_text(labels)
         expect(main.locator("[aria-current=page]")).to_have_text([active] if active else [])
         for text, href in (
             ("TERMS OF USE", "/terms-of-use"),

@@ -65,8 +65,8 @@ def test_copying_falls_back_without_the_clipboard_api(
 def test_a_double_click_creates_one_link_and_no_error(page: Page, target: str) -> None:
     page.goto("/")
     shorten(page, f"{target}/warm")
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requested = []
+    page.on("request", lambda request: requested.append(request.url))
     button = page.get_by_role("button", name="Shorten", exact=True)
     error = page.get_by_text("Enter a valid URL", exact=True)
     link_field(page).fill(f"{target}/double")
@@ -85,7 +85,7 @@ def test_a_double_click_creates_one_link_and_no_error(page: Page, target: str) -
 
     button.dblclick()
     expect(error).to_be_visible()
-    assert len([url for url in asked if url.endswith("/createShortLink")]) == 2
+    assert len([url for url in requested if url.endswith("/createShortLink")]) == 2
 
 
 def test_a_right_to_left_link_has_its_own_direction(page: Page) -> None:

@@ -39,9 +39,9 @@ class Importers(ThreadGroup):
     def await_more(self, calls: int) -> None:
         """Wait for further answered calls."""
         with self._changed:
-            wanted = self._calls + calls
+            target = self._calls + calls
             there = self._changed.wait_for(
-                lambda: self._calls >= wanted or self._failures, TIMEOUT_SECONDS
+                lambda: self._calls >= target or self._failures, TIMEOUT_SECONDS
             )
             assert there, "nothing is imported"
             assert not self._failures, self._failures

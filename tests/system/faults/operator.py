@@ -116,8 +116,8 @@ class Operator(ThreadGroup):
         """Assert that responses and stored decisions match the acknowledged ones."""
         assert not self.visitors.failures, self.visitors.failures[:20]
         for host, code in self._codes.items():
-            wanted = 451 if host in self._blocked else 302
-            wait_until(partial(self._answers, code, wanted), PROPAGATION_SECONDS)
+            status = 451 if host in self._blocked else 302
+            wait_until(partial(self._answers, code, status), PROPAGATION_SECONDS)
         kept: list[pb.Decision] = []
         with grpc.insecure_channel(self._product.admin_address("links")) as channel:
             stub = pb_grpc.ModerationServiceStub(channel)

@@ -57,9 +57,9 @@ class Reporters(ThreadGroup):
     def await_more(self, count: int) -> None:
         """Wait for further reports."""
         with self._changed:
-            wanted = self.acknowledged.total() + count
+            target = self.acknowledged.total() + count
             there = self._changed.wait_for(
-                lambda: self.acknowledged.total() >= wanted or self._failures, TIMEOUT_SECONDS
+                lambda: self.acknowledged.total() >= target or self._failures, TIMEOUT_SECONDS
             )
             assert there, "nothing is reported"
             assert not self._failures, self._failures
@@ -84,8 +84,8 @@ class Reporters(ThreadGroup):
             assert len(report.statements) == min(5, report.count)
             assert report.link.state == pb.LINK_STATE_ACTIVE
         total = sum(report.count for report in found.values())
-        most = self.acknowledged.total() + self.unanswered.total() + twice
-        assert self.acknowledged.total() <= total <= most
+        maximum = self.acknowledged.total() + self.unanswered.total() + twice
+        assert self.acknowledged.total() <= total <= maximum
 
     def _waiting(self) -> dict[Place, pb.Report]:
         """Return all waiting reports of the links, as the operator sees them."""

@@ -248,11 +248,11 @@ def compare_statistics(product: Product, codes: list[str], load: Load, since: da
 
 def compare_together(product: Product, token: str) -> None:
     """Assert that the totals of all links of an account are the sums of each."""
-    asked = {"token": token, "code": None, "range": "7 days", "timezone": "UTC"}
+    payload = {"token": token, "code": None, "range": "7 days", "timezone": "UTC"}
 
     def wrong() -> list[str]:
         views = product.views(token)
-        told = product.data("showStatistics", asked)
+        told = product.data("showStatistics", payload)
         people = told["totals"]["people"]
         named = {
             dimension: {one["name"]: one["people"] for one in names}

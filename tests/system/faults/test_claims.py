@@ -48,9 +48,9 @@ class Makers(ThreadGroup):
     def await_more(self, count: int) -> set[str]:
         """Wait for more links and return the codes of all."""
         with self._changed:
-            wanted = len(self.made) + count
+            target = len(self.made) + count
             there = self._changed.wait_for(
-                lambda: len(self.made) >= wanted or self.failures, TIMEOUT_SECONDS
+                lambda: len(self.made) >= target or self.failures, TIMEOUT_SECONDS
             )
             assert there, "no links are made"
             assert not self.failures, self.failures

@@ -77,8 +77,8 @@ def test_a_full_disk_is_reported_and_stops_no_redirect(tmp_path: Path) -> None:
         token = p.log_in(p.register())
         code = p.shorten("https://example.com/", token)
         if not small:  # Limit the size of the gateway's files, which has the same effect.
-            _, most = resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE)
-            resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (256 << 10, most))
+            _, hard_limit = resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE)
+            resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (256 << 10, hard_limit))
         answered = 0
         with away(p, "analytics", "frozen"):
             deadline = time.monotonic() + 60
@@ -91,7 +91,7 @@ def test_a_full_disk_is_reported_and_stops_no_redirect(tmp_path: Path) -> None:
         lines = [line for line in p.logs().splitlines() if '"visits_lost"' in line]
         assert len(lines) == 1, "once a minute"
         if not small:
-            resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (most, most))
+            resource.prlimit(p.pid("gateway"), resource.RLIMIT_FSIZE, (hard_limit, hard_limit))
         wait_until(lambda: p.metric("atajo_visits_pending") == 0, 20)
 
         def loses_none() -> bool:

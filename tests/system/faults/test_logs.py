@@ -196,7 +196,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
             assert answer.headers["x-request-id"] == given["x-request-id"]
             return answer
 
-        def told() -> list[dict[str, Any]]:
+        def new_lines() -> list[dict[str, Any]]:
             """Return the new lines about the call, without fields that vary."""
             lines = [line for line in lines_of(product) if line not in seen]
             seen.extend(lines)
@@ -210,7 +210,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
         seen: list[dict[str, Any]] = []
         link = {"code": code, "url": "https://example.com/other", "token": None}
         assert failing("createShortLink", link).status_code == 409
-        assert told() == [
+        assert new_lines() == [
             {
                 "service": "links",
                 "level": "info",
@@ -221,7 +221,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
             }
         ]
         assert failing("createShortLink", {"code": code}).status_code == 400
-        assert told() == [
+        assert new_lines() == [
             {
                 "service": "gateway",
                 "level": "info",
@@ -238,7 +238,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
             "level": "error",
             "reason": "UNAVAILABLE",
         }
-        assert told() == [
+        assert new_lines() == [
             {
                 **unanswered,
                 "event": "request_failed",
@@ -249,7 +249,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
         ]
         missed = product.visit(new_code(), given)
         assert (missed.status_code, missed.headers["x-request-id"]) == (503, "the-id-of-this-one")
-        assert told() == [
+        assert new_lines() == [
             {
                 **unanswered,
                 "event": "redirect_failed",
@@ -261,7 +261,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
             redirect = product.http.get(f"{product.url}/{address}", headers=given)
             assert (redirect.status_code, redirect.headers.get("x-request-id")) == (302, None)
         assert product.call("accessLink", {"code": code}).status_code == 200
-        assert told() == []
+        assert new_lines() == []
 
 
 def test_a_lookup_has_the_id_of_a_waiting_visitor(tmp_path: Path) -> None:

@@ -67,8 +67,8 @@ def test_scan_codes_made_under_kills_are_one_each_and_count_once(
         fleet.strike("gateway")
         fleet.rise("gateway")
         fleet.await_all()
-        wanted = [{"name": "qr", "people": len(scan_codes)}]
-        wait_until(lambda: sources(caller, guest) == wanted, RECOVERY_SECONDS)
+        expected = [{"name": "qr", "people": len(scan_codes)}]
+        wait_until(lambda: sources(caller, guest) == expected, RECOVERY_SECONDS)
         for code in scan_codes:
             assert sources(caller, guest, code) == [{"name": "qr", "people": 1}]
 

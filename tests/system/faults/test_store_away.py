@@ -69,7 +69,7 @@ def refused(response: httpx.Response) -> str:
     return status
 
 
-def median_and_most(product: Product, code: str, times: int) -> tuple[float, float]:
+def median_and_maximum(product: Product, code: str, times: int) -> tuple[float, float]:
     """Return the seconds of consecutive redirects, each of which must succeed."""
     seconds = []
     for _ in range(times):
@@ -90,8 +90,8 @@ def test_links_away(running: Product, how: str) -> None:
         for pause in (0.0, 1.0):
             time.sleep(pause)
             for code in known:
-                _, most = median_and_most(running, code, 20)
-                assert most < RESOLVE_SECONDS, "a code in memory waits for nobody"
+                _, maximum = median_and_maximum(running, code, 20)
+                assert maximum < RESOLVE_SECONDS, "a code in memory waits for nobody"
         unknown, seconds = timed(lambda: running.visit(new_code()))
         assert unknown.status_code == 503
         assert int(unknown.headers["retry-after"]) >= 1
@@ -131,8 +131,8 @@ def test_auth_away(running: Product, how: str) -> None:
                 ("verifyUser", log_in),
             )
         ]
-        _, most = median_and_most(running, code, 100)
-        assert most < RESOLVE_SECONDS
+        _, maximum = median_and_maximum(running, code, 100)
+        assert maximum < RESOLVE_SECONDS
         assert running.shorten("https://example.com/anonymous"), "nobody's links need no account"
         *quick, logged_in = asked
         for answer in quick:
@@ -170,8 +170,8 @@ def test_analytics_away(running: Product, how: str) -> None:
     token = running.log_in(running.register())
     code = running.shorten("https://example.com/", token)
     with away(running, "analytics", how):
-        _, most = median_and_most(running, code, 300)
-        assert most < RESOLVE_SECONDS
+        _, maximum = median_and_maximum(running, code, 300)
+        assert maximum < RESOLVE_SECONDS
         running.shorten("https://example.com/more", token)
         profile, seconds = timed(lambda: running.call("showProfile", {"token": token}))
         assert [link["views"] for link in profile.json()["data"]["data"]] == [None, None]
@@ -245,8 +245,8 @@ def test_clients_that_disconnect_or_never_finish_harm_nobody(
 
         dribbler = threading.Thread(target=dribble)
         dribbler.start()
-        _, most = median_and_most(running, code, 200)
-        assert most < RESOLVE_SECONDS
+        _, maximum = median_and_maximum(running, code, 200)
+        assert maximum < RESOLVE_SECONDS
         dribbler.join()
         dribbled = slow[0]
         dribbled.sendall(f"\r\nuser-agent: {BROWSER}\r\n\r\n".encode())
@@ -274,8 +274,8 @@ def test_redirects_continue_during_a_burst_of_log_ins(running: Product) -> None:
         asked = [
             askers.submit(many.post, f"{running.url}/verifyUser", json=log_in) for _ in range(50)
         ]
-        median, most = median_and_most(running, code, 200)
+        median, maximum = median_and_maximum(running, code, 200)
         assert any(not answer.done() for answer in asked), "the burst was over too soon to tell"
         assert median < 0.5
-        assert most < 2.0
+        assert maximum < 2.0
         assert all(answer.result().status_code == 200 for answer in asked)

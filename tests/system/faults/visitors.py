@@ -57,7 +57,7 @@ class Visitors(ThreadGroup):
         self._expected: dict[str, list[Answer]] = {code: [(302, url)] for code, url in urls.items()}
         self._reached: dict[tuple[str, str], int] = defaultdict(int)
         """Index of the expected response that a gateway has reached for a code."""
-        self._asked: dict[tuple[str, str], float] = {}
+        self._requested_at: dict[tuple[str, str], float] = {}
         """Time of the request with the last response of a gateway to a code."""
         self._seen: dict[tuple[str, Answer], float] = {}
         """Time when any gateway last gave this response to a code."""
@@ -73,21 +73,21 @@ class Visitors(ThreadGroup):
         """Wait until all codes were requested again at each gateway."""
         with self._lock:
             more = VISITORS * len(self.codes)
-            wanted = {gateway: self.visits[gateway] + more for gateway in self.gateways}
-        wait_until(lambda: all(self.visits[gateway] >= n for gateway, n in wanted.items()))
+            target = {gateway: self.visits[gateway] + more for gateway in self.gateways}
+        wait_until(lambda: all(self.visits[gateway] >= n for gateway, n in target.items()))
 
     def seconds_until_so(self, codes: Sequence[str], since: float) -> float:
         """Wait until all gateways give the latest expected response to requests after `since`.
 
         Returns the seconds after `since` until the last one did.
         """
-        wanted = {code: self._expected[code][-1] for code in codes}
+        target = {code: self._expected[code][-1] for code in codes}
         asked = [(gateway, code) for gateway in self.gateways for code in codes]
 
         def are_so() -> bool:
             with self._lock:
                 return all(
-                    self._asked.get(one, 0.0) > since and self.answers[one] == wanted[one[1]]
+                    self._requested_at.get(one, 0.0) > since and self.answers[one] == target[one[1]]
                     for one in asked
                 )
 
@@ -96,7 +96,7 @@ class Visitors(ThreadGroup):
             others = [
                 at
                 for (code, answer), at in self._seen.items()
-                if wanted.get(code, answer) != answer
+                if target.get(code, answer) != answer
             ]
         return max(others, default=since) - since
 
@@ -127,7 +127,7 @@ class Visitors(ThreadGroup):
             is_same_life = life_of is None or 0 < life == life_of()
             with self._lock:
                 self.visits[gateway] += 1
-                self.answers[gateway, code], self._asked[gateway, code] = answer, asked
+                self.answers[gateway, code], self._requested_at[gateway, code] = answer, asked
                 self._seen[code, answer] = now
                 expected = self._expected[code]
                 is_known = is_same_life and (life_of is None or (life, code) in known)

@@ -58,7 +58,7 @@ def _server_that_answers(data: bytes | None) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         (b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n", "answered 503"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", "no whole answer"),
@@ -66,10 +66,10 @@ def _server_that_answers(data: bytes | None) -> Iterator[str]:
         (b"", "no whole answer"),
     ],
 )
-def test_a_wrong_response_is_a_defect(answer: bytes, said: str) -> None:
+def test_a_wrong_response_is_a_defect(answer: bytes, message: str) -> None:
     # A well-framed request of one piece.
     number = next(n for n in range(100) if _is_plain(n))
-    with _server_that_answers(answer) as address, pytest.raises(DefectError, match=said):
+    with _server_that_answers(answer) as address, pytest.raises(DefectError, match=message):
         PublicPort(address, SEED, "token").send(number)
 
 

@@ -62,20 +62,20 @@ def _case(chance: random.Random, number: int) -> Case:
     plain = number % 3 != 2
     logo = _logo(chance) if chance.random() < 0.45 else None
     length = chance.randint(1, 150) if plain else int(10 ** chance.uniform(0, 3.47))
-    most = 1273 if logo else 2953
-    text = _text(chance, min(length, most), 200 if plain else most)
+    max_length = 1273 if logo else 2953
+    text = _text(chance, min(length, max_length), 200 if plain else max_length)
     foreground, background = _colours(chance, plain)
     return Case(number, text, foreground, background, chance.random() < 0.3, logo, plain)
 
 
-def _text(chance: random.Random, length: int, most: int) -> str:
+def _text(chance: random.Random, length: int, max_length: int) -> str:
     kind = chance.choice(["url", "url", "url", *ALPHABETS])
     if kind == "url":
         text = url_of(max(length, 12), chance.randrange(1 << 30))
     else:
         text = "".join(chance.choices(ALPHABETS[kind], k=length))
     # Non-ASCII text shares its symbol with the ECI designator.
-    room = most if text.isascii() else most - 1
+    room = max_length if text.isascii() else max_length - 1
     text = text.encode()[:room].decode(errors="ignore")
     return text if text.strip() else "x"
 

@@ -94,7 +94,7 @@ class Bench:
         for at, camera in enumerate(CAMERAS.values()):
             missing = list(SCANNERS)
             for turn, frame in enumerate(look(shades, camera, [SEED, number, at])):
-                found = self._scanners.who_reads(frame, design.text, missing)
+                found = self._scanners.successful_readers(frame, design.text, missing)
                 for scanner in found:
                     any_[SCANNERS.index(scanner)] |= 1 << at
                     if turn == 0:

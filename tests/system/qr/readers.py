@@ -97,7 +97,9 @@ class Readers:
         )
         return answer
 
-    def who_reads(self, picture: Picture, text: str, readers: Sequence[str] = OTHERS) -> list[str]:
+    def successful_readers(
+        self, picture: Picture, text: str, readers: Sequence[str] = OTHERS
+    ) -> list[str]:
         """Return the decoders that read a text in a picture."""
         return [reader for reader in readers if self.read(reader, picture) == text]
 
@@ -143,7 +145,9 @@ class Scanners:
         self._script = Script("qr-readers.mjs")
         self._opencv = {"OpenCV": cv2.QRCodeDetector(), "ArUco": cv2.QRCodeDetectorAruco()}
 
-    def who_reads(self, shades: Shades, text: str, scanners: Sequence[str] = SCANNERS) -> list[str]:
+    def successful_readers(
+        self, shades: Shades, text: str, scanners: Sequence[str] = SCANNERS
+    ) -> list[str]:
         """Return those that read a text in a square picture."""
         here = {name: self._read(name, shades) for name in scanners if name in HERE}
         others = [name for name in scanners if name not in HERE]

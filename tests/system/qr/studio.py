@@ -115,8 +115,8 @@ class Studio:
 
     def verdict(self) -> str:
         """Return the final verdict under the code."""
-        wanted = ", ".join(f'[data-verdict="{verdict}"]' for verdict in FINAL)
-        self.page.locator(wanted).wait_for()
+        selector = ", ".join(f'[data-verdict="{verdict}"]' for verdict in FINAL)
+        self.page.locator(selector).wait_for()
         return self.line.get_attribute("data-verdict") or ""
 
     def more(self) -> None:

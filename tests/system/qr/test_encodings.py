@@ -52,7 +52,9 @@ def test_a_text_is_read_whole_in_png_and_svg(studio: Studio, readers: Readers, s
         png = framed(studio.download().picture())
         svg = framed(drawn(studio.page, studio.download("SVG").content))
         for sheet in (png, svg):
-            assert {ZBAR, "ZXing", "jsQR"} <= set(readers.who_reads(sheet, text, READERS)), text
+            assert {ZBAR, "ZXing", "jsQR"} <= set(
+                readers.successful_readers(sheet, text, READERS)
+            ), text
 
 
 def test_a_text_under_a_logo_is_read_whole(studio: Studio, readers: Readers) -> None:
@@ -62,7 +64,9 @@ def test_a_text_under_a_logo_is_read_whole(studio: Studio, readers: Readers) -> 
     assert studio.verdict() in SCANS
     picture = studio.download().picture()
     assert (picture[195:205, 195:205] < 60).all()
-    assert {ZBAR, "ZXing"} <= set(readers.who_reads(framed(picture), "Größe: 90°", READERS))
+    assert {ZBAR, "ZXing"} <= set(
+        readers.successful_readers(framed(picture), "Größe: 90°", READERS)
+    )
 
 
 def test_a_batch_is_read_whole(studio: Studio, readers: Readers) -> None:
@@ -75,7 +79,7 @@ def test_a_batch_is_read_whole(studio: Studio, readers: Readers) -> None:
     with zipfile.ZipFile(io.BytesIO(Path(event.value.path()).read_bytes())) as made:
         for name, text in contents.items():
             picture = framed(picture_of(made.read(f"{name}.png")))
-            assert {ZBAR, "ZXing"} <= set(readers.who_reads(picture, text, READERS)), text
+            assert {ZBAR, "ZXing"} <= set(readers.successful_readers(picture, text, READERS)), text
 
 
 def test_a_text_too_long_with_its_designator_is_refused(studio: Studio) -> None:
