@@ -72,7 +72,7 @@ class Gateway:
     async def running(self) -> AsyncIterator[None]:
         """Follow changes and the day's visitor key, and send visits, while the block runs.
 
-        At its end, send remaining visits for at most `FLUSH_SECONDS`, and end look-ups in flight.
+        At its end, send remaining visits for at most `FLUSH_SECONDS`, and end lookups in flight.
         """
         async with AsyncExitStack() as ending:  # Callbacks run in reverse order.
             ending.push_async_callback(self.resolver.close)

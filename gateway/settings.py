@@ -68,7 +68,7 @@ class GatewaySettings(ProcessSettings):
     cache_bytes: int = Field(default=64_000_000, ge=1)
     """Maximum memory of the cache of links."""
     cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0, allow_inf_nan=False)
-    """How long a resolution is served without a look-up."""
+    """How long a resolution is served without a lookup."""
     cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0, allow_inf_nan=False)
     """How long after that it is served while it is looked up."""
 

@@ -1,6 +1,6 @@
 """Answers GETs of short URLs in the server protocol, without a request object or a task.
 
-A cached link is answered as soon as the headers are read, any other when its look-up ends. If the
+A cached link is answered as soon as the headers are read, any other when its lookup ends. If the
 response is not a plain redirect, the application sends it. docs/adr/0004-http-fast-path.md explains
 why this exists. tests/gateway/redirects/test_redirects.py compares its responses with those of the
 application.
@@ -23,13 +23,13 @@ from services.shared import link_codes
 _MIN_PATH_BYTES = 1 + link_codes.MIN_LENGTH
 _MAX_PATH_BYTES = 1 + link_codes.MAX_LENGTH
 LOOKUP = "lookup"
-"""Key of a scope's state for the look-up that the response waits for."""
+"""Key of a scope's state for the lookup that the response waits for."""
 ERROR = "error"
 """Key of a scope's state for an unexpected error here, which the application reports."""
 
 
 class Lookup(NamedTuple):
-    """A look-up that a response waits for, and when the request arrived (`time.perf_counter`)."""
+    """A lookup that a response waits for, and when the request arrived (`time.perf_counter`)."""
 
     started: float
     result: asyncio.Future[Any]
@@ -51,7 +51,7 @@ class FastPath(Protocol):
         ...
 
     def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
-        """Start the look-up that `respond` needs. None means that the application answers.
+        """Start the lookup that `respond` needs. None means that the application answers.
 
         May add a request id to the headers.
         """
@@ -123,7 +123,7 @@ class _FastPathProtocol(HardenedProtocol):
         lookup.result.add_done_callback(partial(self._end_lookup, waiting))
 
     def _end_lookup(self, waiting: _Waiting, result: asyncio.Future[Any]) -> None:
-        """Respond after a look-up. The visit counts even if the client has disconnected."""
+        """Respond after a lookup. The visit counts even if the client has disconnected."""
         cast(set[asyncio.Future[Any]], self.tasks).discard(result)
         if result.cancelled():
             return
@@ -189,7 +189,7 @@ class _FastPathProtocol(HardenedProtocol):
 
 
 class _Waiting:
-    """Replaces the uvicorn cycle of a GET that waits for its look-up, at a fraction of its cost.
+    """Replaces the uvicorn cycle of a GET that waits for its lookup, at a fraction of its cost.
 
     It has the attributes of a cycle that uvicorn's protocol reads and sets.
     """

@@ -2,8 +2,8 @@
 
 handler         answers GET and HEAD of a short URL
 link_pages      serves pages that exist only for known codes
-resolver        resolves codes from the cache or by a look-up, and applies changes
-lookups         single flight and batches of look-ups
+resolver        resolves codes from the cache or by a lookup, and applies changes
+lookups         single flight and batches of lookups
 cache           resolutions in bounded memory, with their freshness
 entry           a cached resolution in memory, and its size
 negative_cache  codes without a link

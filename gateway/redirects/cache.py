@@ -1,7 +1,7 @@
-"""Caches resolutions in bounded memory, and decides which of them may be served without a look-up.
+"""Caches resolutions in bounded memory, and decides which of them may be served without a lookup.
 
 - A resolution is fresh for a minute. For another minute it is stale: the cache serves it and has it
-  looked up again (stale-while-revalidate, RFC 5861). Later requests wait for the look-up.
+  looked up again (stale-while-revalidate, RFC 5861). Later requests wait for the lookup.
 - While the change feed is not followed, a resolution is fresh for two seconds and never served
   stale.
 - An active link is expired from its `expires_at` on, whenever it was cached.
@@ -33,13 +33,13 @@ from gateway.redirects.negative_cache import NegativeCache
 from gateway.redirects.resolution import Resolution
 
 FRESH_SECONDS = 60.0
-"""How long a resolution is served without a look-up."""
+"""How long a resolution is served without a lookup."""
 STALE_SECONDS = 60.0
 """How long after that it is served while it is looked up."""
 UNCONFIRMED_SECONDS = 2.0
 """How long a resolution is fresh that may have changed unnoticed."""
 RETRY_SECONDS = 2.0
-"""How long after a failed look-up the cached resolution is served before the next one."""
+"""How long after a failed lookup the cached resolution is served before the next one."""
 
 
 class ResolutionCache:
@@ -69,7 +69,7 @@ class ResolutionCache:
         self._wall = wall
         self._entries: OrderedDict[str, Entry] = OrderedDict()
         self._invalidated: OrderedDict[str, Entry] = OrderedDict()
-        """Entries from before the last `invalidate`: only a fallback for failed look-ups."""
+        """Entries from before the last `invalidate`: only a fallback for failed lookups."""
         self._absent = NegativeCache(clock)
         self.follows_changes = False
         """Whether the change feed is followed: not before its first cursor."""
@@ -178,7 +178,7 @@ class ResolutionCache:
             self._restart_freshness(code, entry, self._clock(), must_revalidate=True)
 
     def fall_back(self, code: str) -> Resolution | None:
-        """Return the cached resolution, fresh or not, after its look-up failed or is late.
+        """Return the cached resolution, fresh or not, after its lookup failed or is late.
 
         Serves it for another `RETRY_SECONDS`.
         """

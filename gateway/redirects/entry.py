@@ -21,7 +21,7 @@ HIT_UNTIL: Final = 0
 link that is not active, and for a scan code."""
 FRESH_UNTIL: Final = 1
 MUST_REVALIDATE: Final = 2
-"""Whether a stale entry is served only while the look-up fails or is late."""
+"""Whether a stale entry is served only while the lookup fails or is late."""
 LOCATION: Final = 3
 """The URL as the value of a Location header."""
 URL: Final = 4

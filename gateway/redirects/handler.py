@@ -1,6 +1,6 @@
 """Redirects GET and HEAD of short URLs, ahead of the web framework.
 
-A framework's route costs many times as much (figures in ARCHITECTURE.md).
+A framework's route costs many times as much (docs/adr/0004-http-fast-path.md).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Redirects:
     def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
         """Look up a short URL. None if the path is not a short URL, or if tracing is on.
 
-        With tracing, the application makes a span for every look-up.
+        With tracing, the application makes a span for every lookup.
         """
         code = path[1:].decode("latin-1")
         if self._traced or not _is_short_url(code):
@@ -98,7 +98,7 @@ class Redirects:
     def respond(
         self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
     ) -> bytes | None:
-        """Return the whole response if the look-up found an active link, and record the visit."""
+        """Return the whole response if the lookup found an active link, and record the visit."""
         if lookup.result.exception():
             return None
         resolution: Resolution | None = lookup.result.result()

@@ -24,7 +24,7 @@ from services.shared.observability import logs
 POLL_SECONDS = 1.0
 """Pause between two polls. Changes must take effect within five seconds."""
 START_SECONDS = 1.0
-"""How long `start` waits for the first cursor. Earlier look-ups have to be repeated."""
+"""How long `start` waits for the first cursor. Earlier lookups have to be repeated."""
 FIRST_POLL_SECONDS = 0.3
 """How long one replica has to return the first cursor before several are asked. Less than
 `START_SECONDS`."""

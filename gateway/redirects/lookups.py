@@ -12,7 +12,7 @@ from services.shared.errors import AppError, Internal, Unavailable
 from services.shared.observability import logs
 
 FALLBACK_SECONDS = 0.2
-"""How long a caller waits for a look-up before it receives the cached resolution, if there is one.
+"""How long a caller waits for a lookup before it receives the cached resolution, if there is one.
 """
 MAX_CODES = 250
 """Maximum codes per call. 250 resolutions with two 999-character URLs (4 bytes each) are about
@@ -32,7 +32,7 @@ class _InFlight:
     def __init__(self, code: str, generation: int) -> None:
         self.code = code
         self.generation = generation
-        """The generation of the cache when the look-up started."""
+        """The generation of the cache when the lookup started."""
         self.waiters: list[asyncio.Future[Resolution | None]] = []
         self.fallback: asyncio.TimerHandle | None = None
         """Answers the waiters from the cache after `FALLBACK_SECONDS`."""
@@ -53,11 +53,11 @@ class Lookups:
         self._in_flight: dict[str, _InFlight] = {}
         self._calls = Batcher(self._look_up, MAX_CODES)
         self.faults = 0
-        """Look-ups since the start that ended with an unexpected error."""
+        """Lookups since the start that ended with an unexpected error."""
 
     @property
     def is_gathering(self) -> bool:
-        """Whether the next look-up joins a call that another one started."""
+        """Whether the next lookup joins a call that another one started."""
         return self._calls.is_gathering
 
     def __contains__(self, code: str) -> bool:
@@ -70,9 +70,9 @@ class Lookups:
             self._start(code)
 
     def join(self, code: str) -> asyncio.Future[Resolution | None]:
-        """Wait for the look-up of a code, starting it unless it is in flight.
+        """Wait for the lookup of a code, starting it unless it is in flight.
 
-        A cached resolution is the result if the look-up fails or takes long. Raises Unavailable if
+        A cached resolution is the result if the lookup fails or takes long. Raises Unavailable if
         too many codes are in flight and this one is not cached.
         """
         future: asyncio.Future[Resolution | None] = self._loop.create_future()
@@ -81,7 +81,7 @@ class Lookups:
             if len(self._in_flight) >= MAX_IN_FLIGHT:
                 cached = self._cache.peek(code)
                 if cached is None:
-                    raise Unavailable("Too many look-ups wait.", "RESOLVER_OVERLOADED")
+                    raise Unavailable("Too many lookups wait.", "RESOLVER_OVERLOADED")
                 future.set_result(cached)
                 return future
             lookup = self._start(code)
@@ -102,7 +102,7 @@ class Lookups:
             self._limit_wait(again)
 
     def settle(self, code: str, resolution: Resolution | None) -> None:
-        """End the look-up of a code, if it is in flight, with a newer result."""
+        """End the lookup of a code, if it is in flight, with a newer result."""
         if lookup := self._in_flight.get(code):
             self._settle(lookup, resolution)
 
@@ -154,7 +154,7 @@ class Lookups:
         self._answer(lookup, outcome)
 
     def _answer(self, lookup: _InFlight, outcome: Resolution | AppError | None) -> None:
-        """Answer the waiters of a look-up, which goes on unless it was settled."""
+        """Answer the waiters of a lookup, which goes on unless it was settled."""
         if isinstance(outcome, Resolution) and outcome.expires_at is not None:
             outcome = self._cache.current(outcome)
         if lookup.fallback is not None:

@@ -20,7 +20,7 @@ class LinkState(Enum):
 
 
 class BlockReason(Enum):
-    """Why the operator blocked a link. The values are those of the functions' payloads."""
+    """Why the operator or a blocklist blocked a link. The values are those of the functions' payloads."""
 
     PHISHING = "phishing"
     MALWARE = "malware"
@@ -32,10 +32,9 @@ class BlockReason(Enum):
 class Resolution(NamedTuple):
     """What a short URL resolves to.
 
-    `url` is the destination of an active link, and empty in every other state. An active link
-    expires at `expires_at`, and then redirects to `ended_url`, or nowhere if that is empty.
-    `reason` is set for blocked links. `link_code` is set if the short URL has the scan code of a
-    link.
+    An active link redirects to `url` until `expires_at`. An expired one has no `url`, and redirects
+    to `ended_url` if that is not empty. Links in other states redirect nowhere. `reason` is set for
+    blocked links. `link_code` is set if the short URL has the scan code of a link.
     """
 
     state: LinkState

@@ -1,11 +1,11 @@
-"""Resolves short URLs: from the cache if possible, else by a look-up, and applies changes to both.
+"""Resolves short URLs: from the cache if possible, else by a lookup, and applies changes to both.
 
 Changes of links reach a gateway in two ways, and both replace what is cached or in flight:
 
 - The change feed (`invalidation`) reports them within seconds.
 - Edits by this gateway's own calls are served at once. links may acknowledge concurrent edits of
   one link in another order than it committed them, and the feed may report an older state, so
-  their codes are also looked up. A look-up that starts after an acknowledgement returns the last
+  their codes are also looked up. A lookup that starts after an acknowledgement returns the last
   edit.
 
 While links is unavailable or slow, what is cached is served, however old.
@@ -69,12 +69,12 @@ class Resolver:
 
     @property
     def faults(self) -> int:
-        """Look-ups since the start that ended with an unexpected error."""
+        """Lookups since the start that ended with an unexpected error."""
         return self._lookups.faults
 
     @property
     def is_gathering(self) -> bool:
-        """Whether the next look-up joins a call that another one started."""
+        """Whether the next lookup joins a call that another one started."""
         return self._lookups.is_gathering
 
     def lookup(self, code: str) -> asyncio.Future[Resolution | None]:
@@ -82,7 +82,7 @@ class Resolver:
 
         The future is done already if the cache has the code. It fails with Unavailable or
         DeadlineExceeded if the cache does not and links is unavailable, and with Internal after an
-        unexpected error. Raises Unavailable if too many look-ups wait already.
+        unexpected error. Raises Unavailable if too many lookups wait already.
         """
         resolution = self.cache.get(code)
         if resolution is None and not self.cache.has_no_link(code):
@@ -96,7 +96,7 @@ class Resolver:
         """Serve what the creation of a link returned.
 
         `version` is that of this resolver before the call. If it has grown, this link may have
-        changed after links answered the call, so the resolution is also confirmed by a look-up.
+        changed after links answered the call, so the resolution is also confirmed by a lookup.
         """
         if version == self.version:
             self._replace(code, resolution)
@@ -143,7 +143,7 @@ class Resolver:
     def check_clock(self) -> None:
         """Invalidate the cache if the time of day was set, as after a suspend. Call it often.
 
-        Cached links expire by the monotonic clock, counted from the time of day at their look-up.
+        Cached links expire by the monotonic clock, counted from the time of day at their lookup.
         """
         offset = self._wall() - self._clock()
         if self.cache.follows_changes and abs(offset - self._clock_offset) > CLOCK_STEP_SECONDS:
@@ -160,7 +160,7 @@ class Resolver:
     def _replace_and_confirm(self, code: str, resolution: Resolution) -> None:
         """Serve a resolution at once, and look its code up.
 
-        Until the look-up succeeds, the resolution is fresh for `UNCONFIRMED_SECONDS` only, and
+        Until the lookup succeeds, the resolution is fresh for `UNCONFIRMED_SECONDS` only, and
         served later only if links is unavailable.
         """
         self._replace(code, resolution, is_confirmed=False)

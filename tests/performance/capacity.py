@@ -66,9 +66,9 @@ MEASURED = (
         "`gateway/redirects/entry.py`, as it counts them",
     ),
     ("redirect from memory, gateway", f"{HOT_US:.0f} us", "ADR 0004"),
-    ("redirect with look-up, gateway", f"{COLD_US:.0f} us", "ADR 0004"),
+    ("redirect with lookup, gateway", f"{COLD_US:.0f} us", "ADR 0004"),
     (
-        "look-up, links with its store",
+        "lookup, links with its store",
         f"{LOOKUP_US:.0f} us",
         "ADR 0010: 0.2 ms in all processes (SQLite), less the gateway's share",
     ),
@@ -415,7 +415,7 @@ def tables() -> dict[str, str]:
         "remedies": _table(
             (
                 "links",
-                "look-ups/s",
+                "lookups/s",
                 "codes divided among gateways",
                 "links in batches/s",
                 "batches of 10 s, divided by code",
@@ -425,7 +425,7 @@ def tables() -> dict[str, str]:
             [_remedies(one) for one in base if one.redirects == REDIRECTS[-1]],
         ),
         "simulation": _table(
-            ("exponent", "look-ups: model", "simulation", "waiting: model", "simulation"),
+            ("exponent", "lookups: model", "simulation", "waiting: model", "simulation"),
             [
                 (
                     str(exponent),
@@ -440,7 +440,7 @@ def tables() -> dict[str, str]:
     }
 
 
-_COMPARED = ("hits", "waiting", "look-ups/s", "links in batches/s")
+_COMPARED = ("hits", "waiting", "lookups/s", "links in batches/s")
 
 
 def _remedies(one: Plan) -> list[str]:

@@ -1,7 +1,7 @@
 """Finds the country of an IP address.
 
 The default is iptocc: the package includes the registries' allocations, so there is no file to
-download and no licence to accept, and a look-up takes 0.2 us. Providers may use their ranges in
+download and no licence to accept, and a lookup takes 0.2 us. Providers may use their ranges in
 other countries. A configured file in MaxMind's format, which several vendors offer, can be more
 accurate.
 """
@@ -33,7 +33,7 @@ class InvalidCountriesError(Exception):
 class CountriesFile:
     """Countries from a file in MaxMind's format. Raises OSError and InvalidCountriesError.
 
-    Look-ups read the open file. So replace the file instead of overwriting it, and restart the
+    Lookups read the open file. So replace the file instead of overwriting it, and restart the
     gateway to use the new one.
     """
 

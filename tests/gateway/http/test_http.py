@@ -345,7 +345,7 @@ async def test_an_error_of_the_server_is_logged_and_not_blamed_on_the_client(
 async def test_an_error_in_the_fast_path_is_answered_counted_and_logged_once(
     part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the cache, in the look-up, and after the look-up."""
+    """In the cache, in the lookup, and after the lookup."""
     server = Server()
     broken = {"hit": server.resolver.cache, "lookup": server.resolver}.get(part, server.visits)
 
@@ -366,7 +366,7 @@ async def test_an_error_in_the_fast_path_is_answered_counted_and_logged_once(
 
 
 class Held:
-    """An application whose responses wait for `release`, like look-ups."""
+    """An application whose responses wait for `release`, like lookups."""
 
     def __init__(self, *, begins: bool = False) -> None:
         self.begins = begins

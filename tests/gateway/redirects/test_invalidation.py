@@ -199,7 +199,7 @@ async def test_a_change_during_an_outage_of_links_applies_after_it() -> None:
         it.links.error = None
         await it.wait_until(lambda: it.follower.age_seconds == 0)
         assert it.resolver.cache.hit("gone") is None
-        assert it.resolver.cache.hit("kept") == URL.encode(), "other links need no look-up"
+        assert it.resolver.cache.hit("kept") == URL.encode(), "other links need no lookup"
 
 
 @pytest.mark.usefixtures("fast")

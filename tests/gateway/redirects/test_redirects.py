@@ -27,7 +27,7 @@ SHORT_URLS = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(e
 
 
 def look_ups(product: Product, outcome: str = "OK") -> float:
-    """Return the number of look-up calls of the gateway."""
+    """Return the number of lookup calls of the gateway."""
     series = (
         f'grpc_client_handling_seconds_count{{grpc_code="{outcome}",grpc_method="ResolveLinks"'
         ',grpc_service="atajo.links.v1.LinksService"}'
@@ -200,7 +200,7 @@ def test_a_looked_up_link_is_answered_as_the_application_does(uncached: Product)
 
 
 def send_request(product: Product, code: str) -> socket.socket:
-    """Return a connection with a request that waits for its look-up."""
+    """Return a connection with a request that waits for its lookup."""
     misses = 'atajo_cache_lookups_total{result="miss"}'
     before = product.metric(misses)
     port = int(product.url.rpartition(":")[2])
@@ -245,7 +245,7 @@ def test_a_waiting_client_is_answered_and_disconnected_while_the_gateway_stops(
         wait_until(lambda: is_closed(uncached))
     with connection:
         response = b"".join(iter(lambda: connection.recv(65_536), b""))
-    # The latter if closing takes longer than the timeout of a look-up.
+    # The latter if closing takes longer than the timeout of a lookup.
     assert response.startswith((b"HTTP/1.1 302 Found\r\n", b"HTTP/1.1 503 Service Unavailable\r\n"))
     assert b"connection: close\r\n" in response
     assert uncached.stop("gateway") == 0

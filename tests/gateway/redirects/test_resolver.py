@@ -696,7 +696,7 @@ async def test_edits_acknowledged_out_of_order_converge(resolver: Resolver, sour
     assert await resolver.lookup("aaaaaaaa") == first
     await settle()
     assert resolver.cache.hit("aaaaaaaa") == last.url.encode()
-    assert source.calls == [["aaaaaaaa"]], "one look-up for both"
+    assert source.calls == [["aaaaaaaa"]], "one lookup for both"
 
 
 async def test_a_later_change_replaces_an_edit(resolver: Resolver, source: Source) -> None:
@@ -810,7 +810,7 @@ async def test_an_invalidated_link_is_served_only_during_an_outage_of_links(
     source.away = True
     for _ in range(10):
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(URL)
-        assert resolver.cache.hit("aaaaaaaa") is not None, "without a look-up each time"
+        assert resolver.cache.hit("aaaaaaaa") is not None, "without a lookup each time"
         clock.now += RETRY_SECONDS
         assert resolver.cache.hit("aaaaaaaa") is None
     assert (len(source.calls), len(resolver.cache), resolver.cache.bytes) == (11, 1, taken)
