@@ -20,7 +20,7 @@ class LinkState(Enum):
 
 
 class BlockReason(Enum):
-    """Why the operator or a blocklist blocked a link. The values are those of the functions' payloads."""
+    """Why a link is blocked. The values are those of the functions' payloads."""
 
     PHISHING = "phishing"
     MALWARE = "malware"
