@@ -125,11 +125,12 @@ test test-all: export PYTHONDONTWRITEBYTECODE :=
 TESTS = $(if $(T),$(if $(wildcard tests/$(firstword $(subst ::, ,$(T)))),tests/$(T),$(T)))
 IS_PACKAGE = $(filter $(PACKAGES),$(firstword $(subst /, ,$(patsubst tests/%,%,$(T)))))
 IS_SQLITE = $(filter sqlite,$(STORE))
+ONLY = $(if $(K),($(K)))$(if $(K),$(if $(IS_SQLITE), and ))$(if $(IS_SQLITE),not mongo)
 TOOLS = $(if $(IS_PACKAGE),$(if $(IS_SQLITE),,mongo),$(if $(T),test-tools,ready))
 
 .PHONY: test
-test: $(DEV) $(WEB) $(TOOLS) ## Run all tests except slow ones, or some: make test T=links; STORE=sqlite, PYTEST=, WORKERS=
-	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow" $(if $(IS_SQLITE),-k "not mongo") $(PYTEST) $(TESTS)
+test: $(DEV) $(WEB) $(TOOLS) ## Run all tests except slow ones, or some: make test T=links K=blocklist; STORE=sqlite, PYTEST=, WORKERS=
+	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow" $(if $(ONLY),-k "$(ONLY)") $(PYTEST) $(TESTS)
 
 .PHONY: test-all
 test-all: $(DEV) $(WEB) ready ## Run all tests, including slow ones; PYTEST=, WORKERS=

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from deploy.monitoring.dashboards import DASHBOARDS
+from services.shared import edge_table
 from tests.deployment.documents.reference import REFERENCE, SETTINGS
 from tests.support.processes import ROOT
 
@@ -187,3 +188,10 @@ def test_dashboards_have_the_rows_and_panels_that_documents_name() -> None:
     for name in DOCUMENTS:
         for title in re.findall(r'(?:row|panel) "([^"]+)"', read(name)):
             assert title in titles, f"{name}: {title}"
+
+
+def test_every_function_is_described() -> None:
+    described = read("docs/reference/functions.md").partition("\n## ")[0]
+    rows = re.findall(r"^\| ([\w, ]+) \|", described, re.MULTILINE)
+    names = {name for row in rows for name in row.split(", ")}
+    assert not set(edge_table.read()["functions"]["names"]) - names
