@@ -11,6 +11,6 @@ backends             the three services as the gateway calls them
 nginx                what an nginx in front needs
 support              helpers of all packages
 
-Imports go from __main__ > bootstrap > app > functions > backends > redirects > pages, visits >
-http, support.
+Imports go from __main__ > bootstrap > app, nginx, settings > functions > backends > redirects >
+http, pages, visits > support.
 """
