@@ -227,6 +227,8 @@ export const stored = {
     hosts: 'The hosts of its destinations, to find the link when a blocklist changes.',
     counts:
       'How many links you have in each state, how many people opened each of them, and their order by views, for two hours at most.',
+    imports:
+      'Of each import: its id, the id of your account, when it began, how many links it created, and how many of those you undid. Of each row: its number, what became of it, the code, a checksum that shows whether you changed the link, and whether you undid it. All of this is deleted after 30 days.',
   },
   visits: {
     totals: 'How many people and bots opened the link since it was created, and on which days.',
@@ -269,6 +271,8 @@ export const stored = {
   limits: {
     attempts:
       'The number of wrong passwords for an account, from an IP address, from a browser or in a session, for 15 minutes. Each is stored under a keyed hash, from which nobody can tell the account, the IP address, the browser or the session.',
+    importedRows:
+      'How many rows your account imported on a day. It is deleted when the day is over.',
   },
   browser: {
     token: 'The token of your session, for four hours or until you log out.',
