@@ -605,3 +605,25 @@ async def rows_left(store: LinkStore, account: Account, import_id: str) -> int:
 
 async def rows_on(store: LinkStore, account: Account, day: int) -> int:
     return await store.transactions.run("test", lambda unit: unit.imports.rows_on(account, day))
+
+
+async def test_calls_of_an_account_are_paced(
+    sqlite_store: LinkStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(application, "MAX_ROWS_PER_SECOND", 100)
+    imports = service_of(sqlite_store).imports
+    rows = [ImportRow(n, f"code{n}", A) for n in range(20)]
+    clock = asyncio.get_running_loop().time
+
+    async def seconds_until(number: int, account: Account) -> float:
+        started = clock()
+        await imports.run(account, FIRST, [replace(row, number=number) for row in rows[:10]])
+        return clock() - started
+
+    first, second, third, other = await asyncio.gather(
+        *(seconds_until(number, ONE) for number in range(3)), seconds_until(0, TWO)
+    )
+    assert first < second < third
+    assert second > 0.09
+    assert third > 0.19
+    assert other < third

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from weakref import WeakValueDictionary
@@ -43,6 +44,10 @@ from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
 from services.links.metrics import IMPORTED_ROWS
+
+MAX_ROWS_PER_SECOND = 2000
+"""Maximum speed of an account's imports and undos in a process. Without it they take all that the
+store's disk can write, for which the gateway's visit journal would wait, and so redirects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +100,7 @@ class Imports:
         """
         check_import_id(import_id)
         check_row_count(rows, MAX_IMPORTED_ROWS)
-        # Calls of one account write the same documents. Without the lock they would conflict.
-        async with self._lock(account):
+        async with self._turn(account, len(rows)):
             candidates = await self._candidates(rows)
             return await self._run(account, import_id, rows, candidates)
 
@@ -135,7 +139,7 @@ class Imports:
             has_more = len(rows) == MAX_BATCH
             return UndoStep(found.removed, removed, rows[-1].result.number if has_more else None)
 
-        async with self._lock(account):
+        async with self._turn(account, MAX_BATCH):
             return await self._store.transactions.run("links_import_undo", work)
 
     async def newest(self, account: Account) -> list[Import]:
@@ -199,8 +203,21 @@ class Imports:
             if one.refusal is not None and one.row.number in numbers:
                 self._refusals.record(one.refusal)
 
-    def _lock(self, account: Account) -> asyncio.Lock:
-        return self._locks.setdefault(account.id, asyncio.Lock())
+    @asynccontextmanager
+    async def _turn(self, account: Account, rows: int) -> AsyncIterator[None]:
+        """Run the body when the account's previous calls are over.
+
+        Calls of one account write the same documents, so without turns they would conflict. The
+        next turn starts as late as `MAX_ROWS_PER_SECOND` requires.
+        """
+        loop = asyncio.get_running_loop()
+        lock = self._locks.setdefault(account.id, asyncio.Lock())
+        await lock.acquire()
+        ends_at = loop.time() + rows / MAX_ROWS_PER_SECOND
+        try:
+            yield
+        finally:
+            loop.call_at(ends_at, lock.release)
 
 
 def _judge_in(
