@@ -4,6 +4,8 @@ import { gzipSync } from 'node:zlib';
 
 const dist = new URL('../dist/', import.meta.url);
 const KB = 1000;
+/** Of a page that has no budget of its own below. */
+const PAGE_JAVASCRIPT = 45 * KB;
 const budgets = {
   'home JavaScript': 100 * KB,
   'home CSS': 8 * KB,
@@ -69,6 +71,14 @@ const measured = {
   'QR scan code JavaScript': zipped(route('asking', calls)),
   fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
 };
+
+const homeAndCalls = new Set([...scripts, ...route('functions')]);
+for (const file of assets) {
+  const [, page] = /^(\w+Page)-.*\.js$/.exec(file) ?? [];
+  if (!page || page === 'QrPage' || page === 'LinkPage') continue;
+  budgets[`${page} JavaScript`] = PAGE_JAVASCRIPT;
+  measured[`${page} JavaScript`] = zipped(route(page, homeAndCalls));
+}
 
 const faults = [];
 for (const [name, limit] of Object.entries(budgets)) {

@@ -1,24 +1,12 @@
 /** Links as the server tells them, and lists of them. */
 import { data, type Reply } from './server';
 import type { Link } from '../src/api';
+import { newLink } from '../src/api/newLink';
+
+const CREATED = '2026-11-20T10:00:00Z';
 
 export function link(code: string, url: string, more: Partial<Link> = {}): Link {
-  return {
-    code,
-    long_link: url,
-    title: '',
-    tags: [],
-    state: 'active',
-    reason: null,
-    created_at: '2026-11-20T10:00:00Z',
-    changed_at: null,
-    expires_at: null,
-    ended_url: null,
-    public_statistics: false,
-    views: 0,
-    bots: 0,
-    ...more,
-  };
+  return { ...newLink(code, url, CREATED), ...more };
 }
 
 /** A page of a list; the only one unless told otherwise. */

@@ -4,6 +4,8 @@ import { isCode } from '../lib/codes';
 import { call, succeed, type CallOptions } from './client';
 import type { Account, Guest, Owner } from '../lib/owner';
 
+export { newLink } from './newLink';
+
 /** What a call that is made for somebody says of them. */
 function credentials(owner: Owner): { token: string | null; guest: string | null } {
   return {
@@ -69,7 +71,6 @@ const scanCode = v.pipe(v.string(), v.regex(/^[0-9A-Z-]{8}$/));
 
 const link = v.object({
   code,
-  scan_code: v.optional(scanCode),
   long_link: v.string(),
   title: v.string(),
   tags: v.array(v.string()),
@@ -82,6 +83,7 @@ const link = v.object({
   public_statistics: v.boolean(),
   views: v.nullable(v.number()),
   bots: v.nullable(v.number()),
+  scan_code: v.optional(scanCode),
   recent: v.optional(v.nullable(v.array(v.number()))),
 });
 
@@ -93,6 +95,9 @@ const link = v.object({
  */
 export type Link = v.InferOutput<typeof link>;
 export type LinkState = Link['state'];
+
+/** The fields of a link. */
+export const linkFields = Object.keys(link.entries) as (keyof Link)[];
 
 const formerAddress = v.object({ long_link: v.string(), until: moment });
 
@@ -153,16 +158,10 @@ export async function showLinks(
   return (await succeed('showLinks', payload, entries, isNoOwner, options)).data;
 }
 
-/** What is not named stays as it is. */
-export interface LinkChanges {
-  url?: string;
-  title?: string;
-  tags?: string[];
-  /** ISO 8601 with an offset; null for no end. */
-  expires_at?: string | null;
-  ended_url?: string | null;
-  public_statistics?: boolean;
-}
+type Changeable = 'title' | 'tags' | 'expires_at' | 'ended_url' | 'public_statistics';
+
+/** Fields that are absent do not change. `expires_at` is in ISO 8601 with an offset; null for never. */
+export type LinkChanges = Partial<Pick<Link, Changeable>> & { url?: string };
 
 export async function changeLink(
   owner: Owner,
@@ -183,9 +182,6 @@ export async function createScanCode(
   const entries = { scan_code: scanCode };
   return (await succeed('createScanCode', payload, entries, isNotTheirs, options)).data.scan_code;
 }
-
-/** The most codes that one call can name. */
-export const MOST_CODES = 100;
 
 export async function removeLinks(owner: Owner, codes: readonly string[]): Promise<void> {
   const payload = { ...credentials(owner), codes };

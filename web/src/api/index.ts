@@ -6,6 +6,7 @@ import { Failure } from './failure';
 import { Outdated } from './loading';
 import type { Owner } from '../lib/owner';
 import type * as functions from './functions';
+import type { Link } from './functions';
 
 type Functions = typeof functions;
 
@@ -43,8 +44,11 @@ function load(): Promise<Functions> {
   return loading;
 }
 
+/** The calls, as opposed to what else their code exports. */
+type Call = Exclude<keyof Functions, 'linkFields' | 'newLink'>;
+
 /** The function of this name, whose code is loaded when it is called. */
-function later<N extends Exclude<keyof Functions, 'MOST_CODES'>>(name: N): Functions[N] {
+function later<N extends Call>(name: N): Functions[N] {
   const call = async (...args: never[]): Promise<unknown> => {
     const loaded: (...args: never[]) => unknown = (await load())[name];
     return loaded(...args);
@@ -57,7 +61,7 @@ export function warmUp(): void {
   load().catch(() => undefined);
 }
 
-type Tell = (link: { code: string; url: string }, owner: Owner) => void;
+type Tell = (link: Link, owner: Owner) => void;
 
 const whoIsTold: Tell[] = [];
 
@@ -67,8 +71,9 @@ export function whenLinkMade(tell: Tell): void {
 }
 
 export const createShortLink: Functions['createShortLink'] = async (link, owner, options) => {
-  const code = await (await load()).createShortLink(link, owner, options);
-  for (const tell of whoIsTold) tell({ code, url: link.url }, owner);
+  const { createShortLink: create, newLink } = await load();
+  const code = await create(link, owner, options);
+  for (const tell of whoIsTold) tell(newLink(code, link.url), owner);
   return code;
 };
 

@@ -139,24 +139,9 @@ async function refetchSince(owner: Owner, since: number): Promise<void> {
 }
 
 /** A new link is in its owner's lists at once; then the server is asked for it. */
-whenLinkMade(({ code, url }, owner) => {
-  addLink(owner, {
-    code,
-    long_link: url,
-    title: '',
-    tags: [],
-    state: 'active',
-    reason: null,
-    created_at: new Date().toISOString(),
-    changed_at: null,
-    expires_at: null,
-    ended_url: null,
-    public_statistics: false,
-    views: 0,
-    bots: 0,
-    recent: [],
-  });
-  void refetchSince(owner, Infinity).then(() => complete(owner, code));
+whenLinkMade((link, owner) => {
+  addLink(owner, { ...link, recent: [] });
+  void refetchSince(owner, Infinity).then(() => complete(owner, link.code));
 });
 
 /** Replaces a new link in the lists with what the server made of the address that was typed. */

@@ -1,26 +1,16 @@
 /** What a file of links has in it. */
 import type { Link } from '../../api';
+import { linkFields } from '../../api/functions';
 import { BOM, CSV_TYPE, csvLine, type Cell } from '../../lib/csv';
 
 export type Format = 'csv' | 'json';
 
+/** All fields of a link but its latest views. */
 const FIELDS = [
-  'code',
-  'short_link',
-  'long_link',
-  'title',
-  'tags',
-  'state',
-  'reason',
-  'created_at',
-  'changed_at',
-  'expires_at',
-  'ended_url',
-  'public_statistics',
-  'views',
-  'bots',
-  'scan_code',
-] as const;
+  'code' as const,
+  'short_link' as const,
+  ...linkFields.filter((field) => field !== 'code' && field !== 'recent'),
+];
 
 interface Form {
   type: string;
@@ -46,10 +36,7 @@ export const forms: Record<Format, Form> = {
   },
 };
 
-function recordOf(link: Link): Record<(typeof FIELDS)[number], Cell> {
+function recordOf(link: Link): Record<string, Cell> {
   const all = { ...link, short_link: link.code, scan_code: link.scan_code ?? null };
-  return Object.fromEntries(FIELDS.map((field) => [field, all[field]])) as Record<
-    (typeof FIELDS)[number],
-    Cell
-  >;
+  return Object.fromEntries(FIELDS.map((field) => [field, all[field]]));
 }
