@@ -21,10 +21,10 @@ from tests.support.gateway_client import BROWSER, new_code, registration
 from tests.support.in_process_gateway import InProcessGateway
 from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
-LINK_KEYS = [
+LINK_KEYS = {
     *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
     *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots"),
-]
+}
 NO_LOGGED = {"success": False, "error": "no logged"}
 INVALID_TOKEN = {"success": False, "error": "invalid token"}
 NO_EXIST = {"success": False, "error": "no exist"}
@@ -99,7 +99,7 @@ def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGat
     reply = gateway.data("showLink", {**owner, "code": code})
     assert list(reply) == ["success", "link", "history"]
     link = reply["link"]
-    assert list(link) == LINK_KEYS
+    assert set(link) == LINK_KEYS
     created = link.pop("created_at")
     assert link == {
         "code": code,
@@ -145,7 +145,7 @@ def test_a_change_is_returned_and_applies_here_at_once(
     assert gateway.visit(code).headers["location"] == "http://b.example"
     assert list(reply) == ["success", "link"]
     link = reply["link"]
-    assert list(link) == LINK_KEYS
+    assert set(link) == LINK_KEYS
     assert {key: link[key] for key in changes if key != "url"} == {
         **{key: changes[key] for key in changes if key != "url"},
         "expires_at": "2086-07-01T07:30:00.000Z",
@@ -242,7 +242,7 @@ def test_views_are_shown_if_known(gateway: InProcessGateway) -> None:
     assert sum((days[visited] or [])[-2:]) == 3
     for options in ({}, {"recent": False}, {"recent": None}):
         [link, _] = gateway.data("showLinks", {**owner, **options})["links"]
-        assert list(link) == LINK_KEYS
+        assert set(link) == LINK_KEYS
     assert gateway.call("showLinks", {**owner, "recent": "yes"}).status_code == 400
     gateway.analytics.away = True
     try:

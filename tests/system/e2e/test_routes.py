@@ -39,8 +39,11 @@ CONTENTS = {
 }
 """The heading and the current entry of the navigation, of pages where tests compare them."""
 ACCOUNT = "/my-account"
-ROUTES = [path for path in edge_table.pages(edge_table.read()) if edge_table.CODE not in path]
-"""The paths of all pages, except those of a link."""
+ROUTES = sorted(
+    (path for path in edge_table.pages(edge_table.read()) if edge_table.CODE not in path),
+    key=lambda path: path.startswith(ACCOUNT),
+)
+"""The paths of all pages, except those of a link. Those of an account, which log in, are last."""
 LONG = "https://example.com/" + "a" * 979
 WIDE_NAME = "\N{FULLWIDTH LATIN CAPITAL LETTER W}" * 30
 
