@@ -184,6 +184,12 @@ def test_titles_tags_and_expiries_are_made_to_fit() -> None:
     assert trimmed_title("\ud800") == ""
 
 
+def test_the_fingerprint_of_a_link_does_not_change_between_versions() -> None:
+    """Otherwise an upgrade would make every imported link look changed, and no import undoable."""
+    link = candidate_of(ImportRow(1, "abcd", A, "Title"), URLS).link(ONE, NOW)
+    assert fingerprint(link).hex() == ""
+
+
 def test_each_change_that_an_owner_can_make_is_noticed() -> None:
     link = candidate_of(ImportRow(1, "abcd", A, "Title"), URLS).link(ONE, NOW)
     row = Stored(RowResult(1, V.NEW, "abcd"), fingerprint(link))
