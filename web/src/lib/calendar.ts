@@ -24,6 +24,51 @@ export function viewerZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
+/** Milliseconds by which zones are ahead of UTC, by zone and quarter of an hour. */
+const offsets = new Map<string, Map<number, number>>();
+const QUARTER = 900_000;
+const CLOCK = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+/**
+ * Converts the local time of a zone, given in milliseconds as if it were UTC, to UTC. An unknown zone
+ * counts as UTC. A local time that occurs twice, as summer time ends, becomes one of the two.
+ */
+export function fromZone(time: number, zone: string): number {
+  if (zone === 'UTC') return time;
+  try {
+    return time - offsetAt(time - offsetAt(time, zone), zone);
+  } catch {
+    return time;
+  }
+}
+
+function offsetAt(time: number, zone: string): number {
+  const known = offsets.get(zone) ?? new Map<number, number>();
+  offsets.set(zone, known);
+  const start = Math.floor(time / QUARTER) * QUARTER;
+  const offset = known.get(start) ?? measureOffset(start, zone);
+  known.set(start, offset);
+  return offset;
+}
+
+function measureOffset(time: number, zone: string): number {
+  const parts = clockOf(zone).formatToParts(time);
+  const [year, month, day, hour, minute, second] = CLOCK.map((type) =>
+    Number(parts.find((part) => part.type === type)?.value ?? 0),
+  );
+  return Date.UTC(year ?? 0, (month ?? 1) - 1, day, hour, minute, second) - time;
+}
+
+function clockOf(zone: string): Intl.DateTimeFormat {
+  const digits = Object.fromEntries(CLOCK.map((part) => [part, 'numeric']));
+  const clock =
+    clocks.get(zone) ??
+    new Intl.DateTimeFormat('en-GB', { ...digits, hourCycle: 'h23', timeZone: zone });
+  clocks.set(zone, clock);
+  return clock;
+}
+
 /** The day so many days later; earlier where there are fewer than none. */
 export function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY).toISOString().slice(0, 10);

@@ -1,0 +1,63 @@
+/** Reads dates in the exact forms that services write. Nothing is guessed from natural language. */
+import { fromZone } from '../../lib/calendar';
+
+export interface Instant {
+  /** Milliseconds since 1970. */
+  time: number;
+  /** Whether the text named its zone. */
+  zoned: boolean;
+}
+
+/** ISO 8601 with `Z`, `+00:00`, `+0000` or `+00`, or without a zone; a space may replace the `T`. */
+const ISO =
+  /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+const EPOCH = /^-?\d{1,17}(?:\.\d{1,9})?$/;
+/** What databases write where there is no date. */
+const ABSENT = /^(?:0000-00-00(?: 00:00:00)?)?$/;
+
+/** The instant of a date, null where there is none, 'unreadable' where the form is not known. */
+export function readInstant(value: unknown, zone: string): Instant | null | 'unreadable' {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== 'string' && typeof value !== 'number') return 'unreadable';
+  const text = String(value).trim();
+  if (ABSENT.test(text)) return null;
+  if (EPOCH.test(text)) return { time: epochTime(Number(text)), zoned: true };
+  return readIso(text, zone) ?? 'unreadable';
+}
+
+/** Epochs are in seconds below 1e11, in milliseconds below 1e14, else in microseconds. */
+function epochTime(value: number): number {
+  const size = Math.abs(value);
+  if (size < 1e11) return Math.floor(value * 1_000);
+  return Math.floor(size < 1e14 ? value : value / 1_000);
+}
+
+function readIso(text: string, zone: string): Instant | null {
+  const parts = ISO.exec(text);
+  if (!parts) return null;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
+    .slice(1, 7)
+    .map((part: string | undefined) => Number(part ?? 0));
+  const milliseconds = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const time = Date.UTC(year, month - 1, day, hour, minute, second, milliseconds);
+  // Date.UTC rolls over: 30 February is 1 March.
+  const exists =
+    year >= 1000 &&
+    hour < 24 &&
+    minute < 60 &&
+    second < 60 &&
+    new Date(time).getUTCMonth() === month - 1 &&
+    new Date(time).getUTCDate() === day;
+  if (!exists) return null;
+  const offset = parts[8];
+  if (offset === undefined) return { time: fromZone(time, zone), zoned: false };
+  return { time: time - offsetOf(offset), zoned: true };
+}
+
+/** Milliseconds by which a zone such as `+02:00` is ahead of UTC. */
+function offsetOf(text: string): number {
+  if (text.toUpperCase() === 'Z') return 0;
+  const digits = text.replace(/\D/g, '').padEnd(4, '0');
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
+  return (text.startsWith('-') ? -minutes : minutes) * 60_000;
+}

@@ -1,0 +1,103 @@
+/** Splits the text of a table into records, piece by piece, with PapaParse. */
+import Papa, { type ParseResult } from 'papaparse';
+
+/** How a table is written. */
+export interface Dialect {
+  separator: string;
+  /** Line feeds also end lines that end with CR LF: the CR is white space then. */
+  newline: '\n' | '\r';
+  /** Whether cells may be in quotation marks. */
+  quoted: boolean;
+}
+
+export interface CsvRecord {
+  /** In a broken record, its first line as the only cell. */
+  cells: string[];
+  /** Whether a quotation mark is not closed. The record then ends with its line. */
+  broken: boolean;
+}
+
+/** Characters that are parsed at once, and so the length of the longest record. */
+const WINDOW = 1 << 18;
+/** Broken records after which quotation marks are read as ordinary characters. */
+const MAX_BROKEN = 100;
+/** Not a character: no text contains it. */
+const NO_QUOTE = '\uffff';
+
+export class CsvRecords {
+  #text = '';
+  #broken = 0;
+
+  constructor(
+    private readonly dialect: Dialect,
+    private readonly emit: (record: CsvRecord) => void,
+  ) {}
+
+  /** Whether quotation marks came to be ignored because too many were not closed. */
+  get ignoresQuotes(): boolean {
+    return this.#broken > MAX_BROKEN;
+  }
+
+  write(text: string): void {
+    this.#text += text;
+    while (this.#text.length >= WINDOW) this.#take();
+  }
+
+  end(): void {
+    const { newline } = this.dialect;
+    if (this.#text !== '' && !this.#text.endsWith(newline)) this.#text += newline;
+    while (this.#text !== '') this.#take();
+  }
+
+  /** Emits the complete records of the window, at least one. */
+  #take(): void {
+    const text = this.#text.slice(0, WINDOW);
+    const { data, errors, meta } = this.#parse(text);
+    // A quotation mark in an odd place is harmless, unless it pulls several lines into one record.
+    const error = errors.find(({ row }) => /[\r\n]/.test(data[row ?? 0]?.join('') ?? '\n'));
+    const good = error ? (error.row ?? 0) : data.length;
+    for (const cells of data.slice(0, good)) this.emit({ cells, broken: false });
+    if (!error && data.length > 0) this.#drop(meta.cursor);
+    else this.#takeBroken(error ? (error.index ?? 0) : meta.cursor);
+  }
+
+  /** Emits the line around this index as a broken record, and goes on after it. */
+  #takeBroken(index: number): void {
+    const { newline } = this.dialect;
+    const start = index === 0 ? 0 : this.#text.lastIndexOf(newline, index - 1) + 1;
+    const end = this.#text.indexOf(newline, start);
+    const line = this.#text.slice(start, end === -1 ? this.#text.length : end);
+    this.emit({ cells: [line], broken: true });
+    this.#broken += 1;
+    this.#drop(end === -1 ? this.#text.length : end + newline.length);
+  }
+
+  #drop(length: number): void {
+    this.#text = this.#text.slice(length);
+  }
+
+  #parse(text: string): ParseResult<string[]> {
+    const parser = new Papa.Parser({
+      delimiter: this.dialect.separator,
+      newline: this.dialect.newline,
+      quoteChar: this.dialect.quoted && !this.ignoresQuotes ? '"' : NO_QUOTE,
+      fastMode: false,
+    });
+    return parser.parse(text, 0, true) as ParseResult<string[]>;
+  }
+}
+
+/** The first records of a text, at most so many. */
+export function firstRecords(text: string, dialect: Dialect, limit: number): CsvRecord[] {
+  const records: CsvRecord[] = [];
+  const reader = new CsvRecords(dialect, (record) => {
+    if (records.length < limit) records.push(record);
+  });
+  reader.write(text);
+  reader.end();
+  return records;
+}
+
+export function isBlank({ cells }: CsvRecord): boolean {
+  return cells.every((cell) => cell.trim() === '');
+}

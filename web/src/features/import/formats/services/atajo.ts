@@ -1,0 +1,35 @@
+/** Atajo: 'Download my links' as CSV and JSON. */
+import { splitList, undoFormula } from '../../../../lib/csv';
+import type { SourceState } from '../../parsed';
+import { listOf, textOf } from '../fields';
+import type { Service } from './service';
+
+const STATES: Record<string, SourceState> = {
+  expired: 'expired',
+  removed: 'deleted',
+  blocked: 'disabled',
+};
+
+export const atajo: Service = {
+  source: 'atajo',
+  isTable: (has) => has('code', 'longlink', 'shortlink'),
+  isEntry: (has) => has('code', 'longlink'),
+  read: (field) => {
+    // Only cells of a table have a ' before formulas, and lists in one text.
+    const isTable = typeof field('tags') === 'string';
+    const cell = (name: string) => {
+      const text = textOf(field(name));
+      return isTable ? undoFormula(text) : text;
+    };
+    return {
+      codes: [cell('code')],
+      destination: cell('longlink'),
+      title: cell('title'),
+      tags: isTable ? splitList(cell('tags')) : listOf(field('tags'), ';'),
+      created: field('createdat'),
+      expires: field('expiresat'),
+      state: STATES[cell('state')] ?? null,
+      notes: cell('endedurl') === '' ? [] : ['ended-url-dropped'],
+    };
+  },
+};

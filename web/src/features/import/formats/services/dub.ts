@@ -1,0 +1,29 @@
+/** Dub: the CSV export, the older one, and links of its API. */
+import { undoFormula } from '../../../../lib/csv';
+import { pathOf, trimSlashes } from '../../shortUrls';
+import { flagOf, listOf, textOf } from '../fields';
+import type { Service } from './service';
+
+/** The key of the link at the root of a domain. */
+const ROOT = '_root';
+
+export const dub: Service = {
+  source: 'dub',
+  isTable: (has) => has('shortlink', 'destinationurl') || has('key', 'url', 'domain'),
+  isEntry: (has) => has('key', 'url', 'domain'),
+  read: (field) => {
+    const cell = (name: string) => undoFormula(textOf(field(name)));
+    const key = trimSlashes(cell('key')) || pathOf(cell('shortlink'));
+    if (key === '' || key === ROOT) return null;
+    const tags = field('tags');
+    return {
+      codes: [key],
+      destination: cell('destinationurl') || cell('url'),
+      title: cell('title'),
+      tags: listOf(typeof tags === 'string' ? undoFormula(tags) : tags, ','),
+      created: field('createdat'),
+      expires: field('expiresat'),
+      state: cell('password') ? 'secret' : flagOf(field('archived')) ? 'archived' : null,
+    };
+  },
+};

@@ -1,0 +1,26 @@
+/** Shlink: the export of its web client, the table of its importer, and its REST API. */
+import { trimSlashes } from '../../shortUrls';
+import { isObject, listOf, textOf } from '../fields';
+import type { Service } from './service';
+
+export const shlink: Service = {
+  source: 'shlink',
+  isTable: (has) => has('shortcode', 'longurl'),
+  isEntry: (has) => has('shortcode', 'longurl'),
+  read: (field) => {
+    const given = field('meta');
+    const meta = isObject(given) ? given : {};
+    const isConditional = (meta['maxVisits'] ?? meta['validSince'] ?? null) !== null;
+    // The web client separates tags by | alone, so that a tag may have a comma in it.
+    const isWebClient = field('createdat') !== undefined;
+    return {
+      codes: [trimSlashes(textOf(field('shortcode')))],
+      destination: textOf(field('longurl')),
+      title: textOf(field('title')),
+      tags: listOf(field('tags'), isWebClient ? '|' : /[|,]/),
+      created: field('datecreated') ?? field('createdat'),
+      expires: meta['validUntil'],
+      notes: isConditional ? ['conditions-dropped'] : [],
+    };
+  },
+};

@@ -1,0 +1,29 @@
+/** Short.io: the CSV export by its field names and by its labels, and `GET /api/links`. */
+import { pathOf, trimSlashes } from '../../shortUrls';
+import { flagOf, listOf, textOf, type Fields } from '../fields';
+import type { Service } from './service';
+
+export const shortio: Service = {
+  source: 'shortio',
+  isTable: (has) =>
+    (has('originalurl') || has('originalurls')) &&
+    ['originalpath', 'originalpaths', 'shorturl', 'shorturls'].some((name) => has(name)),
+  isEntry: (has) => has('originalurl', 'path') || has('originalurl', 'shorturl'),
+  read: (given) => {
+    /** Some labels are plurals. */
+    const field: Fields = (name) => given(name) ?? given(`${name}s`);
+    const path = textOf(field('originalpath')) || textOf(field('path'));
+    const code = trimSlashes(path) || pathOf(textOf(field('shorturl')));
+    if (code === '') return null;
+    const isSecret = flagOf(field('haspassword')) || textOf(field('password')) !== '';
+    return {
+      codes: [code],
+      destination: textOf(field('originalurl')),
+      title: textOf(field('title')),
+      tags: listOf(field('tag'), /[,;|]/),
+      created: field('createdat'),
+      expires: field('expiresat'),
+      state: isSecret ? 'secret' : flagOf(field('archived')) ? 'archived' : null,
+    };
+  },
+};

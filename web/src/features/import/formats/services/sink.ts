@@ -1,0 +1,18 @@
+/** Sink: its JSON export. */
+import { trimSlashes } from '../../shortUrls';
+import { firstText, listOf, textOf } from '../fields';
+import type { Service } from './service';
+
+export const sink: Service = {
+  source: 'sink',
+  isEntry: (has) => has('slug', 'url'),
+  read: (field) => ({
+    codes: [trimSlashes(textOf(field('slug')))],
+    destination: textOf(field('url')),
+    title: firstText(field, 'title', 'comment'),
+    tags: listOf(field('tags'), ','),
+    created: field('createdat'),
+    expires: field('expiration'),
+    state: textOf(field('password')) === '' ? null : 'secret',
+  }),
+};

@@ -1,0 +1,164 @@
+/** Reads tables with separators: of services by their headers, others by columns. */
+import { normalizeHeader } from '../headers';
+import type { Columns, Note, Questions, Reader, ReadOptions, Source } from '../parsed';
+import type { Found, RowWriter } from '../rows';
+import { guessColumns, readColumns, WEB_URL } from './columns';
+import { CsvRecords, firstRecords, isBlank, type CsvRecord, type Dialect } from './csvRecords';
+import { detectDialect } from './dialect';
+import { serviceNamed, serviceOfTable, type Service } from './services';
+
+/** Records that are shown to the user who maps columns. */
+const SAMPLE = 5;
+/** Records that the columns are guessed from. */
+const GUESSED = 20;
+
+const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', '0': '', '\\': '\\' };
+
+/** How the cells of a record are read. */
+type Plan = { service: Service; headers: Map<string, number> } | { columns: Columns };
+
+export class TableReader implements Reader {
+  readonly #records: CsvRecords;
+  readonly #plan: Plan;
+  readonly #question: Questions['columns'];
+  readonly #hasDirective: boolean;
+  readonly #dialect: Dialect;
+  #width = 0;
+  #place = 0;
+  #isStarted = false;
+
+  /** `head` is the beginning of the text, which is written again. */
+  constructor(
+    head: string,
+    options: ReadOptions,
+    private readonly writer: RowWriter,
+  ) {
+    const { hasDirective, ...dialect } = detectDialect(head);
+    const sample = firstRecords(head, dialect, GUESSED + 1)
+      .slice(hasDirective ? 1 : 0)
+      .filter((record) => !isBlank(record))
+      .map(({ cells }) => cells);
+    this.#plan = planOf(sample, options);
+    // `mysql --batch` escapes by backslash and has no quotation marks.
+    const isBatch = dialect.separator === '\t' && isDatabase(this.source());
+    this.#dialect = { ...dialect, quoted: !isBatch };
+    this.#hasDirective = hasDirective;
+    this.#question =
+      'columns' in this.#plan && !options.columns ? questionOf(sample, this.#plan.columns) : null;
+    this.#records = new CsvRecords(this.#dialect, (record) => this.#read(record));
+  }
+
+  write(text: string): void {
+    this.#records.write(text);
+  }
+
+  end(): void {
+    this.#records.end();
+    if (this.#records.ignoresQuotes) this.writer.problem('quotes-ignored');
+  }
+
+  source(): Source {
+    return 'service' in this.#plan ? this.#plan.service.source : 'csv';
+  }
+
+  question(): Questions['columns'] {
+    return this.#question;
+  }
+
+  #read(record: CsvRecord): void {
+    this.#place += 1;
+    if (isBlank(record) || (this.#place === 1 && this.#hasDirective)) return;
+    if (!this.#isStarted) {
+      this.#isStarted = true;
+      this.#width = record.cells.length;
+      if (!('columns' in this.#plan) || this.#plan.columns.header) return;
+    }
+    // Nothing is read before the user has named the column of the destination.
+    if ('columns' in this.#plan && this.#plan.columns.destination === null) return;
+    if (record.broken) {
+      this.writer.fail(this.#place, 'quote-not-closed', record.cells[0]);
+      return;
+    }
+    const fitted = fit(record.cells, this.#width, this.#dialect.separator);
+    if (fitted === null) {
+      const shown = record.cells.join(this.#dialect.separator);
+      this.writer.fail(this.#place, 'too-many-columns', shown);
+      return;
+    }
+    const found = this.#found(fitted.cells);
+    if (found === null) {
+      this.writer.problem('root-links-skipped');
+      return;
+    }
+    const notes: Note[] = fitted.isJoined ? ['destination-joined'] : [];
+    this.writer.add(this.#place, { ...found, notes: [...notes, ...(found.notes ?? [])] });
+  }
+
+  #found(cells: readonly string[]): Found | null {
+    const plan = this.#plan;
+    if ('columns' in plan) return readColumns(cells, plan.columns);
+    if (!isDatabase(plan.service.source)) return readService(cells, plan);
+    const values = cells.map((cell) => (cell === 'NULL' || cell === '\\N' ? '' : cell));
+    return readService(this.#dialect.quoted ? values : values.map(unescape), plan);
+  }
+}
+
+function isDatabase(source: Source): boolean {
+  return source === 'yourls' || source === 'polr';
+}
+
+function readService(
+  cells: readonly string[],
+  { service, headers }: { service: Service; headers: Map<string, number> },
+): Found | null {
+  return service.read((name) => {
+    const index = headers.get(name);
+    return index === undefined ? undefined : (cells[index] ?? '');
+  });
+}
+
+/** The user's choice first, then the service of the headers, then columns. */
+function planOf(sample: readonly string[][], options: ReadOptions): Plan {
+  if (options.columns) return { columns: options.columns };
+  const names = (sample[0] ?? []).map(normalizeHeader);
+  const headers = new Map(names.map((name, index) => [name, index]));
+  const chosen = serviceNamed(options.source);
+  const reads = (service: Service) =>
+    sample.slice(1).some((cells) => readService(cells, { service, headers })?.destination);
+  if (chosen && reads(chosen)) return { service: chosen, headers };
+  const detected = options.source === undefined ? serviceOfTable(names) : undefined;
+  return detected ? { service: detected, headers } : { columns: guessColumns(sample) };
+}
+
+function questionOf(sample: readonly string[][], guess: Columns): Questions['columns'] {
+  const [first = [], ...rest] = sample;
+  const headers = guess.header ? first.map((header) => header.trim()) : [];
+  const shown = guess.header ? rest : sample;
+  return {
+    headers,
+    sample: shown.slice(0, SAMPLE).map((cells) => cells.map((cell) => cell.trim())),
+    guess,
+  };
+}
+
+/**
+ * Makes a record as wide as the header. A URL in the last column gets its separators back; null where
+ * it is unclear which cells are too many.
+ */
+function fit(
+  given: readonly string[],
+  width: number,
+  separator: string,
+): { cells: readonly string[]; isJoined: boolean } | null {
+  const cells = given.slice();
+  while (cells.length > width && cells.at(-1)?.trim() === '') cells.pop();
+  if (cells.length <= width) return { cells, isJoined: false };
+  const last = cells.slice(width - 1).join(separator);
+  if (!WEB_URL.test(last.trim())) return null;
+  return { cells: [...cells.slice(0, width - 1), last], isJoined: true };
+}
+
+/** The text of a cell of `mysql --batch`. */
+function unescape(cell: string): string {
+  return cell.replace(/\\([ntr0\\])/g, (_all, letter: string) => ESCAPES[letter] ?? letter);
+}

@@ -1,0 +1,12 @@
+/** Normalizes the names of columns and keys, so that `Created at (date)` is `createdat`. */
+
+const BRACKETED_SUFFIX = /\s*[([{][^()[\]{}]*[)\]}]\s*$/;
+const IGNORED = /[\s\p{Cf}_\-"'`´‘’“”«»]/gu;
+
+/** Characters of a name that count; real names are far shorter. */
+const MAX_LENGTH = 200;
+
+export function normalizeHeader(header: string): string {
+  const start = header.slice(0, MAX_LENGTH).normalize('NFKC').toLowerCase();
+  return start.replace(BRACKETED_SUFFIX, '').replace(IGNORED, '');
+}
