@@ -313,6 +313,88 @@ export async function claimLinks(account: Account, guest: Guest): Promise<number
   return (await succeed('claimLinks', payload, entries, isNoOwner, act)).data.claimed;
 }
 
+const verdict = v.picklist([
+  'new',
+  'exists',
+  'taken',
+  'reserved',
+  'not a code',
+  'refused',
+  'not http',
+  'duplicate',
+  'unreadable',
+]);
+
+/** What an import does with a row. Only `new` makes a link. */
+export type Verdict = v.InferOutput<typeof verdict>;
+
+/** A link to check; `row` identifies it within its import. */
+export interface CheckedRow {
+  row: number;
+  code: string | null;
+  url: string;
+}
+
+export interface ImportedRow extends CheckedRow {
+  title: string;
+  tags: string[];
+  created_at: string | null;
+  expires_at: string | null;
+}
+
+/** Says what an import would do with rows; writes nothing. */
+export async function checkImport(
+  { token }: Account,
+  rows: readonly CheckedRow[],
+  options: CallOptions = {},
+): Promise<{ row: number; verdict: Verdict }[]> {
+  const entries = { verdicts: v.array(v.object({ row: v.number(), verdict })) };
+  const payload = { token, rows };
+  return (await succeed('checkImport', payload, entries, isNoOwner, options)).data.verdicts;
+}
+
+const importResult = v.object({ row: v.number(), verdict, code: v.nullable(v.string()) });
+
+/** `code` is that of the account's link to the destination, where there is one. */
+export type ImportResult = v.InferOutput<typeof importResult>;
+
+/** Imports rows. A row that was sent before has the same result again. */
+export async function importLinks(
+  { token }: Account,
+  importId: string,
+  rows: readonly ImportedRow[],
+  options: CallOptions = {},
+): Promise<ImportResult[]> {
+  const entries = { results: v.array(importResult) };
+  const payload = { token, import_id: importId, rows };
+  return (await succeed('importLinks', payload, entries, isNoOwner, options)).data.results;
+}
+
+/** Removes the unchanged links of an import; returns how many it has removed so far. */
+export async function undoImport({ token }: Account, importId: string): Promise<number> {
+  const payload = { token, import_id: importId };
+  return (await succeed('undoImport', payload, { removed: v.number() }, isNotTheirs)).data.removed;
+}
+
+const pastImport = v.object({
+  import_id: v.string(),
+  started_at: moment,
+  links: v.number(),
+  removed: v.number(),
+});
+
+/** An import of the last 30 days: how many links it created, and how many of them undoing removed. */
+export type PastImport = v.InferOutput<typeof pastImport>;
+
+/** The imports that can be undone, newest first. */
+export async function listImports(
+  { token }: Account,
+  options: CallOptions = {},
+): Promise<PastImport[]> {
+  const entries = { imports: v.array(pastImport) };
+  return (await succeed('listImports', { token }, entries, isNoOwner, options)).data.imports;
+}
+
 const session = {
   token: v.pipe(v.string(), v.nonEmpty()),
   expirationTimestamp: v.number(),

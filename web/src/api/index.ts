@@ -14,10 +14,13 @@ export { Failure, failureCode, failureReason, type FailureCode, type Reason } fr
 export type {
   Access,
   BlockReason,
+  CheckedRow,
   Credentials,
   Dates,
   Dimension,
   FormerAddress,
+  ImportedRow,
+  ImportResult,
   Link,
   LinkChanges,
   LinkPage,
@@ -25,10 +28,12 @@ export type {
   LinkReport,
   LinkState,
   Login,
+  PastImport,
   Preview,
   RecentSpan,
   Span,
   Statistics,
+  Verdict,
 } from './functions';
 export { loadAnew, Outdated } from './loading';
 
@@ -86,6 +91,10 @@ export const changeLink = later('changeLink');
 export const removeLinks = later('removeLinks');
 export const restoreLinks = later('restoreLinks');
 export const claimLinks = later('claimLinks');
+export const checkImport = later('checkImport');
+export const importLinks = later('importLinks');
+export const undoImport = later('undoImport');
+export const listImports = later('listImports');
 export const accessLink = later('accessLink');
 export const verifyUser = later('verifyUser');
 export const registerUser = later('registerUser');

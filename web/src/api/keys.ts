@@ -17,6 +17,7 @@ export const keys = {
   link: (owner: Owner, code: string) => key(owner, 'link', code),
   preview: (owner: Owner, code: string) => key(owner, 'preview', code),
   scanCode: (owner: Owner, code: string) => key(owner, 'scan code', code),
+  imports: (owner: Owner) => key(owner, 'imports'),
   /** The number of a guest's links. */
   count: (owner: Owner) => key(owner, 'count'),
   /** The list that the pages with the shortener show to a guest. */

@@ -16,6 +16,7 @@ const LinkPage = lazyPage(() => import('../pages/LinkPage'));
 const PreviewPage = lazyPage(() => import('../pages/PreviewPage'));
 const RedirectPage = lazyPage(() => import('../pages/RedirectPage'));
 const SettingsPage = lazyPage(() => import('../pages/SettingsPage'));
+const ImportPage = lazyPage(() => import('../pages/ImportPage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
@@ -30,6 +31,7 @@ const shown: Record<Name, ComponentType> = {
   register: RegisterPage,
   account: AccountPage,
   settings: SettingsPage,
+  import: ImportPage,
   link: LinkPage,
   preview: PreviewPage,
   terms: TermsPage,

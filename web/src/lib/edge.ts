@@ -9,6 +9,7 @@ export const pages = {
   register: '/register',
   account: '/my-account',
   settings: '/my-account/settings',
+  import: '/my-account/import',
   link: '/links/:code',
   preview: '/:code+',
   terms: '/terms-of-use',

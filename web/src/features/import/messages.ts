@@ -1,6 +1,8 @@
 /** What the importer says: the words for the codes of its results. */
 import { formatNumber, plural } from '../../lib/format';
-import type { Cause, Note, ProblemCode, Source, SourceState } from './parsed';
+import type { Verdict } from '../../api';
+import type { Cause, Note, ProblemCode, Row, Source, SourceState } from './parsed';
+import type { Action } from './plan';
 
 export const sourceNames: Record<Source, string> = {
   atajo: 'Atajo',
@@ -85,6 +87,173 @@ export const zoneQuestion = (count: number) =>
   `${counted(count, 'date has', 'dates have')} no time zone. Choose the one of the server that wrote them.`;
 
 export const columnsQuestion = 'Which columns hold the links? Check the suggestions.';
+
+const links = (count: number) => counted(count, 'link', 'links');
+const rows = (count: number) => counted(count, 'row', 'rows');
+
+export const messages = {
+  title: 'Import links',
+  description: 'Bring your links from another URL shortener, a spreadsheet or your bookmarks.',
+  yourLinks: 'Your links',
+  intro:
+    'Choose a file that another URL shortener exported, a spreadsheet saved as CSV, or exported bookmarks. Atajo reads Bitly, TinyURL, Rebrandly, Short.io, YOURLS, Shlink, Kutt, Dub, Sink, chhoto, Polr and its own exports.',
+  limits: 'Up to 100,000 links and 50 MB. Nothing is imported before you have checked it.',
+  file: 'File',
+  choose: 'Choose a file',
+  drop: 'You can also drop a file anywhere on this page.',
+  paste: 'Or paste links',
+  pasteHint: 'One link per line, or rows copied from a spreadsheet.',
+  read: 'Read pasted text',
+  nothingPasted: 'Paste some links first, or choose a file.',
+  unreadableFile: 'The file could not be read. Choose it again, or save a copy of it first.',
+  reading: 'Reading the file',
+  readingOf: (name: string, percent: string) => `Reading ${name}: ${percent}`,
+  pasted: 'the pasted text',
+  canceled: 'Canceled',
+  found: (count: number, name: string) => `${links(count)} found in ${name}`,
+  format: 'Format',
+  notSource: (name: string) =>
+    `This file does not look like an export of ${name}. Check the columns below, or choose another format.`,
+  zone: 'Time zone',
+  columns: 'Columns',
+  fields: {
+    destination: 'Destination',
+    code: 'Ending',
+    title: 'Title',
+    tags: 'Tags',
+    created_at: 'Created',
+    expires_at: 'Expires',
+  } satisfies Record<string, string>,
+  noColumn: 'None',
+  column: (number: number, sample: string) =>
+    sample === '' ? `Column ${formatNumber(number)}` : `Column ${formatNumber(number)}: ${sample}`,
+  hasHeader: 'The first row names the columns',
+  sample: 'First rows of the file',
+  noDestination: 'Choose the column with the destinations.',
+  applyColumns: 'Use these columns',
+  otherFile: 'Choose another file',
+  check: 'Check these links',
+  checkHint: 'The check writes nothing.',
+  checking: 'Checking the links',
+  checkingOf: (done: number, total: number) => `${formatNumber(done)} of ${rows(total)} checked`,
+  checkFailed: 'The links could not be checked. Please try again.',
+  checked: (count: number) => `${rows(count)} checked`,
+  filter: 'Show',
+  all: 'all',
+  filterOf: (name: string, count: number) => `${name} ${formatNumber(count)}`,
+  options: 'Options',
+  newCodes: 'Give new codes where needed',
+  newCodesHint: (count: number) =>
+    `${counted(count, 'link has', 'links have')} an ending that cannot be used here.`,
+  include: (state: SourceState, count: number) =>
+    `Import links ${stateAtSource[state]} (${formatNumber(count)})`,
+  rowsList: 'Checked rows',
+  row: (place: number) => `Row ${formatNumber(place)}`,
+  noEnding: 'no ending',
+  download: 'Download the check as CSV',
+  checkFile: 'atajo-import-check.csv',
+  import: (count: number) => `Import ${links(count)}`,
+  nothing:
+    'There is nothing to import. Correct the rows in your file, or change the options above.',
+  preparing: 'Preparing the import',
+  importing: 'Importing the links',
+  importingOf: (done: number, total: number) => `${formatNumber(done)} of ${rows(total)} done`,
+  goesOn: 'If you close this page, the import continues the next time you open it.',
+  stay: 'This browser cannot store the import. Keep this page open until it is finished.',
+  waiting: (when: string) =>
+    `The server is busy or a limit is reached. The import continues ${when}.`,
+  checkWaiting: (when: string) => `The server is busy. The check continues ${when}.`,
+  pause: 'Pause',
+  paused: 'The import is paused.',
+  continue: 'Continue',
+  stop: 'Stop importing',
+  importFailed: 'The import stopped. Links that are already imported are kept.',
+  foreign:
+    'An import was started in this browser by another account. Log in to that account to continue it, or discard it.',
+  discard: 'Discard it',
+  imported: (count: number) => `${counted(count, 'link was', 'links were')} imported.`,
+  notImported: (count: number) =>
+    `${counted(count, 'row was', 'rows were')} not imported. The CSV says why.`,
+  downloadResults: 'Download old and new short URLs as CSV',
+  resultsFile: 'atajo-import.csv',
+  resultColumns: ['Old short URL', 'New short URL', 'Destination', 'Result'],
+  checkColumns: ['Row', 'Ending', 'Destination', 'Verdict', 'What happens', 'Cause'],
+  another: 'Import another file',
+  downloadFailed: 'The download failed. Please try again.',
+};
+
+export const past = {
+  heading: 'Recent imports',
+  loading: 'Loading your imports',
+  loadFailed: 'Your imports did not load.',
+  hint: 'An import can be undone for 30 days.',
+  item: (moment: string, count: number) => `${moment}: ${links(count)}`,
+  removed: (count: number) => `${links(count)} removed again`,
+  undo: 'Undo this import',
+  undoOf: (moment: string) => `Undo this import of ${moment}`,
+  question: 'Undo this import?',
+  warning: (count: number) =>
+    `${plural(count, 'The link that it created is', 'The links that it created are')} removed, except for those that you have changed since. You can restore them for 30 days.`,
+  undone: (count: number) => `${counted(count, 'link was', 'links were')} removed.`,
+  failed: 'The import was not undone. Please try again.',
+  gone: 'This import can no longer be undone.',
+};
+
+const stateAtSource: Record<SourceState, string> = {
+  archived: 'that are archived at the source',
+  deleted: 'that are deleted at the source',
+  disabled: 'that are disabled at the source',
+  expired: 'that have expired',
+  secret: 'that are protected at the source',
+};
+
+export const tableColumns = ['Row', 'Ending and destination', 'Verdict', 'What happens'];
+
+/** What cannot move, said before anything else. */
+export function cannotMove(source: Source): string {
+  if (source === 'bookmarks') {
+    return 'Bookmarks have no short URLs. Each of them gets a new one.';
+  }
+  const host = source === 'csv' ? 'the other host' : sourceNames[source];
+  return `Short URLs at ${host} cannot move: they keep leading where ${host} lets them lead. Atajo imports their endings and destinations and creates short URLs of its own.`;
+}
+
+/** What is wrong with a row, '' for nothing. */
+export function causeOf(row: Row, verdict: Verdict): string {
+  if (row.unreadable !== null) return causes[row.unreadable];
+  switch (verdict) {
+    case 'new':
+      return '';
+    case 'exists':
+      return 'You already have this link.';
+    case 'taken':
+      return 'This ending is taken.';
+    case 'reserved':
+      return 'This ending is reserved.';
+    case 'not a code':
+      return row.code === null
+        ? 'The link has no ending.'
+        : 'An ending has 4–32 letters, digits, hyphens or underscores.';
+    case 'refused':
+      return 'The destination is blocked, or is a short URL of this site.';
+    case 'not http':
+      return 'The destination is not a web address.';
+    case 'duplicate':
+      return 'An earlier row has the same ending and destination.';
+    case 'unreadable':
+      return 'The row could not be read.';
+  }
+}
+
+/** What happens to a row, and what to do about it. */
+export function actionText(row: Row, verdict: Verdict, action: Action): string {
+  if (action === 'import') return 'Is imported.';
+  if (action === 'import under a new ending') return 'Gets a new ending.';
+  if (verdict === 'exists' || verdict === 'duplicate') return 'Skipped.';
+  if (row.state !== null) return `Skipped, because it is ${stateNames[row.state]} at the source.`;
+  if (verdict === 'refused') return 'Skipped.';
+  return `Skipped. Correct ${messages.row(row.place).toLowerCase()} in the file and choose it again.`;
+}
 
 function counted(count: number, one: string, many: string): string {
   return `${formatNumber(count)} ${plural(count, one, many)}`;

@@ -1,5 +1,8 @@
 /** What the importer reads out of a file: rows, problems and questions, all of them without words. */
 
+/** The most rows of one import. */
+export const MAX_ROWS = 100_000;
+
 /** Where a file comes from. `csv` is a table (or JSON) with columns of its own. */
 export const SOURCES = [
   'atajo',
@@ -57,6 +60,8 @@ export interface Row {
   place: number;
   /** The ending exactly as the source writes it, valid here or not; null where it has none. */
   code: string | null;
+  /** The whole short URL at the source, where the file has it. */
+  short_url: string | null;
   destination: string;
   title: string;
   tags: string[];

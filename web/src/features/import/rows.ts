@@ -1,12 +1,23 @@
 /** Makes rows out of what the formats find: applies the rules of a link and counts problems. */
 import { codePoints } from '../../lib/text';
 import { readInstant } from './dates';
-import type { Cause, Note, ProblemCode, ReadOptions, Row, SourceState, Summary } from './parsed';
+import {
+  MAX_ROWS,
+  type Cause,
+  type Note,
+  type ProblemCode,
+  type ReadOptions,
+  type Row,
+  type SourceState,
+  type Summary,
+} from './parsed';
 
 /** One link as a format finds it. */
 export interface Found {
   /** All endings of the link; none where the source has none. */
   codes: string[];
+  /** What the source calls the short URL of each of them, in the same order. */
+  shortUrls?: string[];
   destination: string;
   title?: string;
   tags?: string[];
@@ -16,8 +27,6 @@ export interface Found {
   notes?: Note[];
 }
 
-export const MAX_ROWS = 100_000;
-
 /** Unicode code points, as of a title and a tag. */
 const MAX_DESTINATION = 999;
 const MAX_TITLE = 100;
@@ -26,6 +35,9 @@ const MAX_TAG = 30;
 /** Nothing on the web is older. */
 const FIRST_TIME = Date.UTC(1995, 0);
 const LAST_TIME = Date.UTC(9999, 11, 31);
+/** A short URL with its host, and not an ending alone. */
+const SHORT_URL = /^(?:https?:\/\/)?[^\s/]+\.[^\s/]+\/\S+$/i;
+const MAX_SHORT_URL = 300;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\p{Surrogate}]+/gu;
 
 export class RowWriter {
@@ -41,6 +53,7 @@ export class RowWriter {
   /** Adds the rows of one link: one for each of its endings. */
   add(place: number, found: Found): void {
     const codes = [...new Set(found.codes.filter((code) => code !== ''))];
+    const shortUrlOf = (code: string) => urlOf(found.shortUrls?.[found.codes.indexOf(code)]);
     const { title, notes: titleNotes } = cleanTitle(found.title ?? '');
     const { tags, notes: tagNotes } = cleanTags(found.tags ?? []);
     const created = this.#read(found.created, 'created', FIRST_TIME, this.options.now);
@@ -51,6 +64,7 @@ export class RowWriter {
     for (const code of codes.length > 0 ? codes : [null]) {
       this.#emit(place, {
         code,
+        short_url: code === null ? null : shortUrlOf(code),
         destination,
         title,
         tags,
@@ -72,7 +86,14 @@ export class RowWriter {
 
   /** Adds a row of which nothing can be made. `text` is what can be shown of it. */
   fail(place: number, unreadable: Cause, text = ''): void {
-    const nothing = { code: null, title: '', tags: [], created_at: null, expires_at: null };
+    const nothing = {
+      code: null,
+      short_url: null,
+      title: '',
+      tags: [],
+      created_at: null,
+      expires_at: null,
+    };
     const destination = text.trim().slice(0, MAX_DESTINATION);
     this.#emit(place, { ...nothing, destination, state: null, unreadable, notes: [] });
   }
@@ -113,6 +134,10 @@ export class RowWriter {
 
 function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
+}
+
+function urlOf(text = ''): string | null {
+  return text.length <= MAX_SHORT_URL && SHORT_URL.test(text) ? text : null;
 }
 
 function causeOf(destination: string): Cause | null {

@@ -283,6 +283,8 @@ export const stored = {
       'The key of the links that you created without an account, their number, and whether you declined to add them to your account. The key is stored until the links are added to an account. If you clear the data of this site, the key is lost, and nobody can change or remove these links from a browser anymore.',
     device:
       'A signed token that shows that you logged in from this browser before. It is kept after you log out and is sent with logins only, so that failed logins of others do not lock you out. Clearing the data of this site deletes it.',
+    import:
+      'An import of links that is not finished, or was the last one: its number, your username, and in the browser’s database (IndexedDB) its rows and results. They are kept until you start another import or log out.',
     styles: 'Saved styles of QR codes, until you delete them.',
     theme: 'The theme, if you chose one.',
     reloaded:

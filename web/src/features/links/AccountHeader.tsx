@@ -1,4 +1,5 @@
 import { Button, ButtonLink } from '../../components/Button';
+import { forgetImportJob } from '../../lib/importJob';
 import { paths } from '../../lib/paths';
 import { endSession, forgetUsername, username } from '../../lib/session';
 import styles from './AccountHeader.module.css';
@@ -8,6 +9,7 @@ export function AccountHeader() {
   const name = username();
   const logOut = () => {
     forgetUsername();
+    forgetImportJob();
     endSession();
   };
   return (
@@ -17,6 +19,7 @@ export function AccountHeader() {
         {name && <p className={styles.name}>{list.loggedInAs(<bdi>{name}</bdi>)}</p>}
       </div>
       <div className={styles.actions}>
+        <ButtonLink to={paths.import}>{list.importLinks}</ButtonLink>
         <ButtonLink to={paths.settings}>{list.settings}</ButtonLink>
         <Button onClick={logOut}>{list.logOut}</Button>
       </div>

@@ -24,6 +24,7 @@ export const list = {
   description: 'Your short links, their destinations and their views.',
   heading: 'Your links',
   loggedInAs: (name: ReactNode) => <>Logged in as {name}</>,
+  importLinks: 'Import links',
   settings: 'Settings',
   logOut: 'Log out',
   label: 'Links',

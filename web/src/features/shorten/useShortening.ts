@@ -4,6 +4,7 @@ import { createShortLink, loadAnew } from '../../api';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
 import { publicUrl, shortAddress } from '../../lib/config';
+import { newCode } from '../../lib/newCode';
 import {
   confirmSessionOf,
   endSessionOf,
@@ -11,7 +12,6 @@ import {
   ownerOfNewLink,
   type Owner,
 } from '../../lib/owner';
-import { newCode } from './code';
 import { messages } from './messages';
 import { useResults } from './ResultsProvider';
 import { loadRules } from './rules';

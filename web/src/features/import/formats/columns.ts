@@ -114,6 +114,7 @@ export function readColumns(cells: readonly string[], columns: Columns): Found {
   const cell = (field: Field) => textOf(cells[columns[field] ?? -1]);
   return {
     codes: [pathOf(cell('code'))],
+    shortUrls: [cell('code')],
     destination: cell('destination'),
     title: cell('title'),
     tags: listOf(cell('tags'), /[,;|]/),

@@ -2,6 +2,7 @@ import { useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'r
 import type { Logo } from '../drawing';
 import { AreaField } from '../../../components/AreaField';
 import { Button } from '../../../components/Button';
+import { FileButton } from '../../../components/FileButton';
 import { actions } from '../../../components/messages';
 import { announce } from '../../../lib/announce';
 import { save } from '../../../lib/save';
@@ -67,8 +68,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
     setRun({ step: 'idle' });
   };
 
-  const open = async (file: File | undefined) => {
-    if (!file) return;
+  const open = async (file: File) => {
     if (file.size > MOST_BYTES) {
       setProblem(TOO_LARGE);
       return;
@@ -176,19 +176,12 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       />
       {slow !== '' && <p className={styles.quiet}>{slow}</p>}
       <div className={styles.actions}>
-        <label className={styles.file}>
-          <input
-            type="file"
-            accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
-            className={styles.input}
-            disabled={running}
-            onChange={(event) => {
-              void open(event.target.files?.[0]);
-              event.target.value = '';
-            }}
-          />
-          {messages.open}
-        </label>
+        <FileButton
+          text={messages.open}
+          accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+          disabled={running}
+          onFile={(file) => void open(file)}
+        />
         {running ? (
           <Button onClick={cancel}>{actions.cancel}</Button>
         ) : (

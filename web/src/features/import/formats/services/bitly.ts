@@ -22,6 +22,7 @@ export const bitly: Service = {
     const isArchived = status === 'archived' || flagOf(field('archived'));
     return {
       codes: links.map(lastPartOf),
+      shortUrls: links,
       destination: firstText(field, 'destinationurl', 'longurl'),
       title: textOf(field('title')),
       tags: listOf(field('tags'), /[,;|]/),

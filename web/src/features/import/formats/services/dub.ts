@@ -18,6 +18,7 @@ export const dub: Service = {
     const tags = field('tags');
     return {
       codes: [key],
+      shortUrls: [cell('shortlink')],
       destination: cell('destinationurl') || cell('url'),
       title: cell('title'),
       tags: listOf(typeof tags === 'string' ? undoFormula(tags) : tags, ','),

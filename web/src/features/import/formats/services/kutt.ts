@@ -8,6 +8,7 @@ export const kutt: Service = {
   isEntry: (has) => has('address', 'target'),
   read: (field) => ({
     codes: [trimSlashes(textOf(field('address')))],
+    shortUrls: [textOf(field('link'))],
     destination: textOf(field('target')),
     title: textOf(field('description')),
     created: field('createdat'),

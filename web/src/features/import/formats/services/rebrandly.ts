@@ -9,6 +9,7 @@ export const rebrandly: Service = {
   isEntry: (has) => has('slashtag', 'destination'),
   read: (field) => ({
     codes: [trimSlashes(textOf(field('slashtag'))) || pathOf(textOf(field('shorturl')))],
+    shortUrls: [textOf(field('shorturl'))],
     destination: textOf(field('destination')),
     title: textOf(field('title')),
     tags: listOf(field('tags'), /[,;|]/),

@@ -15,6 +15,7 @@ export const shlink: Service = {
     const isWebClient = field('createdat') !== undefined;
     return {
       codes: [trimSlashes(textOf(field('shortcode')))],
+      shortUrls: [textOf(field('shorturl'))],
       destination: textOf(field('longurl')),
       title: textOf(field('title')),
       tags: listOf(field('tags'), isWebClient ? '|' : /[|,]/),

@@ -18,6 +18,7 @@ export const shortio: Service = {
     const isSecret = flagOf(field('haspassword')) || textOf(field('password')) !== '';
     return {
       codes: [code],
+      shortUrls: [textOf(field('shorturl'))],
       destination: textOf(field('originalurl')),
       title: textOf(field('title')),
       tags: listOf(field('tag'), /[,;|]/),

@@ -8,6 +8,7 @@ export const tinyurl: Service = {
   isEntry: (has) => has('tinyurl', 'url'),
   read: (field) => ({
     codes: [textOf(field('alias')) || pathOf(textOf(field('tinyurl')))],
+    shortUrls: [textOf(field('tinyurl'))],
     destination: textOf(field('url')),
     title: textOf(field('description')),
     tags: listOf(field('tags'), ','),

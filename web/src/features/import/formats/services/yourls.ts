@@ -11,6 +11,7 @@ export const yourls: Service = {
     const keyword = trimSlashes(firstText(field, 'keyword', 'source'));
     return {
       codes: [keyword || lastPartOf(textOf(field('shorturl')))],
+      shortUrls: [textOf(field('shorturl'))],
       destination: firstText(field, 'url', 'target'),
       title: textOf(field('title')),
       // In the zone of the server, which the file does not name.

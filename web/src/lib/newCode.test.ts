@@ -1,8 +1,8 @@
 // @vitest-environment node
 import { afterEach, expect, it, vi } from 'vitest';
-import { isCode, isReserved, isRoute } from '../../lib/codes';
-import { CODE_ALPHABET } from '../../lib/edge';
-import { newCode } from './code';
+import { isCode, isReserved, isRoute } from './codes';
+import { CODE_ALPHABET } from './edge';
+import { newCode } from './newCode';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,0 +1,20 @@
+import { useId } from 'react';
+import styles from './ProgressLine.module.css';
+
+interface ProgressLineProps {
+  /** How far it is, in words. */
+  text: string;
+  done: number;
+  total: number;
+}
+
+/** How far something is that takes a while. */
+export function ProgressLine({ text, done, total }: ProgressLineProps) {
+  const id = useId();
+  return (
+    <p className={styles.line}>
+      <label htmlFor={id}>{text}</label>
+      <progress id={id} value={done} max={Math.max(total, 1)} />
+    </p>
+  );
+}

@@ -1,0 +1,36 @@
+import { useId, type ComponentProps } from 'react';
+import control from './control.module.css';
+import { Label } from './Label';
+import styles from './Select.module.css';
+
+interface SelectProps<T extends string> extends Omit<
+  ComponentProps<'select'>,
+  'className' | 'id' | 'value' | 'onChange'
+> {
+  label: string;
+  options: readonly { value: T; text: string }[];
+  value: T;
+  onChange: (value: T) => void;
+}
+
+/** One of many, in a list that the browser opens. */
+export function Select<T extends string>({ label, options, onChange, ...select }: SelectProps<T>) {
+  const id = useId();
+  return (
+    <div>
+      <Label htmlFor={id}>{label}</Label>
+      <select
+        {...select}
+        id={id}
+        className={`${control.control} ${styles.select}`}
+        onChange={(event) => onChange(event.target.value as T)}
+      >
+        {options.map(({ value, text }) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}

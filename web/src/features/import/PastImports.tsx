@@ -1,0 +1,102 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { failureCode, listImports, undoImport, type PastImport } from '../../api';
+import { cache } from '../../api/cache';
+import { keys } from '../../api/keys';
+import { Button } from '../../components/Button';
+import { Dialog, DialogActions } from '../../components/Dialog';
+import { actions } from '../../components/messages';
+import { Spinner } from '../../components/Spinner';
+import { announce } from '../../lib/announce';
+import { formatInstant } from '../../lib/format';
+import { endSessionOf, type Account } from '../../lib/owner';
+import styles from './Importer.module.css';
+import { past } from './messages';
+
+/** The imports of the last 30 days, each of which can be undone. */
+export function PastImports({ account }: { account: Account }) {
+  const { data, isError, isFetching, refetch } = useQuery(
+    {
+      queryKey: keys.imports(account),
+      queryFn: ({ signal }) => listImports(account, { signal }),
+    },
+    cache,
+  );
+  const [asked, setAsked] = useState<PastImport | null>(null);
+  const [undoing, setUndoing] = useState<string | null>(null);
+  const [said, setSaid] = useState('');
+
+  const undo = async ({ import_id }: PastImport) => {
+    setAsked(null);
+    setUndoing(import_id);
+    setSaid('');
+    try {
+      const text = past.undone(await undoImport(account, import_id));
+      setSaid(text);
+      announce(text);
+      await cache.invalidateQueries({ queryKey: keys.all(account) });
+    } catch (error) {
+      const code = failureCode(error);
+      if (code === 'invalid-token' || code === 'no-logged') {
+        endSessionOf(account);
+        return;
+      }
+      if (code !== 'no-exist') console.error(error);
+      const text = code === 'no-exist' ? past.gone : past.failed;
+      setSaid(text);
+      announce(text);
+    } finally {
+      setUndoing(null);
+    }
+  };
+
+  if (data?.length === 0 && said === '') return null;
+  return (
+    <section className={styles.stack} aria-labelledby="past-imports">
+      <h2 id="past-imports">{past.heading}</h2>
+      <p className={styles.quiet}>{past.hint}</p>
+      {!data && !isError && <Spinner label={past.loading} />}
+      {isError && !data && (
+        <>
+          <p>{past.loadFailed}</p>
+          <div>
+            <Button busy={isFetching} onClick={() => void refetch()}>
+              {actions.tryAgain}
+            </Button>
+          </div>
+        </>
+      )}
+      <ul className={styles.past}>
+        {data?.map((one) => (
+          <li key={one.import_id}>
+            <span>
+              {past.item(formatInstant(one.started_at), one.links)}
+              {one.removed > 0 && `, ${past.removed(one.removed)}`}
+            </span>
+            {one.removed < one.links && (
+              <Button
+                busy={undoing === one.import_id}
+                aria-label={past.undoOf(formatInstant(one.started_at))}
+                onClick={() => setAsked(one)}
+              >
+                {past.undo}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {said !== '' && <p>{said}</p>}
+      {asked && (
+        <Dialog title={past.question} onClose={() => setAsked(null)}>
+          <p>{past.warning(asked.links - asked.removed)}</p>
+          <DialogActions>
+            <Button look="sign" onClick={() => void undo(asked)}>
+              {past.undo}
+            </Button>
+            <Button onClick={() => setAsked(null)}>{actions.cancel}</Button>
+          </DialogActions>
+        </Dialog>
+      )}
+    </section>
+  );
+}

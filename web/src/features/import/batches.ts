@@ -1,0 +1,64 @@
+/** Splits rows into the calls of an import: so many rows, and so many bytes. */
+import type { CheckedRow, ImportedRow } from '../../api';
+import { isCode } from '../../lib/codes';
+import type { Row } from './parsed';
+
+export const MAX_CHECKED_ROWS = 500;
+export const MAX_IMPORTED_ROWS = 200;
+/** Bytes of the rows of one call in JSON. A body may have 512 KiB. */
+const MAX_BYTES = 500_000;
+
+const encoder = new TextEncoder();
+
+/** Yields the rows in their order, in lists of at most `maxRows`. */
+export function* batchesOf<T extends CheckedRow>(
+  rows: Iterable<T>,
+  maxRows: number,
+): Generator<T[]> {
+  let batch: T[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const size = encoder.encode(JSON.stringify(row)).length + 1;
+    if (batch.length === maxRows || (batch.length > 0 && bytes + size > MAX_BYTES)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(row);
+    bytes += size;
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** An ending that is none here can be of any length, and is not sent. */
+export function checkedRow({ row, code, destination }: Row): CheckedRow {
+  return { row, code: code !== null && isCode(code) ? code : null, url: destination };
+}
+
+export function importedRow(row: Row, code: string): ImportedRow {
+  const { title, tags, created_at, expires_at } = row;
+  return { row: row.row, code, url: row.destination, title, tags, created_at, expires_at };
+}
+
+/** Runs `work` on every item, on at most `limit` at a time. After an error it begins no further one. */
+export async function inParallel<T>(
+  items: Iterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  let hasFailed = false;
+  const worker = async () => {
+    while (!hasFailed) {
+      const next = iterator.next();
+      if (next.done) return;
+      try {
+        await work(next.value);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: limit }, worker));
+}

@@ -1,0 +1,79 @@
+/** The rehearsal: the verdict on each row before anything is written. */
+import { checkImport, failureCode, type CheckedRow, type Verdict } from '../../api';
+import { untilAnswered } from '../../api/untilAnswered';
+import type { Account } from '../../lib/owner';
+import { batchesOf, checkedRow, inParallel, MAX_CHECKED_ROWS } from './batches';
+import type { Row } from './parsed';
+import { LocalVerdicts } from './verdicts';
+
+/** Calls at a time. */
+const PARALLEL = 3;
+
+export interface CallEvents {
+  signal: AbortSignal;
+  onProgress: (done: number, total: number) => void;
+  onWait: (duration: number | null) => void;
+}
+
+/** Returns the verdicts in the order of the rows. Rejects with a Failure or the signal's reason. */
+export async function rehearse(
+  account: Account,
+  rows: readonly Row[],
+  { signal, onProgress, onWait }: CallEvents,
+): Promise<Verdict[]> {
+  const local = new LocalVerdicts();
+  const verdicts: Verdict[] = [];
+  const asked: Row[] = [];
+  for (const row of rows) {
+    const verdict = local.of(row);
+    // The destination of these may be refused, which prevails.
+    const isDecided = verdict !== null && verdict !== 'not a code' && verdict !== 'reserved';
+    verdicts.push(verdict ?? 'new');
+    if (!isDecided) asked.push(row);
+  }
+  const indexes = new Map(rows.map(({ row }, index) => [row, index]));
+  let done = rows.length - asked.length;
+  onProgress(done, rows.length);
+  await inParallel(batchesOf(checked(asked), MAX_CHECKED_ROWS), PARALLEL, async (batch) => {
+    for (const { row, verdict } of await check(batch)) {
+      const index = indexes.get(row);
+      if (index !== undefined) verdicts[index] = verdict;
+    }
+    done += batch.length;
+    onProgress(done, rows.length);
+  });
+  return takenByEarlierRows(rows, verdicts);
+
+  /** A call that the server cannot read is repeated in halves, down to the row that it cannot read. */
+  async function check(batch: CheckedRow[]): ReturnType<typeof checkImport> {
+    try {
+      return await untilAnswered(() => checkImport(account, batch, { signal }), {
+        signal,
+        onWait,
+      });
+    } catch (error) {
+      const [only] = batch;
+      if (failureCode(error) !== 'invalid-argument' || !only) throw error;
+      if (batch.length === 1) return [{ row: only.row, verdict: 'unreadable' }];
+      const half = Math.ceil(batch.length / 2);
+      return [...(await check(batch.slice(0, half))), ...(await check(batch.slice(half)))];
+    }
+  }
+}
+
+function* checked(rows: readonly Row[]): Generator<CheckedRow> {
+  for (const row of rows) yield checkedRow(row);
+}
+
+/** The server judges each call by itself, and does not know of earlier ones. */
+function takenByEarlierRows(rows: readonly Row[], verdicts: readonly Verdict[]): Verdict[] {
+  const codes = new Set<string>();
+  return rows.map(({ code, state }, index) => {
+    const verdict = verdicts[index] ?? 'unreadable';
+    if (verdict !== 'new' || code === null) return verdict;
+    if (codes.has(code)) return 'taken';
+    // Rows of another state are skipped unless selected.
+    if (state === null) codes.add(code);
+    return verdict;
+  });
+}

@@ -1,0 +1,97 @@
+/** Stores the rows of an import and their results by call, in IndexedDB where there is one. */
+import type { Verdict } from '../../api';
+import { IMPORT_DATABASE } from '../../lib/importJob';
+import type { PlannedRow } from './plan';
+
+/** The result of one row, for the table of old and new short URLs. */
+export interface StoredResult {
+  old: string;
+  url: string;
+  verdict: Verdict;
+  /** Null where there is no link. */
+  code: string | null;
+}
+
+type Table = 'rows' | 'results';
+interface Tables {
+  rows: PlannedRow[];
+  results: StoredResult[];
+}
+
+export interface ImportStore {
+  /** Whether it is there after the page is closed. */
+  isLasting: boolean;
+  put: <T extends Table>(table: T, call: number, value: Tables[T]) => Promise<void>;
+  get: <T extends Table>(table: T, call: number) => Promise<Tables[T] | undefined>;
+  /** The calls that have a value. */
+  keys: (table: Table) => Promise<number[]>;
+  clear: () => Promise<void>;
+}
+
+const TABLES: readonly Table[] = ['rows', 'results'];
+
+export async function openStore(): Promise<ImportStore> {
+  if (!('indexedDB' in globalThis)) return memoryStore();
+  try {
+    return databaseStore(await openDatabase());
+  } catch (error) {
+    console.warn('The import is stored in memory only', error);
+    return memoryStore();
+  }
+}
+
+function openDatabase(): Promise<IDBDatabase> {
+  const request = indexedDB.open(IMPORT_DATABASE, 1);
+  request.onupgradeneeded = () => {
+    for (const table of TABLES) request.result.createObjectStore(table);
+  };
+  return answerOf(request);
+}
+
+function databaseStore(database: IDBDatabase): ImportStore {
+  // Logging out in another tab deletes it.
+  database.onversionchange = () => database.close();
+  const table = (name: Table, mode: IDBTransactionMode) =>
+    database.transaction(name, mode).objectStore(name);
+  return {
+    isLasting: true,
+    put: async (name, call, value) => {
+      await answerOf(table(name, 'readwrite').put(value, call));
+    },
+    get: (name, call) => answerOf(table(name, 'readonly').get(call)),
+    keys: async (name) => (await answerOf(table(name, 'readonly').getAllKeys())).map(Number),
+    clear: async () => {
+      for (const name of TABLES) await answerOf(table(name, 'readwrite').clear());
+    },
+  };
+}
+
+/** For this page alone: one for all that open it. */
+const memory = {
+  rows: new Map<number, PlannedRow[]>(),
+  results: new Map<number, StoredResult[]>(),
+};
+
+function memoryStore(): ImportStore {
+  const tables: { [T in Table]: Map<number, Tables[T]> } = memory;
+  return {
+    isLasting: false,
+    put: (name, call, value) => {
+      tables[name].set(call, value);
+      return Promise.resolve();
+    },
+    get: (name, call) => Promise.resolve(tables[name].get(call)),
+    keys: (name) => Promise.resolve([...tables[name].keys()]),
+    clear: () => {
+      for (const name of TABLES) tables[name].clear();
+      return Promise.resolve();
+    },
+  };
+}
+
+function answerOf<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error('The request failed'));
+  });
+}

@@ -1,0 +1,261 @@
+/** The steps of an import: choose, read, check, import. */
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
+import { failureCode, listImports, type Verdict } from '../../api';
+import { cache } from '../../api/cache';
+import { keys } from '../../api/keys';
+import { untilAnswered } from '../../api/untilAnswered';
+import { announce } from '../../lib/announce';
+import { forgetImportJob, readImportJob, type ImportJob } from '../../lib/importJob';
+import { confirmSessionOf, endSessionOf, type Account } from '../../lib/owner';
+import { username } from '../../lib/session';
+import { messages, problems } from './messages';
+import type { Questions, ReadOptions, Row, Summary } from './parsed';
+import type { Choices } from './plan';
+import { rehearse, type CallEvents } from './rehearsal';
+import { countImported, prepare, runImport, sumOf } from './run';
+import { openStore, type ImportStore } from './store';
+import { readFile } from './worker';
+
+export type FileOptions = Omit<ReadOptions, 'now'>;
+
+/** A file that was read. */
+export interface OpenFile {
+  blob: Blob;
+  name: string;
+  rows: Row[];
+  summary: Summary;
+  options: FileOptions;
+  /** About the columns, also after it was answered. */
+  question: Questions['columns'];
+}
+
+/** Milliseconds until the next attempt; null while one is made. */
+type Wait = number | null;
+
+export type Step =
+  | { step: 'choose'; problem: string }
+  | { step: 'reading'; name: string; read: number; total: number }
+  | { step: 'read'; file: OpenFile; problem: string }
+  | { step: 'checking'; done: number; total: number; wait: Wait }
+  | { step: 'checked'; file: OpenFile; verdicts: Verdict[] }
+  | { step: 'preparing' }
+  | { step: 'foreign' }
+  | { step: 'importing'; done: number; total: number; wait: Wait; isLasting: boolean }
+  | { step: 'paused'; job: ImportJob; problem: string }
+  | { step: 'imported'; job: ImportJob; imported: number };
+
+const CHOOSE: Step = { step: 'choose', problem: '' };
+/** Milliseconds between two pictures of a progress. */
+const FRAME = 100;
+
+export function useImporter(account: Account) {
+  const [step, setStep] = useState<Step>(() =>
+    readImportJob() === null ? CHOOSE : { step: 'preparing' },
+  );
+  const running = useRef<AbortController>(null);
+
+  /** Ends what runs and begins something else. */
+  const begin = useCallback(() => {
+    running.current?.abort();
+    const mine = new AbortController();
+    running.current = mine;
+    return mine.signal;
+  }, []);
+  useEffect(() => () => running.current?.abort(), []);
+
+  /** Says what failed at a step, unless it was aborted or the session has ended. */
+  const fail = useCallback(
+    (error: unknown, signal: AbortSignal, next: Step) => {
+      if (signal.aborted) return;
+      const code = failureCode(error);
+      if (code === 'invalid-token' || code === 'no-logged') {
+        endSessionOf(account);
+        return;
+      }
+      console.error(error);
+      setStep(next);
+    },
+    [account],
+  );
+
+  const read = useCallback(
+    async (
+      blob: Blob,
+      name: string,
+      options: FileOptions = {},
+      answered: Questions['columns'] = null,
+    ) => {
+      const signal = begin();
+      const rows: Row[] = [];
+      setStep({ step: 'reading', name, read: 0, total: blob.size });
+      const onProgress = throttled((read: number, total: number) =>
+        setStep({ step: 'reading', name, read, total }),
+      );
+      try {
+        const listeners = { onRows: (more: Row[]) => void rows.push(...more), onProgress };
+        const summary = await readFile(blob, { now: Date.now(), ...options }, listeners, signal);
+        if (signal.aborted) return;
+        const question = summary.questions.columns ?? (options.columns ? answered : null);
+        if (rows.length === 0 && question === null) {
+          const texts = summary.problems.map(({ code, count }) => problems[code](count));
+          setStep({ step: 'choose', problem: texts.join(' ') });
+          return;
+        }
+        setStep({
+          step: 'read',
+          file: { blob, name, rows, summary, options, question },
+          problem: '',
+        });
+        announce(messages.found(rows.length, name));
+      } catch (error) {
+        fail(error, signal, { step: 'choose', problem: messages.unreadableFile });
+      }
+    },
+    [begin, fail],
+  );
+
+  const check = async (file: OpenFile) => {
+    const signal = begin();
+    const state = { done: 0, total: file.rows.length, wait: null as Wait };
+    const tell = () => {
+      if (!signal.aborted) setStep({ step: 'checking', ...state });
+    };
+    tell();
+    announce(messages.checking);
+    try {
+      const verdicts = await rehearse(account, file.rows, eventsOf(signal, state, tell));
+      if (signal.aborted) return;
+      confirmSessionOf(account);
+      setStep({ step: 'checked', file, verdicts });
+      announce(messages.checked(verdicts.length));
+    } catch (error) {
+      fail(error, signal, { step: 'read', file, problem: messages.checkFailed });
+    }
+  };
+
+  const run = useCallback(
+    async (job: ImportJob, store: ImportStore, signal: AbortSignal) => {
+      const { isLasting } = store;
+      const state = { done: 0, total: sumOf(job.sizes), wait: null as Wait };
+      const tell = () => {
+        if (!signal.aborted) setStep({ step: 'importing', ...state, isLasting });
+      };
+      tell();
+      announce(messages.importing);
+      try {
+        await runImport(account, store, job, eventsOf(signal, state, tell));
+        const imported = await countImported(store, job);
+        if (signal.aborted) return;
+        confirmSessionOf(account);
+        void cache.invalidateQueries({ queryKey: keys.all(account) });
+        setStep({ step: 'imported', job, imported });
+        announce(messages.imported(imported));
+      } catch (error) {
+        fail(error, signal, { step: 'paused', job, problem: messages.importFailed });
+      }
+    },
+    [account, fail],
+  );
+
+  const start = async ({ rows }: OpenFile, verdicts: Verdict[], choices: Choices) => {
+    const signal = begin();
+    setStep({ step: 'preparing' });
+    try {
+      const store = await openStore();
+      const job = await prepare(store, rows, verdicts, choices);
+      if (!signal.aborted) await run(job, store, signal);
+    } catch (error) {
+      fail(error, signal, { step: 'choose', problem: messages.importFailed });
+    }
+  };
+
+  const resume = useCallback(
+    async (job: ImportJob) => {
+      const signal = begin();
+      const store = await openStore();
+      if (job.isFinished) {
+        const imported = await countImported(store, job);
+        if (!signal.aborted) setStep({ step: 'imported', job, imported });
+      } else {
+        await run(job, store, signal);
+      }
+    },
+    [begin, run],
+  );
+
+  /** Continues the import that this browser has not finished, if this account began it. */
+  const arrive = useEffectEvent(async () => {
+    const job = readImportJob();
+    if (job === null) return;
+    const signal = begin();
+    try {
+      const known = await untilAnswered(() => listImports(account, { signal }), { signal });
+      const isOurs =
+        known.some(({ import_id }) => import_id === job.id) || job.username === username();
+      if (isOurs) await resume(job);
+      else setStep({ step: 'foreign' });
+    } catch (error) {
+      fail(error, signal, { step: 'paused', job, problem: messages.importFailed });
+    }
+  });
+  useEffect(() => {
+    const timer = setTimeout(() => void arrive());
+    return () => clearTimeout(timer);
+  }, []);
+
+  return {
+    step,
+    read,
+    check,
+    start,
+    resume,
+    /** Ends what runs, and goes back to a step. */
+    cancel: (next: Step = CHOOSE) => {
+      begin();
+      setStep(next);
+      announce(messages.canceled);
+    },
+    pause: () => {
+      const job = readImportJob();
+      if (job === null) return;
+      begin();
+      setStep({ step: 'paused', job, problem: '' });
+      announce(messages.paused);
+    },
+    forget: () => {
+      begin();
+      forgetImportJob();
+      setStep(CHOOSE);
+    },
+  };
+}
+
+function eventsOf(
+  signal: AbortSignal,
+  state: { done: number; total: number; wait: Wait },
+  tell: () => void,
+): CallEvents {
+  const later = throttled(tell);
+  return {
+    signal,
+    onProgress: (done, total) => {
+      Object.assign(state, { done, total });
+      later();
+    },
+    onWait: (wait) => {
+      state.wait = wait;
+      tell();
+    },
+  };
+}
+
+/** Calls at once, and then at most every `FRAME` milliseconds; drops what comes in between. */
+function throttled<A extends unknown[]>(call: (...args: A) => void): (...args: A) => void {
+  let last = -FRAME;
+  return (...args) => {
+    const now = performance.now();
+    if (now - last < FRAME) return;
+    last = now;
+    call(...args);
+  };
+}

@@ -1,0 +1,40 @@
+/**
+ * The import of this browser that is not finished, or that just was. Its rows are in IndexedDB, so
+ * that a reload continues it. Logging out forgets both.
+ */
+import * as v from 'valibot';
+import { readItem, removeItem, writeItem } from './storage';
+
+const KEY = 'import';
+export const IMPORT_DATABASE = 'import';
+
+const importJob = v.object({
+  /** Of the import, as the server knows it. */
+  id: v.string(),
+  /** The name of the account that began it. */
+  username: v.string(),
+  /** Rows of each call, in their order. */
+  sizes: v.array(v.number()),
+  /** Whether rows whose ending turns out to be taken get a new one. */
+  newCodes: v.boolean(),
+  isFinished: v.boolean(),
+});
+export type ImportJob = v.InferOutput<typeof importJob>;
+
+export function readImportJob(): ImportJob | null {
+  try {
+    const job = v.safeParse(importJob, JSON.parse(readItem(KEY) ?? 'null'));
+    return job.success ? job.output : null;
+  } catch {
+    return null;
+  }
+}
+
+export function writeImportJob(job: ImportJob): void {
+  writeItem(KEY, JSON.stringify(job));
+}
+
+export function forgetImportJob(): void {
+  removeItem(KEY);
+  if ('indexedDB' in globalThis) indexedDB.deleteDatabase(IMPORT_DATABASE);
+}
