@@ -148,7 +148,7 @@ test-pages: $(NODE) ## Run the unit tests of the pages
 # One at a time, because of apt-get's lock.
 .PHONY: test-tools
 test-tools: mongo
-	@for tool in browser helm prometheus nginx; do bash deploy/local/prerequisites.sh --$$tool; done
+	@for tool in browser helm prometheus nginx apache; do bash deploy/local/prerequisites.sh --$$tool; done
 
 .PHONY: image-test
 image-test: $(DEV) images ## Build, inspect and run the images

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks what must be on the machine, installs it on Debian as root, or prints one line on what is missing.
 # Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo <python> |
-#   prerequisites.sh --prometheus | --helm | --kind | --nginx | --engine <docker>
+#   prerequisites.sh --prometheus | --helm | --kind | --nginx | --apache | --engine <docker>
 set -euo pipefail
 
 refuse() {
@@ -190,6 +190,14 @@ nginx() {
   refuse "The tests need nginx; on Debian and Ubuntu: sudo apt-get install nginx-light libnginx-mod-stream"
 }
 
+# Debian's apache2-bin has the server and its modules, but no service that would start.
+apache() {
+  if has apache2; then return; fi
+  if packages "Apache, which serves an exported configuration in a test" apache2-bin && has apache2
+  then return; fi
+  refuse "The tests need Apache; on Debian and Ubuntu: sudo apt-get install apache2-bin"
+}
+
 engine() {
   has "$1" ||
     refuse "Images need a container engine; there is no $1. Another one: make ... ENGINE=podman"
@@ -200,6 +208,7 @@ engine() {
 case ${1:?} in
   --engine) engine "$2" ;;
   --nginx) nginx ;;
+  --apache) apache ;;
   --helm) helm_client ;;
   --kind) kind_tools ;;
   --prometheus) prometheus ;;

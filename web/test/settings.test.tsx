@@ -321,6 +321,40 @@ describe('downloading all links', () => {
     expect(saved).toEqual([]);
   });
 
+  it('is a ZIP with everything, and with earlier destinations', async () => {
+    const { Kit } = await import('../src/features/export/kit');
+    const worker = await import('../src/features/export/worker');
+    vi.spyOn(worker, 'startKit').mockImplementation((origin) => {
+      const kit = new Kit(origin);
+      return {
+        add: (links) => kit.add(links),
+        end: (onProgress) => {
+          onProgress(3, 12);
+          const file = [...kit.files()].find(({ name }) => name === 'links.json');
+          return Promise.resolve(file?.input ?? new Blob());
+        },
+      };
+    });
+    const changed = link('changed0', { changed_at: '2026-11-21T10:00:00Z' });
+    const history = [{ long_link: 'https://before.example/', until: '2026-11-21T10:00:00Z' }];
+    const { user, calls } = await open({
+      ...pages([link('plain000'), changed], [removed]),
+      showLink: () => data({ success: true, link: changed, history }),
+    });
+    await user.click(screen.getByRole('button', { name: 'Download everything' }));
+    await screen.findByText('3 links downloaded.', { selector: 'p' });
+    expect(saved[0]?.name).toBe('atajo-links.zip');
+    const asked = calls.filter(({ name }) => name === 'showLink');
+    expect(asked.map(({ payload }) => payload['code'])).toEqual(['changed0']);
+    const links = JSON.parse(await text()) as { code: string; history: object[] }[];
+    expect(links.map((one) => [one.code, one.history])).toEqual([
+      ['plain000', []],
+      ['changed0', history],
+      ['removed0', []],
+    ]);
+    await expectNoAxeViolations();
+  });
+
   it('says when it does not work', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open({ showLinks: () => error(400, 'INVALID_ARGUMENT') });

@@ -24,6 +24,7 @@ BROUGHT = {
     "prometheus": ("prometheus", "promtool"),
     "nginx-light": ("nginx",),
     "libnginx-mod-stream": (),
+    "apache2-bin": ("apache2",),
 }
 """Programs by Debian package."""
 SAYS = {"nginx": "echo built with --with-stream ."}
@@ -32,6 +33,7 @@ PACKAGES = {
     "--browser": ("chromium", "firefox-esr", "webkit2gtk-driver", "xvfb"),
     "--prometheus": ("prometheus",),
     "--nginx": ("nginx-light", "libnginx-mod-stream"),
+    "--apache": ("apache2-bin",),
 }
 """Packages by option."""
 PLAIN = ("chmod", "cp", "mkdir", "sed", "timeout", "uname")

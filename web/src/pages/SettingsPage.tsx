@@ -1,7 +1,8 @@
 import { Link, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
-import { DownloadLinks } from '../features/settings/DownloadLinks';
+import { DownloadLinks } from '../features/export/DownloadLinks';
+import { messages as exports } from '../features/export/messages';
 import { messages } from '../features/settings/messages';
 import { ChangePasswordForm } from '../features/session/ChangePasswordForm';
 import { account } from '../features/session/messages';
@@ -26,7 +27,7 @@ export default function SettingsPage() {
         <ChangePasswordForm account={owner} />
       </section>
       <section className={styles.section} aria-labelledby="download">
-        <h2 id="download">{messages.download}</h2>
+        <h2 id="download">{exports.download}</h2>
         <DownloadLinks account={owner} />
       </section>
       <section className={styles.section} aria-labelledby="remove">

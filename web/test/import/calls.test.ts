@@ -3,7 +3,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/api/failure';
 import { untilAnswered } from '../../src/api/untilAnswered';
-import { batchesOf, inParallel } from '../../src/features/import/batches';
+import { batchesOf } from '../../src/features/import/batches';
+import { inParallel } from '../../src/lib/parallel';
 
 const row = (number: number, url = 'https://example.org/') => ({ row: number, code: null, url });
 

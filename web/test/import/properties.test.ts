@@ -7,7 +7,7 @@ import { EncodingDetector } from '../../src/features/import/encoding';
 import type { Parsed, Row } from '../../src/features/import/parsed';
 import { read } from '../../src/features/import/read';
 import { Reading } from '../../src/features/import/reading';
-import { forms, type Format } from '../../src/features/settings/file';
+import { historyWriters, type Format } from '../../src/features/export/files/links';
 import { Random } from './generate';
 
 const FOLDER = new URL('./fixtures/', import.meta.url);
@@ -56,13 +56,18 @@ describe.each<Format>(['csv', 'json'])("Atajo's own %s", (format) => {
   it('comes back exactly', () => {
     const random = new Random(4);
     const links = Array.from({ length: 500 }, (_, index) => anyLink(random, index));
-    const { head, line, foot } = forms[format];
-    const file = head + links.map((link, index) => line(link, index === 0)).join('') + foot;
+    const { head, line, foot } = historyWriters[format];
+    const file = head + links.map((link, index) => line(withHistory(link), index === 0)).join('') + foot;
     const parsed = read(encode(file), { now: NOW });
     expect(parsed).toMatchObject({ source: 'atajo', problems: [] });
     expect(parsed.questions).toEqual({ zone: null, columns: null });
     expect(parsed.rows.map(fieldsOf)).toEqual(links.map(expectedOf));
   });
+});
+
+const withHistory = (link: Link) => ({
+  ...link,
+  history: [{ long_link: `${link.long_link}#"before"`, until: '2025-01-01T00:00:00Z' }],
 });
 
 function expectSound({ rows }: Parsed): void {

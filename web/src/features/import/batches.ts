@@ -39,26 +39,3 @@ export function importedRow(row: Row, code: string): ImportedRow {
   const { title, tags, created_at, expires_at } = row;
   return { row: row.row, code, url: row.destination, title, tags, created_at, expires_at };
 }
-
-/** Runs `work` on every item, on at most `limit` at a time. After an error it begins no further one. */
-export async function inParallel<T>(
-  items: Iterable<T>,
-  limit: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
-  const iterator = items[Symbol.iterator]();
-  let hasFailed = false;
-  const worker = async () => {
-    while (!hasFailed) {
-      const next = iterator.next();
-      if (next.done) return;
-      try {
-        await work(next.value);
-      } catch (error) {
-        hasFailed = true;
-        throw error;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: limit }, worker));
-}

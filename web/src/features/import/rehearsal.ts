@@ -2,7 +2,8 @@
 import { checkImport, failureCode, type CheckedRow, type Verdict } from '../../api';
 import { untilAnswered } from '../../api/untilAnswered';
 import type { Account } from '../../lib/owner';
-import { batchesOf, checkedRow, inParallel, MAX_CHECKED_ROWS } from './batches';
+import { inParallel } from '../../lib/parallel';
+import { batchesOf, checkedRow, MAX_CHECKED_ROWS } from './batches';
 import type { Row } from './parsed';
 import { LocalVerdicts } from './verdicts';
 

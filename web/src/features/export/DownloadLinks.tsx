@@ -5,36 +5,52 @@ import { actions } from '../../components/messages';
 import { announce } from '../../lib/announce';
 import { confirmSessionOf, endSessionOf, type Account } from '../../lib/owner';
 import { save } from '../../lib/save';
-import { collect, type Progress } from './collect';
+import type { Progress } from './collect';
 import styles from './DownloadLinks.module.css';
-import type { Format } from './file';
+import { downloadEverything, downloadLinks } from './download';
+import type { Format } from './files/links';
 import { messages } from './messages';
+
+type Download = Format | 'zip';
+
+interface Running {
+  download: Download;
+  progress: Progress | null;
+  /** Whether all links are read, and files are written. */
+  isWriting: boolean;
+}
 
 const FORMATS: readonly Format[] = ['csv', 'json'];
 
-/** All links of an account in a file, with every field and in every state. */
+/** All links of an account: in one file, or in a ZIP with everything that is needed to leave. */
 export function DownloadLinks({ account }: { account: Account }) {
-  const [running, setRunning] = useState<{ format: Format; progress: Progress | null } | null>(
-    null,
-  );
+  const [running, setRunning] = useState<Running | null>(null);
   const [said, setSaid] = useState('');
   const left = useRef<AbortController>(null);
   useEffect(() => () => left.current?.abort(), []);
 
-  const download = async (format: Format) => {
+  const start = async (download: Download) => {
     const mine = (left.current = new AbortController());
+    const { signal } = mine;
     setSaid('');
-    setRunning({ format, progress: null });
-    let read = 0;
+    setRunning({ download, progress: null, isWriting: false });
+    let count = 0;
+    const onProgress = (progress: Progress) => {
+      count = progress.read;
+      if (!signal.aborted) setRunning({ download, progress, isWriting: false });
+    };
+    const onWritten = (progress: Progress) => {
+      if (!signal.aborted) setRunning({ download, progress, isWriting: true });
+    };
     try {
-      const file = await collect(account, format, mine.signal, (progress) => {
-        ({ read } = progress);
-        setRunning({ format, progress });
-      });
+      const file =
+        download === 'zip'
+          ? await downloadEverything(account, signal, onProgress, onWritten)
+          : await downloadLinks(account, download, signal, onProgress);
       if (mine.signal.aborted) return;
       confirmSessionOf(account);
-      save(file, `atajo-links.${format}`);
-      const text = messages.downloaded(read);
+      save(file, `atajo-links.${download}`);
+      const text = messages.downloaded(count);
       setSaid(text);
       announce(text);
     } catch (error) {
@@ -57,6 +73,10 @@ export function DownloadLinks({ account }: { account: Account }) {
     setRunning(null);
   };
 
+  const begin = (download: Download) => {
+    if (!running) void start(download);
+  };
+
   return (
     <div className={styles.download}>
       <p>{messages.downloadHint}</p>
@@ -64,15 +84,19 @@ export function DownloadLinks({ account }: { account: Account }) {
         {FORMATS.map((format) => (
           <Button
             key={format}
-            busy={running?.format === format}
+            busy={running?.download === format}
             aria-label={messages.downloadAs(format.toUpperCase())}
-            onClick={() => {
-              if (!running) void download(format);
-            }}
+            onClick={() => begin(format)}
           >
             {format.toUpperCase()}
           </Button>
         ))}
+      </div>
+      <p>{messages.everythingHint}</p>
+      <div className={styles.row}>
+        <Button busy={running?.download === 'zip'} onClick={() => begin('zip')}>
+          {messages.everything}
+        </Button>
         {running && <Button onClick={cancel}>{actions.cancel}</Button>}
       </div>
       {running?.progress && (
@@ -82,10 +106,14 @@ export function DownloadLinks({ account }: { account: Account }) {
             value={running.progress.read}
             max={Math.max(running.progress.total, 1)}
           />
-          <span>{messages.progressOf(running.progress.read, running.progress.total)}</span>
+          <span>{progressText(running.progress, running.isWriting)}</span>
         </p>
       )}
       <p>{said}</p>
     </div>
   );
+}
+
+function progressText({ read, total }: Progress, isWriting: boolean): string {
+  return isWriting ? messages.writing(read, total) : messages.progressOf(read, total);
 }

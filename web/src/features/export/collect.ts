@@ -1,14 +1,16 @@
-/** Reads all links of an account, page by page, into a file. */
+/** Reads all links of an account, page by page. */
 import {
   Failure,
   failureCode,
+  showLink,
   showLinks,
+  type FormerAddress,
   type Link,
   type LinkPage,
   type LinkQuery,
 } from '../../api';
 import type { Account } from '../../lib/owner';
-import { forms, type Format } from './file';
+import { inParallel } from '../../lib/parallel';
 
 /** Every link is in one of these two lists. */
 const LISTS = [null, 'removed'] as const;
@@ -16,6 +18,8 @@ const LISTS = [null, 'removed'] as const;
 const MOST_PASSES = 3;
 const TRIES = 5;
 const FIRST_WAIT = 1_000;
+/** Calls at a time. */
+const PARALLEL = 4;
 
 export interface Progress {
   read: number;
@@ -23,26 +27,23 @@ export interface Progress {
 }
 
 /**
- * The file, made of a blob a page: the browser keeps those outside of the page's memory. A link that
- * moves from one list to the other meanwhile is in it once: where it was in neither when that was
+ * Passes every link to `onLinks`, once and in the order of the lists. A link that moves from one list
+ * to the other meanwhile is passed where it was seen first: where it was in neither when that was
  * read, there are more links than were seen, and both are gone through again. Rejects once the signal
  * is aborted.
  */
 export async function collect(
   account: Account,
-  format: Format,
   signal: AbortSignal,
+  onLinks: (links: Link[]) => void | Promise<void>,
   onProgress: (progress: Progress) => void,
-): Promise<Blob> {
-  const { type, head, line, foot } = forms[format];
-  const parts: BlobPart[] = [head];
+): Promise<void> {
   const seen = new Set<string>();
   for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
     const before = seen.size;
     const total = await readBoth();
     if (seen.size >= total || seen.size === before) break;
   }
-  return new Blob([...parts, foot], { type });
 
   /** Goes through both lists; answers how many links there are then. */
   async function readBoth(): Promise<number> {
@@ -53,7 +54,9 @@ export async function collect(
       before += total;
       do {
         const page = await ask({ state }, cursor);
-        parts.push(new Blob([page.links.map(asLine).join('')]));
+        const fresh = page.links.filter(({ code }) => !seen.has(code));
+        for (const { code } of fresh) seen.add(code);
+        await onLinks(fresh);
         ({ cursor, total } = page);
         onProgress({ read: seen.size, total: Math.max(before + total, seen.size) });
       } while (cursor !== null);
@@ -70,13 +73,26 @@ export async function collect(
       showLinks(account, { text: '', order: 'newest', ...query }, cursor, { signal }),
     );
   }
+}
 
-  function asLine(link: Link): string {
-    if (seen.has(link.code)) return '';
-    const text = line(link, seen.size === 0);
-    seen.add(link.code);
-    return text;
-  }
+/** The earlier destinations of the links that have some, by code. */
+export async function collectHistories(
+  account: Account,
+  links: readonly Link[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, FormerAddress[]>> {
+  const histories = new Map<string, FormerAddress[]>();
+  const changed = links.filter(({ changed_at }) => changed_at !== null);
+  await inParallel(changed, PARALLEL, async ({ code }) => {
+    try {
+      const { history } = await patiently(signal, () => showLink(account, code, { signal }));
+      histories.set(code, history);
+    } catch (error) {
+      // It is gone since it was listed.
+      if (failureCode(error) !== 'no-exist') throw error;
+    }
+  });
+  return histories;
 }
 
 /** Asks again where that may help: as late as the server wants it, else after a while. */

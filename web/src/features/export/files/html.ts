@@ -1,0 +1,32 @@
+/** `html/<code>/index.html`: a page that leads to the destination, for any host of static files. */
+import type { Redirect } from '../exported';
+
+export function htmlPage({ location }: Redirect): string {
+  const url = escapeHtml(location);
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Redirecting...</title>
+<meta name="robots" content="noindex">
+<link rel="canonical" href="${url}">
+<meta http-equiv="refresh" content="0; url=${url}">
+</head>
+<body>
+<a href="${url}">${url}</a>
+</body>
+</html>
+`;
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}

@@ -1,0 +1,6 @@
+/** `_redirects`: a rule for each code, as Netlify and Cloudflare Pages read them. */
+import type { Redirect } from '../exported';
+
+export function* redirectsFile(redirects: Iterable<Redirect>): Generator<string> {
+  for (const { code, location } of redirects) yield `/${code} ${location} 302\n`;
+}

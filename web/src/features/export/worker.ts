@@ -1,0 +1,38 @@
+/** The worker that writes the files of 'Download everything', as the page sees it. */
+import type { ExportedLink } from './exported';
+import type { Message, Order } from './kit.worker';
+
+export interface KitWorker {
+  add: (links: ExportedLink[]) => void;
+  /** Rejects with an Error when the worker fails or does not load, and with the signal's reason. */
+  end: (onProgress: (done: number, total: number) => void) => Promise<Blob>;
+}
+
+/** Starts the worker. Aborting ends it. */
+export function startKit(origin: string, signal: AbortSignal): KitWorker {
+  const worker = new Worker(new URL('./kit.worker.ts', import.meta.url), { type: 'module' });
+  const order = (message: Order) => worker.postMessage(message);
+  let onProgress: (done: number, total: number) => void = () => undefined;
+  const file = new Promise<Blob>((resolve, reject) => {
+    worker.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+      if (data.kind === 'progress') onProgress(data.done, data.total);
+      else resolve(data.file);
+    });
+    worker.addEventListener('error', (event) => {
+      event.preventDefault();
+      reject(new Error(event.message || 'The worker did not load'));
+    });
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  }).finally(() => worker.terminate());
+  // Whoever never asks for the file is not told of the error either.
+  file.catch(() => undefined);
+  order({ kind: 'begin', origin });
+  return {
+    add: (links) => order({ kind: 'links', links }),
+    end: (listener) => {
+      onProgress = listener;
+      order({ kind: 'end' });
+      return file;
+    },
+  };
+}
