@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import logging
 import os
 import random
 import re
@@ -90,10 +91,10 @@ def link(code: str, url: str, **more: object) -> dict[str, Any]:
 
 def write_kit(folder: Path, links: Sequence[Mapping[str, Any]], *flags: str) -> Path:
     """Write the files into a folder, with the writers of the page in Node.js."""
-    kit = folder / "kit"
+    kit, source = folder / "kit", folder / "links.json"
+    source.write_text(json.dumps(links))
     subprocess.run(
-        ["node", "test/export-kit.mjs", str(kit), ORIGIN, *flags],
-        input=json.dumps(links).encode(),
+        ["node", "test/export-kit.mjs", str(source), str(kit), ORIGIN, *flags],
         cwd=ROOT / "web",
         check=True,
         timeout=TIMEOUT_SECONDS,
@@ -181,7 +182,7 @@ def answers(port: int, paths: Sequence[str]) -> dict[str, tuple[int, bytes | Non
         response = connection.getresponse()
         response.read()
         location = response.getheader("Location")
-        found[path] = (response.status, location and location.encode("latin-1"))
+        found[path] = (response.status, None if location is None else location.encode("latin-1"))
     connection.close()
     return found
 
@@ -225,7 +226,7 @@ def test_every_code_answers_its_exact_location(
 ) -> None:
     port = free_port()
     expected = expected_of(tricky)
-    expected |= {path: (404, None) for path in ("/aBcd", "/AbCde", "/AbC", "/AbCd/x", "/x/AbCd")}
+    expected |= dict.fromkeys(("/aBcd", "/AbCde", "/AbC", "/AbCd/x", "/x/AbCd"), (404, None))
     with serving(SERVERS[server](tmp_path, kit, port), port):
         assert answers(port, list(expected)) == expected
         # As at the gateway, a query of the short URL goes nowhere.
@@ -273,6 +274,6 @@ def test_100_000_links_start_soon_and_answer_exactly(tmp_path: Path, server: str
     port = free_port()
     expected = expected_of(links)
     with serving(SERVERS[server](tmp_path, kit, port), port, SLOW_START_SECONDS) as seconds:
-        print(f"{server} listens after {seconds:.1f} s with {len(links)} links")
+        logging.info("%s listens after %.1f s with %d links", server, seconds, len(links))
         found = answers(port, list(expected))
     assert found == expected
