@@ -93,7 +93,8 @@ def test_every_route_has_a_document_with_its_url(site: InProcessGateway, path: s
     head = metadata_of(response.text)
     assert head["atajo-public-url"] == site.url
     assert head["og:image"] == f"{site.url}/icon-512.png"
-    if path in ("/my-account", "/my-account/settings", "/links/:code", "/not-found"):
+    unlisted = ("/my-account", "/my-account/settings", "/my-account/import", "/links/:code")
+    if path in (*unlisted, "/not-found"):
         assert head["robots"] == "noindex"
         assert "canonical" not in head
         assert "og:url" not in head

@@ -36,6 +36,7 @@ CONTENTS = {
     "/not-found": ("PAGE NOT FOUND", None),
     "/my-account": ("Your links", "MY ACCOUNT"),
     "/my-account/settings": ("Settings", None),
+    "/my-account/import": ("Import links", None),
 }
 """The heading and the current entry of the navigation, of pages where tests compare them."""
 ACCOUNT = "/my-account"
