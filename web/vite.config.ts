@@ -31,7 +31,7 @@ export default defineConfig({
             // All pages with something of an owner load these together.
             {
               name: 'cache',
-              test: /\/src\/api\/(cache|scanCodes)\.ts$|\/(useBaseQuery|useQuery|queryOptions)\.js$/,
+              test: /\/src\/(api\/(cache|scanCodes)|lib\/(csv|parallel))\.ts$|\/(useBaseQuery|useQuery|queryOptions)\.js$/,
             },
           ],
         },

@@ -53,7 +53,7 @@ function load(): Promise<Functions> {
 type Call = Exclude<keyof Functions, 'linkFields' | 'newLink'>;
 
 /** The function of this name, whose code is loaded when it is called. */
-function later<N extends Call>(name: N): Functions[N] {
+export function later<N extends Call>(name: N): Functions[N] {
   const call = async (...args: never[]): Promise<unknown> => {
     const loaded: (...args: never[]) => unknown = (await load())[name];
     return loaded(...args);
@@ -91,10 +91,6 @@ export const changeLink = later('changeLink');
 export const removeLinks = later('removeLinks');
 export const restoreLinks = later('restoreLinks');
 export const claimLinks = later('claimLinks');
-export const checkImport = later('checkImport');
-export const importLinks = later('importLinks');
-export const undoImport = later('undoImport');
-export const listImports = later('listImports');
 export const accessLink = later('accessLink');
 export const verifyUser = later('verifyUser');
 export const registerUser = later('registerUser');

@@ -1,7 +1,8 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { failureCode, listImports, undoImport, type PastImport } from '../../api';
+import { failureCode, type PastImport } from '../../api';
 import { cache } from '../../api/cache';
+import { listImports, undoImport } from '../../api/imports';
 import { keys } from '../../api/keys';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';

@@ -1,5 +1,6 @@
 /** The rehearsal: the verdict on each row before anything is written. */
-import { checkImport, failureCode, type CheckedRow, type Verdict } from '../../api';
+import { failureCode, type CheckedRow, type Verdict } from '../../api';
+import { checkImport } from '../../api/imports';
 import { untilAnswered } from '../../api/untilAnswered';
 import type { Account } from '../../lib/owner';
 import { inParallel } from '../../lib/parallel';

@@ -1,11 +1,6 @@
 /** Runs an import, call by call. What was answered is stored, so that it continues after a reload. */
-import {
-  failureCode,
-  importLinks,
-  type ImportedRow,
-  type ImportResult,
-  type Verdict,
-} from '../../api';
+import { failureCode, type ImportedRow, type ImportResult, type Verdict } from '../../api';
+import { importLinks } from '../../api/imports';
 import { untilAnswered } from '../../api/untilAnswered';
 import { BOM, CSV_TYPE, csvLine } from '../../lib/csv';
 import { shortUrl } from '../../lib/config';

@@ -1,7 +1,8 @@
 /** The steps of an import: choose, read, check, import. */
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
-import { failureCode, listImports, type Verdict } from '../../api';
+import { failureCode, type Verdict } from '../../api';
 import { cache } from '../../api/cache';
+import { listImports } from '../../api/imports';
 import { keys } from '../../api/keys';
 import { untilAnswered } from '../../api/untilAnswered';
 import { announce } from '../../lib/announce';
@@ -88,12 +89,14 @@ export function useImporter(account: Account) {
       const signal = begin();
       const rows: Row[] = [];
       setStep({ step: 'reading', name, read: 0, total: blob.size });
-      const onProgress = throttled((read: number, total: number) =>
-        setStep({ step: 'reading', name, read, total }),
-      );
+      const progress = throttled((done: number, total: number) => {
+        if (!signal.aborted) setStep({ step: 'reading', name, read: done, total });
+      });
       try {
-        const listeners = { onRows: (more: Row[]) => void rows.push(...more), onProgress };
+        const onRows = (more: Row[]) => void rows.push(...more);
+        const listeners = { onRows, onProgress: progress.call };
         const summary = await readFile(blob, { now: Date.now(), ...options }, listeners, signal);
+        progress.stop();
         if (signal.aborted) return;
         const question = summary.questions.columns ?? (options.columns ? answered : null);
         if (rows.length === 0 && question === null) {
@@ -108,6 +111,7 @@ export function useImporter(account: Account) {
         });
         announce(messages.found(rows.length, name));
       } catch (error) {
+        progress.stop();
         fail(error, signal, { step: 'choose', problem: messages.unreadableFile });
       }
     },
@@ -120,10 +124,11 @@ export function useImporter(account: Account) {
     const tell = () => {
       if (!signal.aborted) setStep({ step: 'checking', ...state });
     };
+    const { events, stop } = eventsOf(signal, state, tell);
     tell();
     announce(messages.checking);
     try {
-      const verdicts = await rehearse(account, file.rows, eventsOf(signal, state, tell));
+      const verdicts = await rehearse(account, file.rows, events).finally(stop);
       if (signal.aborted) return;
       confirmSessionOf(account);
       setStep({ step: 'checked', file, verdicts });
@@ -140,10 +145,11 @@ export function useImporter(account: Account) {
       const tell = () => {
         if (!signal.aborted) setStep({ step: 'importing', ...state, isLasting });
       };
+      const { events, stop } = eventsOf(signal, state, tell);
       tell();
       announce(messages.importing);
       try {
-        await runImport(account, store, job, eventsOf(signal, state, tell));
+        await runImport(account, store, job, events).finally(stop);
         const imported = await countImported(store, job);
         if (signal.aborted) return;
         confirmSessionOf(account);
@@ -234,28 +240,48 @@ function eventsOf(
   signal: AbortSignal,
   state: { done: number; total: number; wait: Wait },
   tell: () => void,
-): CallEvents {
-  const later = throttled(tell);
-  return {
+): { events: CallEvents; stop: () => void } {
+  const progress = throttled(tell);
+  const events: CallEvents = {
     signal,
     onProgress: (done, total) => {
       Object.assign(state, { done, total });
-      later();
+      progress.call();
     },
     onWait: (wait) => {
       state.wait = wait;
-      tell();
+      progress.call();
     },
   };
+  return { events, stop: progress.stop };
 }
 
-/** Calls at once, and then at most every `FRAME` milliseconds; drops what comes in between. */
-function throttled<A extends unknown[]>(call: (...args: A) => void): (...args: A) => void {
-  let last = -FRAME;
-  return (...args) => {
-    const now = performance.now();
-    if (now - last < FRAME) return;
-    last = now;
-    call(...args);
+interface Throttled<A extends unknown[]> {
+  call: (...args: A) => void;
+  /** Drops the call that is to come. */
+  stop: () => void;
+}
+
+/** Calls at once, and then at most every `FRAME` milliseconds with the latest arguments. */
+function throttled<A extends unknown[]>(call: (...args: A) => void): Throttled<A> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let latest: A | undefined;
+  const next = () => {
+    timer = undefined;
+    if (latest === undefined) return;
+    call(...latest);
+    latest = undefined;
+    timer = setTimeout(next, FRAME);
+  };
+  return {
+    call: (...args) => {
+      latest = args;
+      if (timer === undefined) next();
+    },
+    stop: () => {
+      clearTimeout(timer);
+      timer = undefined;
+      latest = undefined;
+    },
   };
 }

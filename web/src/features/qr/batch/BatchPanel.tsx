@@ -2,7 +2,6 @@ import { useDeferredValue, useEffect, useId, useMemo, useRef, useState } from 'r
 import type { Logo } from '../drawing';
 import { AreaField } from '../../../components/AreaField';
 import { Button } from '../../../components/Button';
-import { FileButton } from '../../../components/FileButton';
 import { actions } from '../../../components/messages';
 import { announce } from '../../../lib/announce';
 import { save } from '../../../lib/save';
@@ -68,7 +67,8 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
     setRun({ step: 'idle' });
   };
 
-  const open = async (file: File) => {
+  const open = async (file: File | undefined) => {
+    if (!file) return;
     if (file.size > MOST_BYTES) {
       setProblem(TOO_LARGE);
       return;
@@ -176,12 +176,19 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       />
       {slow !== '' && <p className={styles.quiet}>{slow}</p>}
       <div className={styles.actions}>
-        <FileButton
-          text={messages.open}
-          accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
-          disabled={running}
-          onFile={(file) => void open(file)}
-        />
+        <label className={styles.file}>
+          <input
+            type="file"
+            accept=".csv,.tsv,.txt,text/csv,text/tab-separated-values,text/plain"
+            className={styles.input}
+            disabled={running}
+            onChange={(event) => {
+              void open(event.target.files?.[0]);
+              event.target.value = '';
+            }}
+          />
+          {messages.open}
+        </label>
         {running ? (
           <Button onClick={cancel}>{actions.cancel}</Button>
         ) : (
