@@ -17,7 +17,6 @@ export default function ImportPage() {
       <p>
         <Link to={paths.account}>{messages.yourLinks}</Link>
       </p>
-      <p>{messages.intro}</p>
       <Offline />
       <Importer key={owner.token} account={owner} />
     </Page>

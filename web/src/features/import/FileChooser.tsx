@@ -45,6 +45,7 @@ export function FileChooser({ problem, onFile }: FileChooserProps) {
   return (
     <>
       <div className={styles.stack}>
+        <p>{messages.intro}</p>
         <p>{messages.limits}</p>
         <div>
           <FileButton
