@@ -57,7 +57,8 @@ describe.each<Format>(['csv', 'json'])("Atajo's own %s", (format) => {
     const random = new Random(4);
     const links = Array.from({ length: 500 }, (_, index) => anyLink(random, index));
     const { head, line, foot } = historyWriters[format];
-    const file = head + links.map((link, index) => line(withHistory(link), index === 0)).join('') + foot;
+    const file =
+      head + links.map((link, index) => line(withHistory(link), index === 0)).join('') + foot;
     const parsed = read(encode(file), { now: NOW });
     expect(parsed).toMatchObject({ source: 'atajo', problems: [] });
     expect(parsed.questions).toEqual({ zone: null, columns: null });
