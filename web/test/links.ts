@@ -1,7 +1,7 @@
 /** Links as the server tells them, and lists of them. */
 import { data, type Reply } from './server';
 import type { Link } from '../src/api';
-import { newLink } from '../src/api/newLink';
+import { newLink } from '../src/api/functions';
 
 const CREATED = '2026-11-20T10:00:00Z';
 

@@ -4,8 +4,6 @@ import { isCode } from '../lib/codes';
 import { call, succeed, type CallOptions } from './client';
 import type { Account, Guest, Owner } from '../lib/owner';
 
-export { newLink } from './newLink';
-
 /** What a call that is made for somebody says of them. */
 function credentials(owner: Owner): { token: string | null; guest: string | null } {
   return {
@@ -95,6 +93,29 @@ const link = v.object({
  */
 export type Link = v.InferOutput<typeof link>;
 export type LinkState = Link['state'];
+
+/** A new link, as it is until the server answered. */
+export function newLink(
+  shortCode: string,
+  url: string,
+  created_at = new Date().toISOString(),
+): Link {
+  return {
+    code: shortCode,
+    long_link: url,
+    title: '',
+    tags: [],
+    state: 'active',
+    reason: null,
+    created_at,
+    changed_at: null,
+    expires_at: null,
+    ended_url: null,
+    public_statistics: false,
+    views: 0,
+    bots: 0,
+  };
+}
 
 /** The fields of a link. */
 export const linkFields = Object.keys(link.entries) as (keyof Link)[];
