@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type * as worker from '../src/features/import/worker';
 import { read } from '../src/features/import/read';
 import { expectNoAxeViolations, heading, logIn, visit } from './app';
-import { data, error, never, serve, type Call } from './server';
+import { answered, data, error, never, serve, type Call } from './server';
 
 // jsdom has no workers: the file is read here.
 vi.mock('../src/features/import/worker', (): typeof worker => ({
@@ -396,6 +396,26 @@ describe('the import page', () => {
     await press('Discard it');
     await screen.findByLabelText('Choose a file');
     expect(calls.some(({ name }) => name === 'importLinks')).toBe(false);
+  });
+
+  it('asks for the file again where its rows are gone', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    localStorage.setItem(
+      'import',
+      JSON.stringify({
+        id: 'z'.repeat(22),
+        username: 'Marta',
+        sizes: Array.from({ length: 50 }, () => 200),
+        newCodes: true,
+        isFinished: false,
+      }),
+    );
+    importServer();
+    await open();
+    await screen.findByText(/no longer has the rows of the import/);
+    expect(localStorage.getItem('import')).toBeNull();
+    await answered();
+    screen.getByText(/no longer has the rows of the import/);
   });
 
   it('forgets an unfinished import on logging out', async () => {

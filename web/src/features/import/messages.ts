@@ -168,6 +168,7 @@ export const messages = {
   continue: 'Continue',
   stop: 'Stop importing',
   importFailed: 'The import stopped. Links that are already imported are kept.',
+  lost: 'This browser no longer has the rows of the import that was interrupted. Choose the file again: links that are already imported are recognized.',
   foreign:
     'An import was started in this browser by another account. Log in to that account to continue it, or discard it.',
   discard: 'Discard it',

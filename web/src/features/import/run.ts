@@ -26,6 +26,11 @@ const LOCK = 'import';
 /** Milliseconds after which a waiting tab looks at the progress again. */
 const POLL = 1_000;
 
+/** The rows of an import are no longer stored in this browser. */
+export class LostImport extends Error {
+  override readonly name = 'LostImport';
+}
+
 /** Stores a new import. From then on a reload continues it. */
 export async function prepare(
   store: ImportStore,
@@ -102,7 +107,8 @@ async function sendAll(account: Account, store: ImportStore, job: ImportJob, eve
   onProgress(done, total);
   const left = [...job.sizes.keys()].filter((call) => !answered.has(call));
   await inParallel(left, PARALLEL, async (call) => {
-    const rows = (await store.get('rows', call)) ?? [];
+    const rows = await store.get('rows', call);
+    if (rows === undefined) throw new LostImport();
     await store.put('results', call, await importBatch(rows));
     done += job.sizes[call] ?? 0;
     onProgress(done, total);

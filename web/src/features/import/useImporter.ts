@@ -13,7 +13,7 @@ import { messages, problems } from './messages';
 import type { Questions, ReadOptions, Row, Summary } from './parsed';
 import type { Choices } from './plan';
 import { rehearse, type CallEvents } from './rehearsal';
-import { countImported, prepare, runImport, sumOf } from './run';
+import { countImported, LostImport, prepare, runImport, sumOf } from './run';
 import { openStore, type ImportStore } from './store';
 import { readFile } from './worker';
 
@@ -68,6 +68,8 @@ export function useImporter(account: Account) {
   const fail = useCallback(
     (error: unknown, signal: AbortSignal, next: Step) => {
       if (signal.aborted) return;
+      // Calls that were under way beside the failed one end, too.
+      running.current?.abort();
       const code = failureCode(error);
       if (code === 'invalid-token' || code === 'no-logged') {
         endSessionOf(account);
@@ -157,7 +159,14 @@ export function useImporter(account: Account) {
         setStep({ step: 'imported', job, imported });
         announce(messages.imported(imported));
       } catch (error) {
-        fail(error, signal, { step: 'paused', job, problem: messages.importFailed });
+        const isLost = error instanceof LostImport;
+        if (isLost && !signal.aborted) forgetImportJob();
+        const problem = isLost ? messages.lost : messages.importFailed;
+        fail(
+          error,
+          signal,
+          isLost ? { step: 'choose', problem } : { step: 'paused', job, problem },
+        );
       }
     },
     [account, fail],
@@ -258,7 +267,7 @@ function eventsOf(
 
 interface Throttled<A extends unknown[]> {
   call: (...args: A) => void;
-  /** Drops the call that is to come. */
+  /** Drops all further calls, such as those of work that another failure left running. */
   stop: () => void;
 }
 
@@ -266,6 +275,7 @@ interface Throttled<A extends unknown[]> {
 function throttled<A extends unknown[]>(call: (...args: A) => void): Throttled<A> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest: A | undefined;
+  let isStopped = false;
   const next = () => {
     timer = undefined;
     if (latest === undefined) return;
@@ -275,13 +285,13 @@ function throttled<A extends unknown[]>(call: (...args: A) => void): Throttled<A
   };
   return {
     call: (...args) => {
+      if (isStopped) return;
       latest = args;
       if (timer === undefined) next();
     },
     stop: () => {
+      isStopped = true;
       clearTimeout(timer);
-      timer = undefined;
-      latest = undefined;
     },
   };
 }
