@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import type { Link } from '../src/api';
 import { expectNoAxeViolations, heading, HOUR, logIn, menuLinks, visit } from './app';
 import { link, page } from './links';
-import { answered, data, error, never, serve, type Reply } from './server';
+import { answered, data, error, held, never, serve, type Reply } from './server';
 
 const LINKS = [
   link('k7Qm2_xB', 'https://example.org/rutas/senderos-locales/2026', { views: 1204 }),
@@ -15,10 +15,13 @@ describe('the account page', () => {
   it('shows a spinner, then the links', async () => {
     logIn('my-token');
     localStorage.setItem('username', 'Marta');
-    const calls = serve({ showLinks: () => page(LINKS) });
+    const lists = held();
+    const calls = serve({ showLinks: lists.ask });
     visit('/my-account');
     await heading('Your links');
-    screen.getByRole('img', { name: 'Loading your links' });
+    await screen.findByRole('img', { name: 'Loading your links' });
+    await waitFor(() => expect(lists.given).toHaveLength(1));
+    lists.given[0]!(page(LINKS));
     const rows = within(await table()).getAllByRole('row');
     expect(calls).toEqual([
       {
