@@ -74,6 +74,7 @@ def test_a_field_of_a_link_arrives_in_the_gateway(name: str) -> None:
 def test_changes_have_the_same_fields_in_every_layer() -> None:
     domain = {field.name for field in fields(LinkChanges)}
     assert set(pb.LinkChanges.DESCRIPTOR.fields_by_name) == domain
+    assert all(field.has_presence for field in pb.LinkChanges.DESCRIPTOR.fields), "emptying it"
     names = {"expires_at" if name == "expiry" else name for name in domain}
     assert CHANGES.keys() == names
     assert ChangesPayload.model_fields.keys() == names
