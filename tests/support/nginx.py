@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -101,8 +102,11 @@ class Nginx:
 
     def kill(self) -> None:
         """End it, its workers too, with SIGKILL."""
-        for pid in self.pids():
-            os.kill(pid, signal.SIGKILL)
+        workers = children_of(self._process.pid)
+        self._process.kill()
+        for pid in workers:
+            with suppress(ProcessLookupError):  # A worker ends by itself once its master is gone.
+                os.kill(pid, signal.SIGKILL)
         self._process.communicate()
 
     def __enter__(self) -> Self:
