@@ -20,7 +20,7 @@ from gateway.backends.links import LinksClient
 from gateway.bootstrap import Gateway, bootstrap
 from gateway.http.fast_path import protocol_class
 from gateway.settings import GatewaySettings
-from services.shared import background, process_tuning, supervisor
+from services.shared import background, startup, supervisor
 from services.shared.observability import logs, tracing
 from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
@@ -45,9 +45,7 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         await self._health.start()
         await self._health.set_serving()
-        process_tuning.tune_garbage_collector()
-        supervisor.report_ready(self._addresses)
-        log.info("serving", **self._addresses)
+        startup.finish(**self._addresses)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close every connection: visits of later requests would not be counted.

@@ -15,7 +15,7 @@ from services.reconciler.link_purge import LinkPurge
 from services.reconciler.ports import Services
 from services.reconciler.settings import ReconcilerSettings
 from services.reconciler.view_counts import ViewCounts
-from services.shared import background, process_tuning, supervisor
+from services.shared import background, process_tuning, startup, supervisor
 from services.shared.observability import logs, tracing
 from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
@@ -48,9 +48,7 @@ async def _serve(settings: ReconcilerSettings) -> None:
         for runner in runners:
             runner.start()
         await health.set_serving()
-        process_tuning.tune_garbage_collector()
-        supervisor.report_ready({"metrics": monitoring.address})
-        log.info("serving", metrics=monitoring.address)
+        startup.finish(metrics=monitoring.address)
         await stop.wait()
         await health.stop()
         await asyncio.gather(*(runner.stop(settings.drain_seconds) for runner in runners))

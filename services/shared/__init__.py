@@ -7,6 +7,7 @@ sqlite, mongo        the two databases, each with migrations and a change feed (
 settings             environment variables, validated; `environment` reads them or their files
 supervisor           readiness and lifeline for the process that started this one, stop signals
 background           background tasks; an error in one stops the process
+startup              the last step of startup: tunes garbage collection, reports readiness
 process_tuning       scheduling priority and garbage collection
 concurrency_limiter  limits expensive work, fairly between owners
 errors               the errors that use cases raise

@@ -15,7 +15,7 @@ from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
 from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
 from grpc_reflection.v1alpha import reflection
 
-from services.shared import background, process_tuning, supervisor
+from services.shared import background, process_tuning, startup, supervisor
 from services.shared.observability import logs, store_size, tracing
 from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
@@ -113,9 +113,7 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
             for listener in listeners:
                 await listener.start()
             await health.set_serving(publish_readiness)
-            process_tuning.tune_garbage_collector()
-            supervisor.report_ready({"grpc": calls, "admin": admin, "metrics": monitoring.address})
-            log.info("serving", listen=calls, admin=admin, metrics=monitoring.address)
+            startup.finish(grpc=calls, admin=admin, metrics=monitoring.address)
             await stop.wait()
         # Become not ready first, so that clients use other replicas; then finish the running calls.
         await health.stop()
