@@ -245,7 +245,7 @@ check-documents: $(DEV)
 	@$(PY) -m tests.deployment.documents.reference --check
 	@$(PY) -m pytest -n 0 --durations=0 tests/deployment/documents
 
-# Locks must not name the package index of whoever wrote them.
+# Lock files must not name the package index of the machine that wrote them.
 .PHONY: check-locks
 check-locks:
 	@! grep -nE '://|^--' requirements.txt requirements-dev.txt || { echo "A Python lock contains a URL." >&2; exit 1; }

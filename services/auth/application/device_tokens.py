@@ -2,7 +2,7 @@
 
 A device token says that somebody logged in to an account from this browser. Failed log-ins from a
 known browser count separately, so strangers who reach the account's limits do not lock out its
-owner. A device token is not a credential: whoever steals one gets the log-in attempts of that
+owner. A device token is not a credential: a thief of one gets the log-in attempts of that
 browser, and nothing else. It is valid for a year after the last log-in to an account. It contains
 keyed hashes of account ids, which differ between browsers and reveal nothing.
 """

@@ -27,7 +27,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """An owner without an account: whoever holds a browser's key, of which this is the SHA-256.
+    """An owner without an account: the holder of a browser's key, of which this is the SHA-256.
 
     Raises InvalidOwner for a hash of another size.
     """

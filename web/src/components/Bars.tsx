@@ -10,7 +10,7 @@ export interface Drawing {
   before: string;
 }
 
-/** The shapes of a chart, in the SVG of whoever shows them. */
+/** The shapes of a chart, for the SVG of a parent component. */
 export function Bars({ drawing: { bars, looked, before } }: { drawing: Drawing }) {
   return (
     <>

@@ -3,7 +3,7 @@ import { useSessionEnded } from '../lib/session';
 import { paths } from '../lib/paths';
 
 /**
- * Stands on an account's page in place of what only whoever is logged in can see. Where the session
+ * Stands on an account's page in place of what requires a log-in. Where the session
  * ended by itself it leads to the log-in, which says so and leads back here, else home.
  */
 export function SignedOut() {

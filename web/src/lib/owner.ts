@@ -8,7 +8,7 @@ import {
   subscribe as subscribeToSession,
 } from './session';
 
-/** Whoever is logged in, for as long as the session lasts. */
+/** The account that is logged in, while its session lasts. */
 export interface Account {
   kind: 'account';
   token: string;
@@ -21,7 +21,7 @@ export interface Guest {
   key: string;
 }
 
-/** Whoever is neither: the links that they make belong to no one. */
+/** Neither: links that are created belong to no one. */
 export interface Nobody {
   kind: 'nobody';
 }
@@ -40,7 +40,7 @@ export function currentOwner(): Owner {
   return account;
 }
 
-/** The guest whose key this browser has, whoever is logged in. */
+/** The guest whose key this browser has, with or without a log-in. */
 export function currentGuest(): Guest | null {
   return guestOf(guestKey());
 }

@@ -1,4 +1,4 @@
-/** Gives a file to whoever looks at the page, under a name. */
+/** Downloads a file under a name. */
 export function save(blob: Blob, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(blob);

@@ -9,7 +9,7 @@ import styles from './ClaimOffer.module.css';
 const loadClaim = () => import('./Claim');
 
 /**
- * Offers whoever is logged in to take along the links that this browser made without an account,
+ * Offers to add to the account the links that this browser made without one,
  * until that is done or declined. What it needs comes only where there are both.
  */
 export function ClaimOffer() {

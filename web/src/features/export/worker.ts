@@ -24,7 +24,7 @@ export function startKit(origin: string, signal: AbortSignal): KitWorker {
     });
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   }).finally(() => worker.terminate());
-  // Whoever never asks for the file is not told of the error either.
+  // Without a call for the file, its error must not become an unhandled rejection.
   file.catch(() => undefined);
   order({ kind: 'begin', origin });
   return {

@@ -120,7 +120,7 @@ export const privacy = {
     purpose:
       'The code, the destination and the creation date are stored because the short link cannot work without them. The owner is stored so that they can manage the link. All other data is what the owner adds to the link.',
     guests:
-      'If you are not logged in, your browser generates a random key, stores it in local storage and sends it with each request about your links. Whoever has the key owns these links. The server stores only the SHA-256 hash of the key, from which the key cannot be computed. After you log in, the pages offer to add these links to your account. If you accept, the key is deleted.',
+      'If you are not logged in, your browser generates a random key, stores it in local storage and sends it with each request about your links. Anyone who has the key owns these links. The server stores only the SHA-256 hash of the key, from which the key cannot be computed. After you log in, the pages offer to add these links to your account. If you accept, the key is deleted.',
     caution:
       'A URL, a title and tags can themselves contain personal data. Check them before you save them.',
     list: 'This is all the data that is stored about a link, each item with the names of its database fields:',

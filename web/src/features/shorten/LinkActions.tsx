@@ -110,7 +110,7 @@ export function Views({ code, views }: { code: string; views: number | null }) {
   );
 }
 
-/** One change of a link at a time, and none for whoever left. */
+/** Allows one change of a link at a time, and none after the component was unmounted. */
 function useChange(
   guest: Guest,
   code: string,

@@ -19,7 +19,7 @@ export function linksOf(guest: Guest) {
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ cursor }) => cursor,
-    // Whoever comes back from the page of a link may have changed it there.
+    // The link may have been changed on its own page meanwhile.
     staleTime: 0,
     // The list says it where it stands.
     meta: { onFailure: () => undefined },

@@ -53,7 +53,7 @@ interface ChartProps {
 }
 
 /**
- * People by step: whoever points at a step, touches it or goes to it by the arrow keys sees its
+ * People by step: pointing at a step, touching it or moving to it with the arrow keys shows its
  * figures below; else those of the highest one. To a screen reader it is a slider, whose value is the
  * figures of a step in words.
  */

@@ -6,7 +6,7 @@ import { loadAsking } from './scan';
 
 /** What is known of the scan code of the link that a code is made of. */
 export type Scan =
-  /** It is no link of whoever looks at the page. */
+  /** The link does not belong to this visitor. */
   | { state: 'none' }
   | { state: 'asking' }
   /** The address that a smaller symbol says in the place of `short`. */
