@@ -28,6 +28,8 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'shared', tags: ['$initial'], minShareCount: 2 },
+            // Tiny parts that several pages have: the home page lists the name of each file.
+            { name: 'lib', test: /\/src\/lib\/(save|share|text|urls|useHere)\.ts$/ },
             // All pages with something of an owner load these together.
             {
               name: 'cache',
