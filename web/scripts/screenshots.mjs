@@ -11,6 +11,12 @@ import { chromium } from 'playwright-core';
 
 const [origin = 'http://localhost:8080', folder = 'screenshots'] = process.argv.slice(2);
 const LONG = 'https://www.example.org/rutas/2026/el-camino-mas-corto-entre-dos-pueblos?desde=plaza';
+const BITLY = `Link,Custom Link,Date created,Title,Destination URL,Engagements,Status
+bit.ly/3xYzAbC,bit.ly/ruta-norte,2024-05-01T10:00:00+0000,Ruta,https://example.com/ruta,12,active
+bit.ly/3xYzAbD,,2024-05-02T10:00:00+0000,Mapa,https://example.com/mapa,0,archived
+bit.ly/3xYzAbE,bit.ly/abc,2024-05-03T10:00:00+0000,,https://example.com/corto,3,active
+bit.ly/3xYzAbF,,2024-05-04T10:00:00+0000,,ftp://example.com/fichero,1,active
+`;
 const WIDTHS = { 390: 844, 1440: 900 };
 const THEMES = ['light', 'dark'];
 
@@ -114,6 +120,21 @@ const memberPages = [
         .click();
       await page.getByRole('heading', { name: 'Statistics' }).waitFor();
       await page.getByText('Dates are in').waitFor();
+    },
+  ],
+  ['settings', '/my-account/settings'],
+  ['import', '/my-account/import'],
+  [
+    'import-checked',
+    '/my-account/import',
+    async (page) => {
+      await page.getByLabel('Choose a file').setInputFiles({
+        name: 'links.csv',
+        mimeType: 'text/csv',
+        buffer: Buffer.from(BITLY),
+      });
+      await page.getByRole('button', { name: 'Check these links' }).click();
+      await page.getByRole('heading', { name: '4 rows checked' }).waitFor();
     },
   ],
 ];

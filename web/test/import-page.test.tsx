@@ -147,11 +147,11 @@ describe('the import page', () => {
     await screen.findByRole('heading', { name: '6 rows checked' });
     expect(await shownRows()).toEqual([
       expect.stringMatching(/^Row 2.*refused.*The destination is blocked/),
-      expect.stringMatching(/^Row 3Launch24.*taken.*This ending is taken. Gets a new ending.$/),
+      expect.stringMatching(/^Row 3Launch24.*taken.*This ending is taken. Will get a new ending.$/),
       expect.stringMatching(/^Row 4old-flyer.*new · archived.*archived at the source/),
       expect.stringMatching(/^Row 5gone1.*new · deleted.*deleted at the source/),
-      expect.stringMatching(/^Row 6first-name.*new.*Is imported/),
-      expect.stringMatching(/^Row 6second-name.*new.*Is imported/),
+      expect.stringMatching(/^Row 6first-name.*new.*Will be imported/),
+      expect.stringMatching(/^Row 6second-name.*new.*Will be imported/),
     ]);
     await expectNoAxeViolations();
     await user.click(screen.getByRole('radio', { name: 'taken 1' }));
@@ -167,7 +167,7 @@ describe('the import page', () => {
     expect(saved.at(-1)?.name).toBe('atajo-import-check.csv');
     expect((await text()).split('\r\n')[2]).toBe(
       '3,Launch24,https://acme.example/launch?utm_source=qr&utm_medium=print,taken,' +
-        'Gets a new ending.,This ending is taken.',
+        'Will get a new ending.,This ending is taken.',
     );
 
     await press('Import 4 links');

@@ -216,7 +216,7 @@ export function cannotMove(source: Source): string {
     return 'Bookmarks have no short URLs. Each of them gets a new one.';
   }
   const host = source === 'csv' ? 'the other host' : sourceNames[source];
-  return `Short URLs at ${host} cannot move: they keep leading where ${host} lets them lead. Atajo imports their endings and destinations and creates short URLs of its own.`;
+  return `Short URLs at ${host} cannot move: ${host} decides where they lead. Atajo imports their endings and destinations, and creates short URLs of its own.`;
 }
 
 /** What is wrong with a row, '' for nothing. */
@@ -248,8 +248,8 @@ export function causeOf(row: Row, verdict: Verdict): string {
 
 /** What happens to a row, and what to do about it. */
 export function actionText(row: Row, verdict: Verdict, action: Action): string {
-  if (action === 'import') return 'Is imported.';
-  if (action === 'import under a new ending') return 'Gets a new ending.';
+  if (action === 'import') return 'Will be imported.';
+  if (action === 'import under a new ending') return 'Will get a new ending.';
   if (verdict === 'exists' || verdict === 'duplicate') return 'Skipped.';
   if (row.state !== null) return `Skipped, because it is ${stateNames[row.state]} at the source.`;
   if (verdict === 'refused') return 'Skipped.';
