@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { bootScript } from './build/boot-script.ts';
 import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
+import { reactRouter } from './build/react-router.ts';
 import { sampleChart } from './build/sample-chart.ts';
 import { CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
@@ -12,7 +13,7 @@ const NEVER_ASKED = ['canvg', 'dompurify', 'html2canvas'];
 const ANSWERED_THERE = [...Object.values(functions), ...Object.values(gateway)];
 
 export default defineConfig({
-  plugins: [react(), bootScript(), reactColorfulCss(), sampleChart(), loading()],
+  plugins: [react(), bootScript(), reactColorfulCss(), reactRouter(), sampleChart(), loading()],
   build: {
     outDir: 'dist',
     // A data: font or image would count against the budgets of the document and the CSP.
@@ -20,14 +21,15 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       external: NEVER_ASKED,
-      // One file of all parts that the document shares with pages, and not one for each.
       output: {
         // 36 bits of hash tell files of one name apart; every name stands in what the home page loads.
         chunkFileNames: 'assets/[name]-[hash:6].js',
         assetFileNames: 'assets/[name]-[hash:6][extname]',
         codeSplitting: {
           groups: [
-            { name: 'shared', tags: ['$initial'], minShareCount: 2 },
+            // All that the document loads in one file: parts that pages share are exported from it, and
+            // it compresses better than several.
+            { name: 'index', tags: ['$initial'] },
             // Tiny parts that several pages have: the home page lists the name of each file.
             { name: 'lib', test: /\/src\/lib\/(save|share|text|urls|useHere)\.ts$/ },
             // All pages with something of an owner load these together.

@@ -1,7 +1,8 @@
 import axios, { type AxiosResponse } from 'axios';
 import * as v from 'valibot';
 import { functions } from '../lib/edge';
-import { Failure, reasons, type FailureCode } from './failure';
+import { Failure, type FailureCode } from './failure';
+import { reasons } from './reasons';
 
 /** The functions client's own limit. */
 const TIMEOUT = 70_000;

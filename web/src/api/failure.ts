@@ -1,3 +1,5 @@
+import type { Reason } from './reasons';
+
 /** Everything that can go wrong with a call, as a closed set. Pages branch on the code alone. */
 export type FailureCode =
   | 'invalid-token'
@@ -11,25 +13,6 @@ export type FailureCode =
   /** The code of the call is gone from the server: the document is older than what is there. */
   | 'outdated'
   | 'failed';
-
-/** What is wrong with an argument or asks too much, where the server says it and a page tells it. */
-export const reasons = [
-  'CODE_TAKEN',
-  'INVALID_CODE',
-  'INVALID_CONTACT',
-  'INVALID_CURSOR',
-  'INVALID_DETAILS',
-  'INVALID_ENDED_URL',
-  'INVALID_EXPIRY',
-  'INVALID_TAGS',
-  'INVALID_TIMEZONE',
-  'INVALID_TITLE',
-  'INVALID_URL',
-  'TOO_MANY_LINKS',
-  'TOO_MANY_URLS',
-  'URL_REFUSED',
-] as const;
-export type Reason = (typeof reasons)[number];
 
 /**
  * Goes to the console as it is, so it carries no payload, no header and no cause: those could hold

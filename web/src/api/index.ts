@@ -10,7 +10,8 @@ import type { Link } from './functions';
 
 type Functions = typeof functions;
 
-export { Failure, failureCode, failureReason, type FailureCode, type Reason } from './failure';
+export { Failure, failureCode, failureReason, type FailureCode } from './failure';
+export type { Reason } from './reasons';
 export type {
   Access,
   BlockReason,

@@ -1,0 +1,21 @@
+/**
+ * What is wrong with an argument or asks too much, where the server says it and a page tells it. Not in
+ * failure.ts, which loads with every page.
+ */
+export const reasons = [
+  'CODE_TAKEN',
+  'INVALID_CODE',
+  'INVALID_CONTACT',
+  'INVALID_CURSOR',
+  'INVALID_DETAILS',
+  'INVALID_ENDED_URL',
+  'INVALID_EXPIRY',
+  'INVALID_TAGS',
+  'INVALID_TIMEZONE',
+  'INVALID_TITLE',
+  'INVALID_URL',
+  'TOO_MANY_LINKS',
+  'TOO_MANY_URLS',
+  'URL_REFUSED',
+] as const;
+export type Reason = (typeof reasons)[number];
