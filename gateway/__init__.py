@@ -3,7 +3,8 @@
 __main__, settings   the process
 bootstrap, app       composition
 redirects            short URLs and their cache
-functions            the API
+functions            what the pages call
+use_cases            what callers do with the services
 visits               visits on their way to analytics
 pages                web pages and the status page
 http                 the HTTP server protocol
@@ -11,6 +12,6 @@ backends             the three services as the gateway calls them
 nginx                what an nginx in front needs
 support              helpers of all packages
 
-Imports go from __main__ > bootstrap > app, nginx, settings > functions > backends > redirects >
-http, pages, visits > support.
+Imports go from __main__ > bootstrap > app, nginx, settings > functions > use_cases >
+backends > redirects > http, pages, visits > support.
 """

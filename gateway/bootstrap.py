@@ -20,7 +20,6 @@ from gateway.functions.imports import Imports
 from gateway.functions.owned_links import OwnedLinks
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
-from gateway.functions.rate_limits import ClientConcurrencyLimiter, Rate, RateLimiter
 from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.short_urls import ShortUrls
 from gateway.functions.statistics import LinkStatistics
@@ -35,6 +34,9 @@ from gateway.redirects.resolver import Resolver
 from gateway.settings import GatewaySettings
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.edge import Edge
+from gateway.support.rate_limits import ClientConcurrencyLimiter, Rate, RateLimiter
+from gateway.use_cases.links import LinkEditor, LinkPresenter
+from gateway.use_cases.statistics import StatisticsReader
 from gateway.visits.enrichment.countries import (
     CountriesFile,
     CountryOf,
@@ -144,15 +146,15 @@ def _functions(
     visits: VisitPipeline,
     clients: ClientIpFinder,
 ) -> Mapping[str, Function]:
-    views = ViewCounts(analytics)
+    views, editor = ViewCounts(analytics), LinkEditor(links, resolver)
     profile_limit = ClientConcurrencyLimiter("profile", by_network=settings.limits == "on")
     return table(
-        ShortUrls(auth, links, resolver, visits),
-        OwnedLinks(auth, links, views, resolver),
+        ShortUrls(auth, links, editor, resolver, visits),
+        OwnedLinks(auth, links, editor, LinkPresenter(views)),
         Profiles(auth, links, views, clients, profile_limit),
-        LinkStatistics(auth, links, analytics),
+        LinkStatistics(auth, StatisticsReader(links, analytics)),
         Previews(links),
-        Imports(auth, links, resolver),
+        Imports(auth, links, editor, resolver),
         Accounts(auth, clients),
         _limits(settings),
     )

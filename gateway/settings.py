@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
-from gateway.functions.rate_limits import Rate
 from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS
+from gateway.support.rate_limits import Rate
 from services.shared.settings import Endpoint, ProcessSettings, PublicUrl
 
 # Limits per client address, in each gateway. A local run, with its load tests, has one address.

@@ -11,14 +11,12 @@ from pydantic import Field, PlainValidator
 from starlette.requests import Request
 
 from gateway.backends.ports import Auth, ImportRow, Links
-from gateway.functions.metrics import LINKS_CREATED
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
-from gateway.redirects.lookups import URLS_PER_STEP
-from gateway.redirects.resolution import Resolutions
 from gateway.redirects.resolver import Resolver
 from gateway.support.timestamps import datetime_of, text_of
+from gateway.use_cases.links import LinkEditor
 from services.shared.errors import DeadlineExceeded
 
 MAX_CHECKED_ROWS = 500
@@ -99,6 +97,7 @@ class Imports:
 
     auth: Auth
     links: Links
+    editor: LinkEditor
     resolver: Resolver
 
     async def check_import(self, payload: CheckImport, request: Request) -> Reply:
@@ -113,8 +112,7 @@ class Imports:
         rows = [row.as_port_value() for row in payload.rows]
         version = self.resolver.version
         results, created = await self.links.import_links(account, payload.import_id, rows)
-        LINKS_CREATED.inc(len(created))
-        await self._serve(created, version)
+        await self.editor.serve_created(created, version)
         return {
             "success": True,
             "results": [
@@ -153,10 +151,3 @@ class Imports:
                 for one in await self.links.imports(account)
             ],
         }
-
-    async def _serve(self, created: Resolutions, version: int) -> None:
-        """Serve new links at once. Other requests get the loop in between."""
-        for number, (code, resolution) in enumerate(created.items(), 1):
-            self.resolver.put_created(code, resolution, version)
-            if number % URLS_PER_STEP == 0:
-                await asyncio.sleep(0)

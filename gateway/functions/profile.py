@@ -14,9 +14,9 @@ from gateway.backends.ports import Auth, LinkQuery, Links
 from gateway.backends.view_counts import NO_VIEWS, ViewCounts
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
-from gateway.functions.rate_limits import ClientConcurrencyLimiter, Networks, networks_of
 from gateway.redirects.resolution import LinkState
 from gateway.support.client_ip import ClientIpFinder
+from gateway.support.rate_limits import ClientConcurrencyLimiter, Networks, networks_of
 from gateway.support.timestamps import text_of
 
 MAX_READS = 4

@@ -9,12 +9,12 @@ from pydantic import Field
 from starlette.requests import Request
 
 from gateway.backends.ports import Auth, Links
-from gateway.functions.metrics import LINKS_CREATED
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnerPayload, owner_of
 from gateway.functions.protocol import Payload, Text
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
+from gateway.use_cases.links import LinkEditor
 from gateway.visits.pipeline import VisitPipeline
 from services.shared import link_codes
 
@@ -54,16 +54,14 @@ class ShortUrls:
 
     auth: Auth
     links: Links
+    editor: LinkEditor
     resolver: Resolver
     visits: VisitPipeline
 
     async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
         is_owned = payload.token or payload.guest
         owner = await owner_of(self.auth, payload) if is_owned else None
-        version = self.resolver.version
-        resolution = await self.links.create(payload.code, payload.url, owner)
-        self.resolver.put_created(payload.code, resolution, version)
-        LINKS_CREATED.inc()
+        await self.editor.create(payload.code, payload.url, owner)
         return {"success": True, "code": payload.code, "short_link": payload.code}
 
     async def access_link(self, payload: AccessLink, request: Request) -> Reply:

@@ -22,10 +22,10 @@ from gateway.functions.owner import OwnedLinkPayload, OwnerPayload
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles, ShowProfile
 from gateway.functions.protocol import Payload
-from gateway.functions.rate_limits import RateLimiter, networks_of
 from gateway.functions.short_urls import AccessLink, CreateShortLink, ReportLink, ShortUrls
 from gateway.functions.statistics import LinkStatistics, ShowStatistics
 from gateway.support.client_ip import ClientIpFinder
+from gateway.support.rate_limits import RateLimiter, networks_of
 from services.shared.errors import AppError
 
 Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | AsyncGenerator[bytes, None]]]

@@ -6,6 +6,7 @@ content_negotiation            content coding by Accept-Encoding
 disconnect                     cancels work when the client disconnects
 edge                           routes, headers and limits from deploy/edge.toml
 metrics                        metrics from plain integers
+rate_limits                    limits by client IP address or API key
 request_headers, request_id    headers and id of a request
 timestamps                     ISO 8601
 """

@@ -9,6 +9,7 @@ LAYERS = (
     {"bootstrap"},
     {"app", "nginx", "settings"},
     {"functions"},
+    {"use_cases"},
     {"backends"},
     {"redirects"},
     {"http", "pages", "visits"},

@@ -26,11 +26,11 @@ from deploy.monitoring.__main__ import MonitorSettings
 from gateway.backends.owners import Guest
 from gateway.backends.ports import Link
 from gateway.backends.view_counts import Totals
-from gateway.functions.link_json import link_json
 from gateway.functions.owned_links import ChangesPayload
 from gateway.functions.table import Function, Limits, table
 from gateway.redirects.resolution import BlockReason, LinkState
 from gateway.settings import GatewaySettings
+from gateway.use_cases.link_json import link_json
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
 from services.auth.settings import AuthSettings

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from gateway.functions.rate_limits import Rate
 from gateway.settings import GatewaySettings
+from gateway.support.rate_limits import Rate
 from tests.support.gateway_client import new_code, registration
 from tests.support.in_process_gateway import InProcessGateway
 

@@ -584,7 +584,7 @@ def test_an_endless_claim_times_out(
         await asyncio.sleep(0)
         return 0, True
 
-    monkeypatch.setattr("gateway.functions.owned_links.CLAIM_SECONDS", 0.05)
+    monkeypatch.setattr("gateway.use_cases.links.CLAIM_SECONDS", 0.05)
     monkeypatch.setattr(gateway.links, "claim", claim)
     both = {"token": gateway.log_in(gateway.register()), "guest": new_guest()}
     response = gateway.call("claimLinks", both)

@@ -17,9 +17,9 @@ from gateway.backends.owners import Account, Owner
 from gateway.backends.ports import Auth, Link, LinkQuery, LinkQueryResult, Links
 from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, ViewCountSource
 from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
-from gateway.functions.rate_limits import MAX_CONCURRENT_BY_NETWORK, ClientConcurrencyLimiter
 from gateway.redirects.resolution import LinkState
 from gateway.support.client_ip import ClientIpFinder
+from gateway.support.rate_limits import MAX_CONCURRENT_BY_NETWORK, ClientConcurrencyLimiter
 from services.shared.errors import ResourceExhausted, Unavailable
 
 CREATED = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)

@@ -9,7 +9,8 @@ from ipaddress import ip_network
 import pytest
 from starlette.requests import Request
 
-from gateway.functions.rate_limits import (
+from gateway.support.client_ip import ClientIpFinder
+from gateway.support.rate_limits import (
     MAX_CONCURRENT,
     MAX_CONCURRENT_BY_NETWORK,
     MAX_WINDOWS,
@@ -19,7 +20,6 @@ from gateway.functions.rate_limits import (
     RateLimiter,
     networks_of,
 )
-from gateway.support.client_ip import ClientIpFinder
 from services.shared.errors import ResourceExhausted
 
 

@@ -1,4 +1,6 @@
-"""Limits calls by client IP address, in this gateway's memory: N gateways allow N times as much.
+"""Limits calls by client IP address or API key, in this gateway's memory.
+
+N gateways allow N times as much.
 
 The `limits` library is not used: its in-memory stores keep every address, and walk over all of them
 after each hit or a hundred times a second.
@@ -6,20 +8,23 @@ after each hit or a hundred times a second.
 
 from __future__ import annotations
 
+import collections
 import re
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import Self
+from typing import NamedTuple, Self
 
-from gateway.functions.metrics import LIMITED
+from prometheus_client import Counter
+
 from services.shared import ip_addresses
 from services.shared.errors import ResourceExhausted
 from services.shared.ip_addresses import IpAddress
 
+LIMITED = Counter("atajo_limited", "Calls rejected by a rate or concurrency limit.", ["limit"])
 _RATE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,5})?(second|minute|hour|day)s?")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 
@@ -27,7 +32,7 @@ _IPV6_BYTES = (ip_addresses.SUBNET_BITS // 8, ip_addresses.SITE_BITS // 8)
 _NETWORK_FACTOR = 16
 """The limit of an IPv6 /48 as a multiple of that of one address."""
 MAX_WINDOWS = 65_536
-"""Maximum windows of one limiter, which take 20 MB: 120 MB for the six limiters."""
+"""Maximum windows of one limiter, which take 20 MB: 160 MB for the eight limiters."""
 
 MAX_CONCURRENT = 256
 MAX_CONCURRENT_BY_NETWORK = (16, 64)
@@ -73,19 +78,39 @@ class _Window:
         self.count = 0
 
 
-class RateLimiter:
-    """Limits the calls per client in a fixed window, which begins with the client's first call."""
+class Usage(NamedTuple):
+    """What a client may still do in its window."""
 
-    def __init__(self, name: str, rate: Rate, clock: Callable[[], float] = time.monotonic) -> None:
-        self._seconds = rate.seconds
+    rate: Rate
+    remaining: int
+    """Calls."""
+    reset: float
+    """Seconds until the window ends."""
+
+
+class RateLimiter:
+    """Limits the calls per client in a fixed window, which begins with the client's first call.
+
+    `message` is what a client reads that is above its limit.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        rate: Rate,
+        clock: Callable[[], float] = time.monotonic,
+        message: str = "Too many requests from this address.",
+    ) -> None:
+        self.rate = rate
         self._max_calls = (rate.amount, rate.amount * _NETWORK_FACTOR)
         self._clock = clock
+        self._message = message
         self._limited = LIMITED.labels(name)
         # All windows last equally long, so the one that began first ends first.
         self._windows: OrderedDict[bytes, _Window] = OrderedDict()
 
-    def hit(self, networks: Networks) -> None:
-        """Count a call. Raises ResourceExhausted with the seconds until the window ends.
+    def hit(self, networks: Networks, calls: int = 1) -> None:
+        """Count calls. Raises ResourceExhausted with the seconds until the window ends.
 
         Rejected calls are not counted, so that one machine cannot use up the limit of its network.
         """
@@ -93,18 +118,37 @@ class RateLimiter:
         self._drop_ended(now)
         wait = 0.0
         for network, max_calls in zip(networks, self._max_calls, strict=False):
-            window = self._windows.get(network)
-            if window and window.count >= max_calls:
-                wait = max(wait, window.ends - now)
+            count, reset = self._state(network, now)
+            if count + calls > max_calls:
+                wait = max(wait, reset)
         if wait > 0:
             self._limited.inc()
-            raise ResourceExhausted(
-                "Too many requests from this address.",
-                "TOO_MANY_REQUESTS",
-                retry_after=max(1.0, wait),
-            )
+            raise ResourceExhausted(self._message, "TOO_MANY_REQUESTS", retry_after=max(1.0, wait))
         for network in networks:
-            self._window(network, now).count += 1
+            self._window(network, now).count += calls
+
+    def take_back(self, networks: Networks) -> None:
+        """Uncount a call that should not have counted."""
+        for network in networks:
+            window = self._windows.get(network)
+            if window and window.count:
+                window.count -= 1
+
+    def usage(self, networks: Networks) -> Usage:
+        """Return what a client may still do: the least that one of its networks allows."""
+        now = self._clock()
+        usages = []
+        for network, max_calls in zip(networks, self._max_calls, strict=False):
+            count, reset = self._state(network, now)
+            usages.append(Usage(self.rate, max(0, min(self.rate.amount, max_calls - count)), reset))
+        return min(usages, key=lambda usage: usage.remaining)
+
+    def _state(self, network: bytes, now: float) -> tuple[int, float]:
+        """Return the calls in the current window of a network, and the seconds until it ends."""
+        window = self._windows.get(network)
+        if window is None or window.ends <= now:
+            return 0, float(self.rate.seconds)
+        return window.count, window.ends - now
 
     def _drop_ended(self, now: float) -> None:
         """Drop a few windows that have ended, and more of them than a hit adds."""
@@ -125,7 +169,7 @@ class RateLimiter:
             del self._windows[network]
         elif len(self._windows) >= MAX_WINDOWS:
             self._windows.popitem(last=False)
-        window = self._windows[network] = _Window(now + self._seconds)
+        window = self._windows[network] = _Window(now + self.rate.seconds)
         return window
 
 
@@ -134,7 +178,7 @@ class ClientConcurrencyLimiter:
 
     def __init__(self, name: str, by_network: bool = True) -> None:
         self._max = (MAX_CONCURRENT, *(MAX_CONCURRENT_BY_NETWORK if by_network else ()))
-        self._running: Counter[bytes | None] = Counter()
+        self._running: collections.Counter[bytes | None] = collections.Counter()
         self._limited = LIMITED.labels(name)
 
     @contextmanager
@@ -150,4 +194,4 @@ class ClientConcurrencyLimiter:
         try:
             yield
         finally:
-            self._running -= Counter(keys)  # Drops keys with a count of 0.
+            self._running -= collections.Counter(keys)  # Drops keys with a count of 0.

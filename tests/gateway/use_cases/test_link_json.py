@@ -7,9 +7,9 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 from gateway.backends.ports import Link, LinkPreview
-from gateway.functions.link_json import link_json
 from gateway.functions.preview import preview_json
 from gateway.redirects.resolution import LinkState
+from gateway.use_cases.link_json import link_json
 from tests.support import field_values
 from tests.support.processes import ROOT
 
