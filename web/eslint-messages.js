@@ -1,8 +1,8 @@
 /**
- * An ESLint rule: text that people read stands in the messages file of its feature.
+ * ESLint rule: text that users read belongs in the messages file of its feature.
  *
- * Reports text in JSX, in attributes and properties that hold text, and in arguments of functions
- * that show or announce text. Allowed are files named `messages` or `…Messages`.
+ * Reports text in JSX, in attributes and properties that contain text, and in arguments of
+ * functions that show or announce text. Files named `messages` or `…Messages` are exempt.
  */
 
 const NAMES =
@@ -13,7 +13,7 @@ const LETTER = /\p{L}/u;
 /** Distinguishes text from a key such as 'contact'. */
 const SENTENCE = /^\p{Lu}|\s/u;
 
-/** The nodes of literal text that an expression may evaluate to. */
+/** Returns the nodes of literal text that an expression may evaluate to. */
 function textsOf(node) {
   switch (node?.type) {
     case 'Literal':
@@ -41,7 +41,7 @@ const rule = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { outside: 'Text that people read stands in the messages file of its feature.' },
+    messages: { outside: 'Text that users read belongs in the messages file of its feature.' },
   },
   create(context) {
     const check = (node) => {

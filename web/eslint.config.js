@@ -9,18 +9,18 @@ const features = readdirSync(new URL('./src/features', import.meta.url), { withF
   .filter((entry) => entry.isDirectory())
   .map((entry) => entry.name);
 
-const PAGES = 'A page never knows the table it stands in.';
-const FORMATS = 'lib/format.ts and lib/calendar.ts know how numbers and dates read.';
-const FEATURES = 'Features never import each other; a page composes them.';
+const PAGES = 'Pages do not import the route table.';
+const FORMATS = 'Use lib/format.ts or lib/calendar.ts to format numbers and dates.';
+const FEATURES = 'Features do not import each other; a page composes them.';
 
-/** Relative imports that leave a folder of src for one of these others. */
-const arrows = (folder, others, message) => ({
+/** Forbids relative imports from a folder of src into these other folders. */
+const forbidImports = (folder, others, message) => ({
   files: [`src/${folder}/**/*.{ts,tsx}`],
   rules: {
     'no-restricted-imports': [
       'error',
       {
-        paths: folder === 'api' ? [] : [{ name: 'axios', message: 'Only api/ calls out.' }],
+        paths: folder === 'api' ? [] : [{ name: 'axios', message: 'Only api/ makes requests.' }],
         patterns: [
           { regex: `^(\\.\\.?/)+(src/)?(${others.join('|')})(/|$)`, message },
           { regex: '^/|^src/', message: 'Imports inside src are relative.' },
@@ -31,20 +31,28 @@ const arrows = (folder, others, message) => ({
       'error',
       {
         selector: 'ImportExpression > Literal[value=/^\\.\\.\\u002f/]',
-        message: 'Only the route table loads what is in another folder.',
+        message: 'Only the route table loads modules of other folders.',
       },
     ],
   },
 });
 
-// The arrows of the house: app -> pages -> features -> components -> lib; api beside components.
-const directions = [
-  arrows('lib', ['api', 'components', 'features', 'pages', 'app'], 'lib stands on its own.'),
-  arrows('api', ['components', 'features', 'pages', 'app'], 'api knows only lib.'),
-  arrows('components', ['api', 'features', 'pages', 'app'], 'What is shared knows no feature.'),
-  arrows('pages', ['app'], PAGES),
+// Allowed imports: app -> pages -> features -> components -> lib; api is beside components.
+const layers = [
+  forbidImports(
+    'lib',
+    ['api', 'components', 'features', 'pages', 'app'],
+    'lib imports no other folder.',
+  ),
+  forbidImports('api', ['components', 'features', 'pages', 'app'], 'api imports only lib.'),
+  forbidImports(
+    'components',
+    ['api', 'features', 'pages', 'app'],
+    'Components do not import features.',
+  ),
+  forbidImports('pages', ['app'], PAGES),
   ...features.map((name) =>
-    arrows(
+    forbidImports(
       `features/${name}`,
       ['pages', 'app', 'features', ...features.filter((other) => other !== name)],
       FEATURES,
@@ -81,7 +89,7 @@ export default tseslint.config(
     rules: { 'text/in-messages': 'error' },
   },
   {
-    // api/ is the only place that calls out.
+    // Only api/ makes requests.
     files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/api/**'],
     rules: {
@@ -89,7 +97,7 @@ export default tseslint.config(
     },
   },
   {
-    // How numbers and dates read is decided in one place, and for statistics in another.
+    // Only lib/format.ts formats numbers and dates, and lib/calendar.ts for statistics.
     files: ['src/**/*.{ts,tsx}'],
     ignores: ['src/lib/format.ts', 'src/lib/calendar.ts'],
     rules: {
@@ -109,7 +117,7 @@ export default tseslint.config(
       ],
     },
   },
-  ...directions,
+  ...layers,
   {
     files: ['**/*.{js,mjs}'],
     ...tseslint.configs.disableTypeChecked,

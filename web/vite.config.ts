@@ -7,32 +7,35 @@ import { reactRouter } from './build/react-router.ts';
 import { sampleChart } from './build/sample-chart.ts';
 import { CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
-const BACK_END = 'http://localhost:8080';
-/** jsPDF asks for these when it is given HTML or an SVG, which it never is here. */
-const NEVER_ASKED = ['canvg', 'dompurify', 'html2canvas'];
-const ANSWERED_THERE = [...Object.values(functions), ...Object.values(gateway)];
+const BACKEND = 'http://localhost:8080';
+/** Optional dependencies of jsPDF for HTML and SVG, which are never given to it here. */
+const UNUSED_DEPENDENCIES = ['canvg', 'dompurify', 'html2canvas'];
+const BACKEND_PATHS = [...Object.values(functions), ...Object.values(gateway)];
 
 export default defineConfig({
   plugins: [react(), bootScript(), reactColorfulCss(), reactRouter(), sampleChart(), loading()],
   build: {
     outDir: 'dist',
-    // A data: font or image would count against the budgets of the document and the CSP.
+    // Nothing is inlined: a data: URL would count against a budget, and the CSP forbids data:
+    // fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
-      external: NEVER_ASKED,
+      external: UNUSED_DEPENDENCIES,
       output: {
-        // 36 bits of hash tell files of one name apart; every name stands in what the home page loads.
+        // Six characters (36 bits) of hash distinguish files of one name. The home page's code
+        // contains every file name, so names are short.
         chunkFileNames: 'assets/[name]-[hash:6].js',
         assetFileNames: 'assets/[name]-[hash:6][extname]',
         codeSplitting: {
           groups: [
-            // All that the document loads in one file: parts that pages share are exported from it, and
-            // it compresses better than several.
+            // One file of everything that the document loads. Pages import shared modules from it, and
+            // it compresses better than several files.
             { name: 'index', tags: ['$initial'] },
-            // Tiny parts that several pages have: the home page lists the name of each file.
+            // Tiny modules that several pages share: the home page's code contains the name of each
+            // file.
             { name: 'lib', test: /\/src\/lib\/(save|share|text|urls|useHere)\.ts$/ },
-            // All pages with something of an owner load these together.
+            // All pages with data of an owner load these together.
             {
               name: 'cache',
               test: /\/src\/(api\/(cache|scanCodes)|lib\/(csv|parallel))\.ts$|\/(useBaseQuery|useQuery|queryOptions)\.js$/,
@@ -43,10 +46,10 @@ export default defineConfig({
     },
   },
   worker: {
-    // One that loads a part of it later.
+    // Required because one worker loads a part of it later.
     format: 'es',
     rolldownOptions: {
-      external: NEVER_ASKED,
+      external: UNUSED_DEPENDENCIES,
       output: {
         entryFileNames: 'assets/[name]-[hash:6].js',
         chunkFileNames: 'assets/worker-[name]-[hash:6].js',
@@ -55,9 +58,9 @@ export default defineConfig({
   },
   server: {
     proxy: {
-      [`^(${ANSWERED_THERE.join('|')})$`]: BACK_END,
-      // Short addresses; the pages' own paths stay here.
-      [`^/(?!(${routes.join('|')})$)${CODE_PATTERN}$`]: BACK_END,
+      [`^(${BACKEND_PATHS.join('|')})$`]: BACKEND,
+      // Short URLs. Vite serves the pages' own paths.
+      [`^/(?!(${routes.join('|')})$)${CODE_PATTERN}$`]: BACKEND,
     },
   },
   test: {
@@ -65,9 +68,9 @@ export default defineConfig({
     setupFiles: './test/setup.ts',
     include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
     restoreMocks: true,
-    // Nothing else runs beside them; without this a core is left idle, which of two is half.
+    // Nothing else runs at the same time. Otherwise one core is left idle, which is half of two.
     maxWorkers: '100%',
-    // Milliseconds for a whole test; what it waits for is limited in setup.ts.
+    // Milliseconds per test. setup.ts limits each wait.
     testTimeout: 120_000,
     css: { include: [] },
   },

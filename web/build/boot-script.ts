@@ -8,8 +8,10 @@ const SOURCE = new URL('../src/boot.js', import.meta.url);
 type Files = Record<string, Rolldown.OutputChunk | Rolldown.OutputAsset>;
 
 /**
- * What must happen before the first paint, or as early as can be, and is written into a hashed
- * file as the content security policy allows no inline script: see src/boot.js.
+ * Vite plugin that builds src/boot.js, which must run before the first paint or as early as
+ * possible.
+ *
+ * It is written into a hashed file, because the content security policy allows no inline script.
  */
 export function bootScript(): Plugin {
   let name = '';
@@ -45,7 +47,10 @@ function script(files: Record<string, string[]>): string {
   return minifySync('boot.js', `(function (FILES) {\n${source}})(${JSON.stringify(files)});`).code;
 }
 
-/** What each page loads beyond what the document names, by its path; a page `qr` is QrPage.tsx. */
+/**
+ * Returns the files of each page that the document does not name, by the path of the page. The page
+ * `qr` is QrPage.tsx.
+ */
 function filesOfPages(bundle: Files): Record<string, string[]> {
   const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
   const entry = chunks.find((chunk) => chunk.isEntry);
@@ -55,7 +60,7 @@ function filesOfPages(bundle: Files): Record<string, string[]> {
   for (const [name, path] of Object.entries(pages)) {
     const file = `/src/pages/${name[0]?.toUpperCase()}${name.slice(1)}Page.tsx`;
     const chunk = chunks.find((one) => one.facadeModuleId?.endsWith(file));
-    if (!chunk) continue; // It comes with the document.
+    if (!chunk) continue; // The page loads with the document.
     const own = [...filesOf(chunk, bundle)].filter((one) => !early.has(one));
     found.push([path, own.map((one) => `/${one}`)]);
   }
@@ -63,7 +68,7 @@ function filesOfPages(bundle: Files): Record<string, string[]> {
   return Object.fromEntries(found);
 }
 
-/** A chunk with what it imports and the style sheets of these. */
+/** Returns a chunk, its imports and their style sheets. */
 function filesOf(
   chunk: Rolldown.OutputChunk,
   bundle: Files,

@@ -1,19 +1,21 @@
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
-/** Vite's own name for the function it puts around each import() of a built page. */
+/** Vite's name of the helper that it puts around each import() of a built page. */
 const HELPER = '\0vite/preload-helper.js';
 const OWN = fileURLToPath(new URL('../src/api/loading.ts', import.meta.url));
 /**
- * An import() with the list of its files, as the finished code has it. Of a chunk that others import
- * from, too, it takes one name.
+ * Matches an import() with the list of its files in the built code. If other modules import from
+ * the chunk, too, the import() picks one export.
  */
 const LISTED =
   /\bimport\(([`"'])\.\/([^`"']+)\1\)(?:\.then\((\w+)=>\3\.\w+\))?\s*,\s*__vite__mapDeps\(/g;
 
 /**
- * Puts src/api/loading.ts in the place of Vite's preload helper, which can load neither a module
- * nor a style sheet a second time. A Vite that does it another way stops the build.
+ * Vite plugin that replaces Vite's preload helper by src/api/loading.ts.
+ *
+ * Vite's helper cannot load a module or a style sheet a second time. The build fails if Vite works
+ * in another way.
  */
 export function loading(): Plugin {
   return {
@@ -30,7 +32,7 @@ export function loading(): Plugin {
         if (chunk.type !== 'chunk') continue;
         helped ||= chunk.moduleIds.includes(OWN);
         const listed = new Set(Array.from(chunk.code.matchAll(LISTED), ([, , file]) => file));
-        // What is not in the bundle is never asked for.
+        // Files outside of the bundle are never requested.
         for (const file of chunk.dynamicImports.filter((name) => name in bundle)) {
           if (!listed.has(file.replace(/^assets\//, ''))) {
             throw new Error(

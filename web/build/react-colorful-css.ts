@@ -7,9 +7,10 @@ const INJECTION = /if\(!([\w$]+)\.has\(([\w$]+)\)\)\{(.{0,200}?)\.innerHTML='((?
 const VIRTUAL = 'virtual:react-colorful.css';
 
 /**
- * react-colorful writes its style sheet into a <style> element, which a policy without
- * 'unsafe-inline' refuses. Here the sheet becomes an ordinary built file and the writing is
- * switched off. A version of the library that does it another way stops the build.
+ * Vite plugin that makes the style sheet of react-colorful a regular built file.
+ *
+ * The library writes it into a <style> element, which a policy without 'unsafe-inline' refuses. The
+ * plugin turns that off. The build fails if the library works in another way.
  */
 export function reactColorfulCss(): Plugin {
   return {

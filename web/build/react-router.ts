@@ -3,26 +3,27 @@ import { dirname, join } from 'node:path';
 import type { Plugin } from 'vite';
 
 const FOLDER = dirname(createRequire(import.meta.url).resolve('react-router/package.json'));
-/** Its package.json names the development files only, whatever the mode of the build. */
+/** Production files: the package.json names only the development files, in every build mode. */
 const FILES: Record<string, string> = {
   'react-router': join(FOLDER, 'dist/production/index.mjs'),
   'react-router/dom': join(FOLDER, 'dist/production/dom-export.mjs'),
 };
 const CHUNK = /react-router\/dist\/production\/chunk-\w+\.mjs$/;
-/** What is replaced, by what. */
+/** Patterns in the production files and their replacements. */
 const REPLACEMENTS: [RegExp, string][] = [
   // React's calls have no annotation, so the build cannot know that they have no side effects.
   [/^(var [\w$]+ = )(?=React\d*\.(?:createContext|forwardRef|memo)\()/gm, '$1/* @__PURE__ */ '],
-  // Names for debugging, whose assignment keeps the component.
+  // Names for debugging: their assignment would keep an unused component.
   [/^[\w$]+\.displayName = "[^"]*";$/gm, ''],
-  // The end of Link. What it prefetches exists only with a framework on the server.
+  // The end of Link, which prefetches only with a framework on the server.
   [/return shouldPrefetch && !isAbsolute \? .* : link;/g, 'return link;'],
 ];
 
 /**
- * Takes React Router's production files, without its warnings for developers, and lets the build
- * leave out the components that no page uses. A version of the library that is written another way
- * stops the build.
+ * Vite plugin that uses the production files of React Router, without its warnings for developers.
+ *
+ * It also lets the build remove the components that no page uses. The build fails if the code of the
+ * library does not match.
  */
 export function reactRouter(): Plugin {
   const found = new Set<RegExp>();

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 
 const dist = new URL('../dist/', import.meta.url);
 const KB = 1000;
-/** Of a page that has no budget of its own below. */
+/** Budget of a page that has none of its own below. */
 const PAGE_JAVASCRIPT = 45 * KB;
 const budgets = {
   'home JavaScript': 100 * KB,
@@ -32,7 +32,7 @@ const read = (path) => readFileSync(new URL(path.replace(/^\//, ''), dist));
 const html = read('index.html').toString();
 const found = (pattern) => Array.from(html.matchAll(pattern), ([, path]) => path);
 
-/** A script and everything it imports before it runs. */
+/** Returns a script and everything it imports before it runs. */
 function withImports(path, seen = new Set()) {
   if (seen.has(path)) return seen;
   seen.add(path);
@@ -49,7 +49,10 @@ for (const path of found(/<link rel="modulepreload"[^>]* href="([^"]+)"/g)) scri
 const styles = found(/<link rel="stylesheet"[^>]* href="([^"]+)"/g);
 const assets = readdirSync(new URL('assets/', dist));
 const fonts = assets.filter((name) => name.endsWith('.woff2'));
-/** What a part brings beyond those before it, the home page at first; the QR page's decoder is a worker, loaded later. */
+/**
+ * Returns the scripts of a part that are not in `before`, by default those of the home page. The QR
+ * page's decoder is a worker, which loads later.
+ */
 const route = (name, before = scripts) => {
   const chunk = assets.find((file) => file.startsWith(`${name}-`) && file.endsWith('.js'));
   return [...withImports(`/assets/${chunk}`)].filter((path) => !before.has(path));

@@ -1,4 +1,4 @@
-/** Fails where modules of src import each other in a circle, types and import() included. */
+/** Fails if modules of src import each other in a cycle, including types and import(). */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
@@ -18,19 +18,19 @@ for (const name of readdirSync(src, { recursive: true })) {
 }
 
 const done = new Set();
-const circles = [];
+const found = [];
 
 /** Depth-first search; `path` are the modules that lead to this one. */
 function visit(module, path) {
   const at = path.indexOf(module);
-  if (at !== -1) circles.push([...path.slice(at), module]);
+  if (at !== -1) found.push([...path.slice(at), module]);
   if (at !== -1 || done.has(module)) return;
   for (const next of imports.get(module) ?? []) visit(next, [...path, module]);
   done.add(module);
 }
 
 for (const module of imports.keys()) visit(module, []);
-for (const circle of circles) {
+for (const circle of found) {
   console.error(`import cycle: ${circle.map((path) => relative(src, path)).join(' -> ')}`);
 }
-process.exit(circles.length > 0 ? 1 : 0);
+process.exit(found.length > 0 ? 1 : 0);

@@ -1,6 +1,7 @@
 /**
- * Writes .gz and .br beside every built text file that gets smaller by it. Not the document: the
- * server writes settings into it when it starts.
+ * Writes .gz and .br files for every built text file that they make smaller.
+ *
+ * Skips the document, because the server writes settings into it when it starts.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';

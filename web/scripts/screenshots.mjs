@@ -1,10 +1,11 @@
 /**
- * Pictures of every page of a running product, in both themes, on a phone and on a desk:
+ * Takes screenshots of every page of a running product, in both themes and at two widths (phone and
+ * desktop):
  *
  *   node scripts/screenshots.mjs [http://localhost:8080] [folder]
  *
- * It registers an account of its own and shortens two links. A page that scrolls sideways, breaks
- * the content security policy or writes an error to the console makes it fail.
+ * It registers its own account and shortens two links. It fails if a page scrolls sideways, breaks
+ * the content security policy or writes an error to the console.
  */
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
@@ -39,7 +40,7 @@ async function fillLogin(page, secret) {
   await page.getByRole('button', { name: 'LOGIN' }).click();
 }
 
-/** Name, path and what is done there before the picture is taken. */
+/** Name and path of each page, and what to do before the screenshot. */
 const pages = [
   ['home', '/'],
   ['home-shortened', '/', (page) => shorten(page, LONG)],
@@ -168,7 +169,7 @@ async function picture(browser, [name, path, act], theme, width, storageState) {
   await page.context().close();
 }
 
-/** The storage of a visitor who is registered, logged in and has two links. */
+/** Registers a user, logs in and shortens two links. Returns the browser storage. */
 async function member(browser) {
   const page = await open(browser, 'light', 1440);
   await page.goto(`${origin}/register`);
