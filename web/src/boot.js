@@ -1,15 +1,17 @@
-// A classic script of its own, ahead of everything else, as the policy allows no inline script.
+// A classic script that runs before everything else. It is a file because the content security
+// policy allows no inline script.
 
-// Before the first paint: puts the remembered theme on the document. lib/theme.ts does the rest.
+// Apply the saved theme before the first paint. lib/theme.ts handles the rest.
 try {
   var theme = localStorage.getItem('theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // No storage: the system's theme it is.
+  // Without storage, the theme of the system applies.
 }
 
-// A page's own files, by its path: fetched beside the frame's and not after them. The page takes
-// them from the browser's cache (api/loading.ts), and fetches itself, and says, what failed here.
+// Fetch the files of the page in parallel with those of the frame. FILES contains them by path. The
+// page imports them from the browser's cache (api/loading.ts). It repeats and reports fetches that
+// fail here.
 var files = FILES[location.pathname] || FILES[location.pathname.replace(/[^/]+$/, ':code')] || [];
 files.forEach(function (file) {
   fetch(file).then(

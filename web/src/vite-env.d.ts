@@ -1,10 +1,13 @@
 declare module 'punycode.js' {
-  /** A host whose labels in punycode (`xn--`) are decoded. Throws a RangeError for what is none. */
+  /**
+   * Returns a host with its Punycode labels (`xn--`) decoded. Throws a RangeError if one is
+   * invalid.
+   */
   export function toUnicode(host: string): string;
 }
 declare module 'virtual:react-colorful.css';
 declare module 'virtual:sample-chart' {
-  /** As components/Bars.tsx takes it. */
+  /** The `drawing` of components/Bars.tsx. */
   const drawing: { bars: string; looked: string; before: string };
   export default drawing;
 }

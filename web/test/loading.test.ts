@@ -18,11 +18,11 @@ const down = () => new TypeError('Failed to fetch');
 const sheets = () => document.querySelectorAll('link[rel=stylesheet]');
 const part = { default: 'a part' };
 let names = 0;
-/** No file is fetched twice in a document, so each test has one of its own. */
+/** A document fetches no file twice, so each test has its own. */
 const file = (ending: string) => `assets/part-${(names += 1)}.${ending}`;
 
-describe('a part of the page that is loaded later', () => {
-  it('is imported once all of its files are there, and each is fetched once', async () => {
+describe('a lazy part of the page', () => {
+  it('is imported after all its files have loaded, each of which is fetched once', async () => {
     const fetched = answers();
     const files = [file('js'), file('js')];
     const load = vi.fn(() => Promise.resolve(part));
@@ -34,8 +34,8 @@ describe('a part of the page that is loaded later', () => {
 
   it.each([
     ['the connection is down', down()],
-    ['the server is not well', new Response('', { status: 503 })],
-  ])('is not imported while %s, and comes with the next try', async (_name, failure) => {
+    ['the server fails', new Response('', { status: 503 })],
+  ])('is not imported while %s, and loads on the next attempt', async (_name, failure) => {
     const fetched = answers(failure);
     const files = [file('js')];
     const load = vi.fn(() => Promise.resolve(part));
@@ -47,13 +47,13 @@ describe('a part of the page that is loaded later', () => {
     expect(fetched).toHaveBeenCalledTimes(2);
   });
 
-  it.each(['js', 'css'])('is outdated where the server has its %s no more', async (ending) => {
+  it.each(['js', 'css'])('is outdated if the server no longer has its %s file', async (ending) => {
     answers(new Response('', { status: 404 }));
     await expect(bring(() => Promise.resolve(part), [file(ending)])).rejects.toThrow(Outdated);
     expect(sheets()).toHaveLength(0);
   });
 
-  it.each(['js', 'css'])('has a deadline for its %s', async (ending) => {
+  it.each(['js', 'css'])('has a timeout for its %s file', async (ending) => {
     const deadline = new AbortController();
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal);
     vi.stubGlobal('fetch', (_url: string, { signal }: { signal: AbortSignal }) => {
@@ -68,12 +68,12 @@ describe('a part of the page that is loaded later', () => {
     expect(sheets()).toHaveLength(0);
   });
 
-  it('is outdated where the browser did not import what had come', async () => {
+  it('is outdated if the browser does not import the fetched files', async () => {
     answers();
     await expect(bring(() => Promise.reject(down()), [file('js')])).rejects.toThrow(Outdated);
   });
 
-  it('has its style sheet put in anew after one that failed', async () => {
+  it('adds its style sheet again after a failure', async () => {
     answers();
     const files = [file('css')];
     const first = bring(() => Promise.resolve(part), files);
@@ -89,7 +89,7 @@ describe('a part of the page that is loaded later', () => {
     expect(sheets()).toHaveLength(1);
   });
 
-  it('takes what the document has already from there', async () => {
+  it('does not fetch files that the document has already', async () => {
     const fetched = answers();
     const name = file('js');
     const link = document.createElement('link');
@@ -101,45 +101,45 @@ describe('a part of the page that is loaded later', () => {
   });
 });
 
-describe('a document that misses a part', () => {
+describe('a document without a part', () => {
   beforeEach(() => sessionStorage.clear());
 
-  /** One that was left open for more than a minute; what it would do by itself is counted. */
+  /** Opens a document that is older than a minute, and counts its reloads. */
   async function openDocument() {
     vi.resetModules();
-    const { bring: bringPart, loadAnew } = await import('../src/api/loading');
+    const { bring: bringPart, reloadOnce } = await import('../src/api/loading');
     vi.spyOn(performance, 'now').mockReturnValue(61_000);
     const reload = vi.fn();
     vi.stubGlobal('location', { origin: location.origin, reload });
-    return { bringPart, loadAnew, reload };
+    return { bringPart, reloadOnce, reload };
   }
 
-  it('loads itself anew once, and the one that comes never does', async () => {
+  it('reloads itself once, and the reloaded document never does', async () => {
     const first = await openDocument();
-    expect(first.loadAnew()).toBe(true);
+    expect(first.reloadOnce()).toBe(true);
     expect(first.reload).toHaveBeenCalledOnce();
     const keep = vi.fn();
     const second = await openDocument();
-    // Another part that came changes nothing for the one that is missed.
+    // Another loaded part makes no difference for the missing one.
     await second.bringPart(() => Promise.resolve(part));
-    expect(second.loadAnew(keep)).toBe(false);
+    expect(second.reloadOnce(keep)).toBe(false);
     expect(second.reload).not.toHaveBeenCalled();
     expect(keep).not.toHaveBeenCalled();
   });
 
-  it('may do so again in a later document, once a part did come', async () => {
-    (await openDocument()).loadAnew();
+  it('can reload itself again in a later document, after a part has loaded', async () => {
+    (await openDocument()).reloadOnce();
     const { bringPart } = await openDocument();
     await bringPart(() => Promise.resolve(part));
-    expect((await openDocument()).loadAnew()).toBe(true);
+    expect((await openDocument()).reloadOnce()).toBe(true);
   });
 
-  it('stays as it is where that cannot be remembered', async () => {
-    const { loadAnew, reload } = await openDocument();
+  it('does not reload itself without storage', async () => {
+    const { reloadOnce, reload } = await openDocument();
     vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
       throw new DOMException('full', 'QuotaExceededError');
     });
-    expect(loadAnew()).toBe(false);
+    expect(reloadOnce()).toBe(false);
     expect(reload).not.toHaveBeenCalled();
   });
 });

@@ -1,7 +1,8 @@
 /**
- * What the server said of an owner, for every page that shows it. The app has one cache; its code
- * comes with the first route that needs it. A key begins with the owner, such as [owner, 'links'], so
- * that nothing of one owner is ever shown to another.
+ * Query cache of server responses, shared by all pages.
+ *
+ * The app has one cache. Its code loads with the first route that needs it. A key begins with the
+ * owner, such as [owner, 'links'], so that no data of one owner is ever shown to another.
  */
 import {
   focusManager,
@@ -21,22 +22,22 @@ import {
 import { subscribe } from '../lib/session';
 import { failureCode, failureReason } from './failure';
 import type { Key } from './keys';
-import { loadAnew } from './loading';
+import { reloadOnce } from './loading';
 
 declare module '@tanstack/react-query' {
   interface Register {
     queryKey: Key;
     mutationKey: Key;
     queryMeta: {
-      /** Tells people that the call failed, where the cache does not know better what to do. */
+      /** Reports a failed call to the user, unless the cache handles the failure itself. */
       onFailure: () => void;
     };
   }
 }
 
-/** Milliseconds for which an answer is not asked for again. */
+/** Milliseconds for which a response is fresh and is not requested again. */
 export const FRESH_FOR = 5_000;
-/** Milliseconds for which an answer that nobody looks at is kept, where there may be many of its kind. */
+/** Milliseconds for which unused data is kept, for queries that can have many keys. */
 export const KEPT_FOR = 5 * 60_000;
 
 export const cache = new QueryClient({
@@ -45,9 +46,9 @@ export const cache = new QueryClient({
     onError: (error, { queryKey: [owner], meta }) => {
       const code = failureCode(error);
       if (code === 'invalid-token') endSessionOf(owner);
-      // Outcomes that the page itself says.
+      // The page shows these outcomes itself.
       if (code === 'invalid-token' || code === 'no-logged' || code === 'no-exist') return;
-      if (code === 'outdated' && loadAnew()) return;
+      if (code === 'outdated' && reloadOnce()) return;
       console.error(error);
       meta?.onFailure();
     },
@@ -55,18 +56,19 @@ export const cache = new QueryClient({
   mutationCache: new MutationCache({
     onError: (error, _variables, _result, { options: { mutationKey } }) => {
       if (failureCode(error) === 'invalid-token' && mutationKey) endSessionOf(mutationKey[0]);
-      // What the server names is said on the page.
+      // The page shows failures that have a reason.
       else if (failureReason(error) === undefined) console.error(error);
     },
   }),
   defaultOptions: {
     queries: {
       staleTime: FRESH_FOR,
-      // For the whole visit, where a query says nothing else; an account's go with its session (below).
+      // Default: until the document is closed. Data of an account is removed with its session
+      // (below).
       gcTime: Infinity,
-      // Who looks at the page again sees what is new; a server that just failed is left alone.
+      // Refetch when the window gets the focus, unless the server just failed.
       refetchOnWindowFocus: ({ state }) => Date.now() - state.errorUpdatedAt > FRESH_FOR,
-      // A failure is told at once, offline too, and people try again themselves.
+      // Report failures at once, even offline. The user decides whether to retry.
       networkMode: 'always',
       retry: false,
     },
@@ -74,11 +76,11 @@ export const cache = new QueryClient({
   },
 });
 
-// Who awaits a change goes on after the page has been told of it. In a task of its own, as is usual,
-// the page would be told later: an editor that closes would show for a moment what was before.
+// Notify components in a microtask, before callers that await a mutation resume. With a separate
+// task, the default, a closing editor would briefly show the old value.
 notifyManager.setScheduler(queueMicrotask);
 
-// Of two windows side by side both are visible all the time: only the focus says who is looked at.
+// Use focus events too: two windows side by side are both visible, but only one has the focus.
 focusManager.setEventListener((onFocus) => {
   const listener = () => onFocus();
   addEventListener('focus', listener);
@@ -90,7 +92,7 @@ focusManager.setEventListener((onFocus) => {
 });
 cache.mount();
 
-// What is known of an account does not outlive its session, nor what is known of a guest the key,
+// Remove an account's data when its session ends, and a guest's data when the guest key is deleted,
 // whichever page is open.
 for (const watch of [subscribe, subscribeToGuest]) {
   watch(() => {

@@ -4,7 +4,7 @@ import { functions } from '../lib/edge';
 import { Failure, type FailureCode } from './failure';
 import { reasons } from './reasons';
 
-/** The functions client's own limit. */
+/** Timeout of a call in milliseconds, the default of the Firebase Functions client. */
 const TIMEOUT = 70_000;
 
 const byStatus: Record<string, FailureCode> = {
@@ -30,24 +30,34 @@ const errorBody = v.object({
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** The call only looks ahead, as a browser does that fetches before it is asked to: no visit. */
+  /** Sends `Purpose: prefetch`, so that the server does not count a visit. */
   ahead?: boolean;
-  /** It changes something that people took for done: it goes on where the page is left meanwhile. */
+  /**
+   * Lets the request complete after the user leaves the page, for changes that the page already
+   * shows.
+   */
   outlives?: boolean;
 }
 
 /**
- * An XMLHttpRequest ends with its page, so such a call is a fetch. Of all that are under way at a
- * time browsers let bodies of 64 kB be sent so; no act here has more than 12.
+ * Options of requests that outlive the page.
+ *
+ * An XMLHttpRequest ends with its page, so such a request uses fetch with `keepalive`. Browsers
+ * allow 64 kB for the bodies of all concurrent keepalive requests. No action here has more than 12
+ * kB.
  */
 const OUTLIVING = { adapter: 'fetch', fetchOptions: { keepalive: true } };
 
-/** The name of a function that the product has. */
+/** Name of a backend function. */
 type Name = keyof typeof functions;
 
 type Schema = v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>;
 
-/** POST /<name> with {data: payload}; answers what the reply holds under data, checked. */
+/**
+ * Calls a backend function: POST /<name> with {data: payload}.
+ *
+ * Returns the `data` of the reply, validated by `schema`. Throws a Failure.
+ */
 export async function call<S extends Schema>(
   name: Name,
   payload: object,
@@ -59,11 +69,11 @@ export async function call<S extends Schema>(
 
 interface Dated<T> {
   data: T;
-  /** Epoch milliseconds of the server's clock as it answered, cut to the second; NaN if untold. */
+  /** Server time of the response in epoch milliseconds, truncated to the second; NaN if unknown. */
   date: number;
 }
 
-/** A call whose answer is of use only with the time it was given at. */
+/** Like `call`, but also returns the server time of the response. */
 export async function datedCall<S extends Schema>(
   name: Name,
   payload: object,
@@ -77,7 +87,7 @@ export async function datedCall<S extends Schema>(
   return { data: checked(name, schema, data), date: Date.parse(String(date)) };
 }
 
-/** What a reply holds, once it has the shape that it should have. */
+/** Validates a reply. Throws a Failure if it has another shape. */
 function checked<S extends Schema>(name: string, schema: S, value: unknown): v.InferOutput<S> {
   const reply = v.safeParse(schema, value);
   if (!reply.success) throw new Failure(name, 'failed', 'a reply of another shape');
@@ -125,7 +135,9 @@ function milliseconds(retryAfter: unknown): number | undefined {
   return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-/** The outcomes that the specification names are data; each becomes a failure of the same name. */
+/**
+ * Failure codes by outcome. By the specification, these outcomes are data of successful responses.
+ */
 const byOutcome = {
   'invalid token': 'invalid-token',
   'no logged': 'no-logged',
@@ -136,7 +148,11 @@ const byOutcome = {
 
 type Outcome = keyof typeof byOutcome;
 
-/** Calls a function that says whether it did what it was asked to; answers what it says then. */
+/**
+ * Calls a function whose reply has `success`.
+ *
+ * Returns the validated reply. Throws a Failure for the `outcomes` that the function can report.
+ */
 export async function succeed<T extends v.ObjectEntries>(
   name: Name,
   payload: object,

@@ -1,6 +1,6 @@
 import type { Reason } from './reasons';
 
-/** Everything that can go wrong with a call, as a closed set. Pages branch on the code alone. */
+/** Codes of failed calls, a closed set. Pages branch on the code alone. */
 export type FailureCode =
   | 'invalid-token'
   | 'no-logged'
@@ -10,18 +10,22 @@ export type FailureCode =
   | 'invalid-argument'
   | 'aborted'
   | 'resource-exhausted'
-  /** The code of the call is gone from the server: the document is older than what is there. */
+  /**
+   * The server no longer has the code of the call: the document is older than the deployed release.
+   */
   | 'outdated'
   | 'failed';
 
 /**
- * Goes to the console as it is, so it carries no payload, no header and no cause: those could hold
- * a password or a token.
+ * A failed call.
+ *
+ * It is logged to the console as it is. It therefore carries no payload, no header and no cause,
+ * which could contain a password or a token.
  */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: FailureCode;
-  /** How long the server asks to be left alone, in milliseconds. */
+  /** Milliseconds that the server asks to wait before the next call. */
   readonly retryAfter: number | undefined;
   readonly reason: Reason | undefined;
 
@@ -33,12 +37,12 @@ export class Failure extends Error {
   }
 }
 
-/** The code of anything thrown; what is not a Failure is one that has no name of its own. */
+/** Returns the failure code of any thrown value: 'failed' if it is not a Failure. */
 export function failureCode(error: unknown): FailureCode {
   return error instanceof Failure ? error.code : 'failed';
 }
 
-/** The reason of anything thrown, where it has one that pages know. */
+/** Returns the reason of any thrown value, if it has one that pages know. */
 export function failureReason(error: unknown): Reason | undefined {
   return error instanceof Failure ? error.reason : undefined;
 }

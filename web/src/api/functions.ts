@@ -1,10 +1,10 @@
-/** The calls of the product, one function each. Loaded with the first of them. */
+/** Calls of the backend, one function each. This module loads with the first call. */
 import * as v from 'valibot';
 import { isCode } from '../lib/codes';
 import { call, succeed, type CallOptions } from './client';
 import type { Account, Guest, Owner } from '../lib/owner';
 
-/** What a call that is made for somebody says of them. */
+/** Returns the credentials of an owner as fields of a payload. */
 function credentials(owner: Owner): { token: string | null; guest: string | null } {
   return {
     token: owner.kind === 'account' ? owner.token : null,
@@ -16,7 +16,7 @@ const code = v.pipe(v.string(), v.check(isCode));
 const moment = v.pipe(v.string(), v.isoTimestamp());
 const isNoOwner = ['invalid token', 'no logged'] as const;
 const isNotTheirs = [...isNoOwner, 'no exist'] as const;
-/** Of calls that change what is there. */
+/** Options of calls that change data. */
 const act = { outlives: true };
 
 export async function createShortLink(
@@ -48,16 +48,16 @@ const accessReply = v.object({
   reason: v.optional(blockReason),
 });
 
-/** What a code answers. */
+/** The resolution of a code. */
 export interface Access {
   state: LinkState;
-  /** Where it leads; null for nowhere. */
+  /** Destination; null if the link does not redirect. */
   url: string | null;
   /** Why it is blocked; null in every other state. */
   reason: BlockReason | null;
 }
 
-/** What a code answers, or null where there never was a link or nothing of it is left. */
+/** Resolves a code. Returns null if no link ever had it or the link was deleted permanently. */
 export async function accessLink(shortCode: string, options: CallOptions): Promise<Access | null> {
   const reply = await call('accessLink', { code: shortCode }, accessReply, options);
   const url = reply.longUrl[0]?.long_link ?? null;
@@ -86,15 +86,17 @@ const link = v.object({
 });
 
 /**
- * A link as its owner sees it. Moments are ISO 8601 in UTC; `changed_at` is the last change of the
- * address; `views` (of people) and `bots` are null while they are not known; `scan_code` is there once
- * the link has one. `recent` has the people of each of the last 30 UTC days, oldest first: it is there
- * in a list that asked for it, and null while it is not known.
+ * A link as its owner sees it.
+ *
+ * Times are ISO 8601 in UTC. `changed_at` is the last change of the destination. `views` (of
+ * people) and `bots` are null while unknown. `scan_code` is present once the link has one. `recent`
+ * contains the people of each of the last 30 UTC days, oldest first. It is present only in a list
+ * that requested it, and null while unknown.
  */
 export type Link = v.InferOutput<typeof link>;
 export type LinkState = Link['state'];
 
-/** A new link, as it is until the server answered. */
+/** Returns a new link with default fields, for display until the server returns the stored one. */
 export function newLink(
   shortCode: string,
   url: string,
@@ -117,15 +119,15 @@ export function newLink(
   };
 }
 
-/** The fields of a link. */
+/** Names of the fields of a link. */
 export const linkFields = Object.keys(link.entries) as (keyof Link)[];
 
 const formerAddress = v.object({ long_link: v.string(), until: moment });
 
-/** An address that a link led to, and when another took its place. */
+/** An earlier destination and the time at which it was replaced. */
 export type FormerAddress = v.InferOutput<typeof formerAddress>;
 
-/** One link of an owner, and where it led before, the last address first. */
+/** Returns a link of an owner and its earlier destinations, latest first. */
 export async function showLink(
   owner: Owner,
   shortCode: string,
@@ -137,29 +139,29 @@ export async function showLink(
 }
 
 export interface LinkQuery {
-  /** What is in the code, the address, the title or a tag; '' for all links. */
+  /** Text to search for in the code, the destination, the title and the tags; '' for all links. */
   text: string;
-  /** null for every state but removed. */
+  /** null for every state except removed. */
   state: LinkState | null;
   order: 'newest' | 'oldest' | 'most viewed';
-  /** The most links on a page of the answer, up to 100; 100 where it is left out. */
+  /** Maximum links per page, at most and by default 100. */
   limit?: number;
-  /** Whether each link comes with the people of its last 30 days. */
+  /** Whether each link has `recent`. */
   recent?: boolean;
 }
 
 export interface LinkPage {
   links: Link[];
-  /** Of the query. */
+  /** Number of links that match the query, on all pages. */
   total: number;
-  /** Where the next page begins; null at the end. */
+  /** Start of the next page; null on the last page. */
   cursor: string | null;
 }
 
-/** The most links that one page can have. */
+/** Maximum links per page that the server accepts. */
 const PAGE = 100;
 
-/** A page of an owner's links, from a cursor on or, with null, the first. */
+/** Returns a page of an owner's links. null for `cursor` means the first page. */
 export async function showLinks(
   owner: Owner,
   { text, state, order, limit = PAGE, recent = false }: LinkQuery,
@@ -181,7 +183,10 @@ export async function showLinks(
 
 type Changeable = 'title' | 'tags' | 'expires_at' | 'ended_url' | 'public_statistics';
 
-/** Fields that are absent do not change. `expires_at` is in ISO 8601 with an offset; null for never. */
+/**
+ * Changes of a link. Absent fields do not change. `expires_at` is ISO 8601 with an offset, or null
+ * for never.
+ */
 export type LinkChanges = Partial<Pick<Link, Changeable>> & { url?: string };
 
 export async function changeLink(
@@ -193,7 +198,10 @@ export async function changeLink(
   return (await succeed('changeLink', payload, { link }, isNotTheirs, act)).data.link;
 }
 
-/** The second code of a link, which makes smaller QR symbols: the one that it has, or else a new one. */
+/**
+ * Returns the scan code of a link, a second code that makes smaller QR symbols. Creates one if the
+ * link has none.
+ */
 export async function createScanCode(
   owner: Owner,
   shortCode: string,
@@ -214,9 +222,9 @@ export async function restoreLinks(owner: Owner, codes: readonly string[]): Prom
   await succeed('restoreLinks', payload, { restored: v.array(code) }, isNotTheirs, act);
 }
 
-/** A span that ends now. */
+/** A period that ends now. */
 export type RecentSpan = '24 hours' | '7 days' | '30 days' | '90 days' | '12 months' | 'all';
-/** Days such as `2026-11-22`, both included. */
+/** A period of days such as `2026-11-22`, both inclusive. */
 export interface Dates {
   from: string;
   to: string;
@@ -227,7 +235,7 @@ export interface StatisticsQuery {
   /** null for all links of the owner. */
   code: string | null;
   span: Span;
-  /** By its name in the IANA database. */
+  /** IANA name of the time zone. */
   timezone: string;
 }
 
@@ -265,17 +273,21 @@ const statistics = {
 };
 
 /**
- * Who visited, in a span. `previous` is the span of the same length before it, null for all;
- * `series` has every step from the first to the last, each with its `start` in the time zone;
- * `visitors` are null where a step is an hour. In `breakdowns`, the largest number first, '' is
- * people whose name is not known and `*` those past the first hundred names of a day. `top` is there
- * for all links alone. Of days before `kept_from`, which is there only where the span begins before it, nothing is kept any more, and
- * `previous` is null where it would need one of them.
+ * Visits in a period.
+ *
+ * `previous` is the period of the same length before it, null for 'all'. `series` contains every
+ * step from the first to the last, each with its `start` in the time zone. `visitors` are null if a
+ * step is an hour. `breakdowns` are sorted by number, largest first. The name '' stands for people
+ * whose value is unknown, and `*` for those beyond the first hundred names of a day. `top` is
+ * present only for all links. `kept_from` is present only if the period begins before it: data of
+ * earlier days is no longer stored. `previous` is null if it would need such data.
  */
 export type Statistics = v.InferOutput<v.ObjectSchema<typeof statistics, undefined>>;
 export type Dimension = keyof Statistics['breakdowns'];
 
-/** The visits of one link or all links; of a link whose statistics are public for nobody, too. */
+/**
+ * Returns the statistics of one link or of all links. Public statistics need no owner (`nobody`).
+ */
 export async function showStatistics(
   owner: Owner,
   { code: shortCode, span, timezone }: StatisticsQuery,
@@ -298,12 +310,17 @@ const preview = v.object({
 });
 
 /**
- * A link as anybody may know it before following it. `host` is in ASCII, as it goes over the wire; a
- * blocked link has no `long_link`. A later server may know `warnings` that this page does not.
+ * A public preview of a link.
+ *
+ * `host` is in ASCII, as in requests. A blocked link has no `long_link`. A later server version may
+ * send `warnings` that this page does not know.
  */
 export type Preview = v.InferOutput<typeof preview>;
 
-/** What a link is, without a visit; null where there never was one or nothing of it is left. */
+/**
+ * Returns the preview of a link without counting a visit. Returns null if no link ever had the code
+ * or the link was deleted permanently.
+ */
 export async function previewLink(
   shortCode: string,
   options: CallOptions = {},
@@ -315,19 +332,19 @@ export async function previewLink(
 export interface LinkReport {
   code: string;
   reason: BlockReason;
-  /** '' for nothing. */
+  /** '' for none. */
   details: string;
-  /** E-mail address of who reports it; '' for none. */
+  /** Email address of the reporter; '' for none. */
   contact: string;
 }
 
-/** Tells the operator what is wrong with a link. */
+/** Reports a link to the operator. */
 export async function reportLink({ contact, ...report }: LinkReport): Promise<void> {
   const payload = { ...report, contact: contact === '' ? null : contact };
   await succeed('reportLink', payload, { report: v.string() }, ['no exist'], act);
 }
 
-/** Gives a guest's links to an account; answers how many moved now. */
+/** Moves a guest's links to an account. Returns the number of links moved by this call. */
 export async function claimLinks(account: Account, guest: Guest): Promise<number> {
   const payload = { token: account.token, guest: guest.key };
   const entries = { claimed: v.number() };
@@ -346,7 +363,7 @@ const verdict = v.picklist([
   'unreadable',
 ]);
 
-/** What an import does with a row. Only `new` makes a link. */
+/** Verdict of an import on a row. Only `new` creates a link. */
 export type Verdict = v.InferOutput<typeof verdict>;
 
 /** A link to check; `row` identifies it within its import. */
@@ -363,7 +380,7 @@ export interface ImportedRow extends CheckedRow {
   expires_at: string | null;
 }
 
-/** Says what an import would do with rows; writes nothing. */
+/** Returns the verdicts of an import on rows, without writing anything. */
 export async function checkImport(
   { token }: Account,
   rows: readonly CheckedRow[],
@@ -376,10 +393,10 @@ export async function checkImport(
 
 const importResult = v.object({ row: v.number(), verdict, code: v.nullable(v.string()) });
 
-/** `code` is that of the account's link to the destination, where there is one. */
+/** `code` is the code of the account's link to the destination, null if there is none. */
 export type ImportResult = v.InferOutput<typeof importResult>;
 
-/** Imports rows. A row that was sent before has the same result again. */
+/** Imports rows. A row that was sent before returns the same result again. */
 export async function importLinks(
   { token }: Account,
   importId: string,
@@ -404,10 +421,13 @@ const pastImport = v.object({
   removed: v.number(),
 });
 
-/** An import of the last 30 days: how many links it created, and how many of them undoing removed. */
+/**
+ * An import of the last 30 days, with the number of links it created and of those that undoing
+ * removed.
+ */
 export type PastImport = v.InferOutput<typeof pastImport>;
 
-/** The imports that can be undone, newest first. */
+/** Returns the imports that can be undone, newest first. */
 export async function listImports(
   { token }: Account,
   options: CallOptions = {},
@@ -424,7 +444,7 @@ const session = {
 export interface Credentials {
   email: string;
   password: string;
-  /** The mark of an earlier log-in in this browser; null asks for a first one. */
+  /** Device token of an earlier login in this browser; null requests a first one. */
   device: string | null;
 }
 
@@ -433,7 +453,7 @@ export interface Login {
   /** Epoch milliseconds of this browser's clock. */
   expirationTimestamp: number;
   username: string;
-  /** The mark to send with the next log-in; '' for none. */
+  /** Device token to send with the next login; '' for none. */
   device: string;
 }
 
@@ -456,10 +476,14 @@ export async function verifyUser(credentials: Credentials): Promise<Login> {
   };
 }
 
-/** The two clocks may be hours apart, so what is left is measured by the server's alone. */
+/**
+ * Converts an expiry time of the server's clock to this browser's clock.
+ *
+ * The clocks may be hours apart, so the remaining time is computed from server times alone.
+ */
 function byOwnClock(expirationTimestamp: number, serverDate: number): number {
   if (Number.isNaN(serverDate)) return expirationTimestamp;
-  // The second that was cut off the date may have passed: rather a second too early.
+  // The date is truncated by up to a second: expire rather a second too early.
   return Date.now() + expirationTimestamp - (serverDate + 1000);
 }
 
@@ -472,7 +496,9 @@ export async function registerUser(user: {
   await succeed('registerUser', user, {}, ['exist']);
 }
 
-/** Sets a new password (a hash, with its salt); answers the session that goes on from here. */
+/**
+ * Sets a new password (a hash, with its salt). Returns the session that replaces the current one.
+ */
 export async function changePassword(
   account: Account,
   change: { password: string; new_password: string; new_salt: string },

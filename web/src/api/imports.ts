@@ -1,7 +1,7 @@
-/** The calls of imports, apart from the others, which come with every page. */
-import { later } from './index';
+/** Calls of imports, separate from the other calls, which load with every page. */
+import { lazyCall } from './index';
 
-export const checkImport = later('checkImport');
-export const importLinks = later('importLinks');
-export const undoImport = later('undoImport');
-export const listImports = later('listImports');
+export const checkImport = lazyCall('checkImport');
+export const importLinks = lazyCall('importLinks');
+export const undoImport = lazyCall('undoImport');
+export const listImports = lazyCall('listImports');

@@ -1,6 +1,8 @@
 /**
- * The only door to the back end. What stands behind it (axios, the checks of replies) is loaded
- * with the first call, and a load that fails is a call that failed.
+ * The only interface to the backend.
+ *
+ * The implementation (axios, the validation of replies) loads with the first call. If it does not
+ * load, that call fails.
  */
 import { Failure } from './failure';
 import { Outdated } from './loading';
@@ -36,11 +38,14 @@ export type {
   Statistics,
   Verdict,
 } from './functions';
-export { loadAnew, Outdated } from './loading';
+export { reloadOnce, Outdated } from './loading';
 
 let loading: Promise<Functions> | undefined;
 
-/** Once it has come it is given at once: an import() takes a turn, which a page that is left has not. */
+/**
+ * Loads the calls once and reuses the promise. Another import() would take a turn of the event
+ * loop, which a page that is being closed does not have.
+ */
 function load(): Promise<Functions> {
   loading ??= import('./functions').catch((error: unknown) => {
     loading = undefined;
@@ -50,11 +55,11 @@ function load(): Promise<Functions> {
   return loading;
 }
 
-/** The calls, as opposed to what else their code exports. */
+/** Names of the calls, without the other exports of their module. */
 type Call = Exclude<keyof Functions, 'linkFields' | 'newLink'>;
 
-/** The function of this name, whose code is loaded when it is called. */
-export function later<N extends Call>(name: N): Functions[N] {
+/** Returns the call of this name, which loads its code when it is called. */
+export function lazyCall<N extends Call>(name: N): Functions[N] {
   const call = async (...args: never[]): Promise<unknown> => {
     const loaded: (...args: never[]) => unknown = (await load())[name];
     return loaded(...args);
@@ -62,38 +67,38 @@ export function later<N extends Call>(name: N): Functions[N] {
   return call as Functions[N];
 }
 
-/** Fetches what calls need ahead of the first one. */
+/** Loads the code of the calls before the first call. */
 export function warmUp(): void {
   load().catch(() => undefined);
 }
 
-type Tell = (link: Link, owner: Owner) => void;
+type LinkListener = (link: Link, owner: Owner) => void;
 
-const whoIsTold: Tell[] = [];
+const linkListeners: LinkListener[] = [];
 
-/** Calls back with each link that is made here from now on. */
-export function whenLinkMade(tell: Tell): void {
-  whoIsTold.push(tell);
+/** Registers a listener for every link that this page creates from now on. */
+export function onLinkCreated(listener: LinkListener): void {
+  linkListeners.push(listener);
 }
 
 export const createShortLink: Functions['createShortLink'] = async (link, owner, options) => {
   const { createShortLink: create, newLink } = await load();
   const code = await create(link, owner, options);
-  for (const tell of whoIsTold) tell(newLink(code, link.url), owner);
+  for (const listener of linkListeners) listener(newLink(code, link.url), owner);
   return code;
 };
 
-export const showLink = later('showLink');
-export const showLinks = later('showLinks');
-export const previewLink = later('previewLink');
-export const reportLink = later('reportLink');
-export const showStatistics = later('showStatistics');
-export const changeLink = later('changeLink');
-export const removeLinks = later('removeLinks');
-export const restoreLinks = later('restoreLinks');
-export const claimLinks = later('claimLinks');
-export const accessLink = later('accessLink');
-export const verifyUser = later('verifyUser');
-export const registerUser = later('registerUser');
-export const changePassword = later('changePassword');
-export const removeAccount = later('removeAccount');
+export const showLink = lazyCall('showLink');
+export const showLinks = lazyCall('showLinks');
+export const previewLink = lazyCall('previewLink');
+export const reportLink = lazyCall('reportLink');
+export const showStatistics = lazyCall('showStatistics');
+export const changeLink = lazyCall('changeLink');
+export const removeLinks = lazyCall('removeLinks');
+export const restoreLinks = lazyCall('restoreLinks');
+export const claimLinks = lazyCall('claimLinks');
+export const accessLink = lazyCall('accessLink');
+export const verifyUser = lazyCall('verifyUser');
+export const registerUser = lazyCall('registerUser');
+export const changePassword = lazyCall('changePassword');
+export const removeAccount = lazyCall('removeAccount');

@@ -1,16 +1,16 @@
-/** The keys of all queries and mutations. Each begins with its owner. */
+/** Keys of all queries and mutations. Each begins with its owner. */
 import type { LinkQuery } from './functions';
 import type { Owner } from '../lib/owner';
 
-/** Keys of one owner: nothing of one owner is ever shown to another. */
+/** A key begins with its owner, so that no data of one owner is ever shown to another. */
 export type Key = readonly [Owner, ...string[]];
 
 const key = (owner: Owner, kind: string, ...parts: string[]): Key => [owner, kind, ...parts];
 
 export const keys = {
-  /** Everything of an owner. */
+  /** Prefix of everything of an owner. */
   all: (owner: Owner): Key => [owner],
-  /** All lists of an owner's links. */
+  /** Prefix of all lists of an owner's links. */
   lists: (owner: Owner) => key(owner, 'links'),
   list: (owner: Owner, { text, state, order }: LinkQuery) =>
     key(owner, 'links', text, state ?? '', order),
@@ -20,7 +20,7 @@ export const keys = {
   imports: (owner: Owner) => key(owner, 'imports'),
   /** The number of a guest's links. */
   count: (owner: Owner) => key(owner, 'count'),
-  /** The list that the pages with the shortener show to a guest. */
+  /** A guest's links on the pages with the shortener. */
   guestLinks: (owner: Owner) => key(owner, 'guest links'),
   statistics: (owner: Owner, code: string, span: string, timezone: string) =>
     key(owner, 'statistics', code, span, timezone),
@@ -30,12 +30,15 @@ export const keys = {
   move: (owner: Owner) => key(owner, 'move'),
 };
 
-/** The query of a list's key. */
+/** Returns the query of a list's key. */
 export function queryOf([, , text = '', state = '', order = '']: Key) {
   return { text, state, order };
 }
 
-/** Whether a change of a link may change what a query answers. Visits and scan codes stay. */
+/**
+ * Whether a change of a link can change the result of a query. Statistics and scan codes do not
+ * change.
+ */
 export function dependsOnLinks({ queryKey: [, kind] }: { queryKey: Key }): boolean {
   return kind !== 'statistics' && kind !== 'scan code';
 }

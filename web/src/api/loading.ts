@@ -1,57 +1,67 @@
 /**
- * How the built page loads the parts of it that come later: the build puts `bring` around each
- * import(). A browser may remember for as long as the document lives that a module did not load
- * (Firefox and Safari do, Chromium did before 156). So the files are fetched first, and imported
- * from the browser's cache once all of them have come: what did not come can be tried again under
- * its own name, and no module is ever there twice.
+ * Loads the lazy parts of the built page: the build puts `bring` around each import().
+ *
+ * A browser may remember a failed module load for the lifetime of the document (Firefox and Safari
+ * do, and Chromium did before version 156). The files are therefore fetched first, and imported
+ * from the browser's cache once all have arrived. A failed load can be retried under the same URL,
+ * and no module ever exists twice.
  */
 
-/** Milliseconds one file may take. */
+/** Timeout of a file in milliseconds. */
 const TIMEOUT = 70_000;
-/** Milliseconds within which a document that was loaded is not loaded anew by itself. */
-const SETTLED = 60_000;
-/** In sessionStorage from when a document loads itself anew until a part has come after that. */
-const MARK = 'loadedAnew';
+/** Milliseconds after loading during which a document does not reload itself. */
+const MIN_AGE = 60_000;
+/**
+ * Key in sessionStorage, set when a document reloads itself and removed when a part loads after
+ * that.
+ */
+const RELOADED = 'loadedAnew';
 
-/** What was asked for will not come in this document: it is gone from the server, or broken. */
+/** A part cannot load in this document: the server no longer has it, or it is broken. */
 export class Outdated extends Error {
   override readonly name = 'Outdated';
 }
 
-const brought = new Map<string, Promise<void>>();
-/** This document was opened by one that loaded itself anew. */
-const isAnew = hasMark();
+const fetches = new Map<string, Promise<void>>();
+/** Whether a document that reloaded itself opened this one. */
+const isReloaded = hasReloaded();
 
-/** Imports by `load` once its `files` (paths below the origin) are there; a failure can be tried again. */
+/**
+ * Fetches `files` (paths below the origin), then imports by `load`. A failure can be retried.
+ *
+ * Throws Outdated if the server no longer has a file or the import fails.
+ */
 export async function bring<T>(load: () => Promise<T>, files: string[] = []): Promise<T> {
-  await Promise.all(files.map((file) => once(new URL(file, location.origin).href)));
+  await Promise.all(files.map((file) => fetchOnce(new URL(file, location.origin).href)));
   let part: T;
   try {
     part = await load();
   } catch (error) {
     throw new Outdated('A part of the page was not imported', { cause: error });
   }
-  removeMark();
+  removeReloaded();
   return part;
 }
 
 /**
- * Loads the document anew after `keep`, but not one that is new itself or came in this way: what
- * stays gone would be asked for without end. Answers whether it does.
+ * Reloads the document after calling `keep`. Returns whether it does.
+ *
+ * Does not reload a new document or one that a reload opened: a part that stays missing would cause
+ * endless reloads.
  */
-export function loadAnew(keep?: () => void): boolean {
-  if (isAnew || performance.now() < SETTLED || !setMark()) return false;
+export function reloadOnce(keep?: () => void): boolean {
+  if (isReloaded || performance.now() < MIN_AGE || !setReloaded()) return false;
   keep?.();
   location.reload();
   return true;
 }
 
-function once(url: string): Promise<void> {
-  const known = brought.get(url);
+function fetchOnce(url: string): Promise<void> {
+  const known = fetches.get(url);
   if (known) return known;
   const fresh = isInDocument(url) ? Promise.resolve() : fetchFile(url);
-  brought.set(url, fresh);
-  fresh.catch(() => brought.delete(url));
+  fetches.set(url, fresh);
+  fresh.catch(() => fetches.delete(url));
   return fresh;
 }
 
@@ -68,7 +78,7 @@ async function fetchFile(url: string): Promise<void> {
   if (url.endsWith('.css')) await addStyles(url);
 }
 
-/** From the browser's cache. */
+/** Adds a style sheet from the browser's cache. */
 function addStyles(url: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const link = document.createElement('link');
@@ -84,28 +94,28 @@ function addStyles(url: string): Promise<void> {
   });
 }
 
-function hasMark(): boolean {
+function hasReloaded(): boolean {
   try {
-    return sessionStorage.getItem(MARK) !== null;
+    return sessionStorage.getItem(RELOADED) !== null;
   } catch {
-    return false; // Without storage no document loads itself anew.
+    return false; // Without storage, no document reloads itself.
   }
 }
 
-/** Answers whether the next document will find it. */
-function setMark(): boolean {
+/** Returns whether the next document will find the key. */
+function setReloaded(): boolean {
   try {
-    sessionStorage.setItem(MARK, '');
+    sessionStorage.setItem(RELOADED, '');
     return true;
   } catch {
     return false;
   }
 }
 
-function removeMark(): void {
+function removeReloaded(): void {
   try {
-    sessionStorage.removeItem(MARK);
+    sessionStorage.removeItem(RELOADED);
   } catch {
-    // There is no storage, and so nothing in it.
+    // Without storage there is nothing to remove.
   }
 }

@@ -1,6 +1,7 @@
 /**
- * What is wrong with an argument or asks too much, where the server says it and a page tells it. Not in
- * failure.ts, which loads with every page.
+ * Reasons for which the server refuses a call and that a page can explain.
+ *
+ * Separate from failure.ts, which loads with every page.
  */
 export const reasons = [
   'CODE_TAKEN',

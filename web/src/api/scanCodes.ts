@@ -1,11 +1,14 @@
-/** The scan codes of an owner's links, in the cache: each is asked for once. */
+/** Scan codes of an owner's links in the query cache. Each is requested once. */
 import type { Owner } from '../lib/owner';
 import { shortUrl } from '../lib/config';
 import type { Link } from '.';
 import { cache } from './cache';
 import { keys } from './keys';
 
-/** The scan code that a link is known to have. A list may be older than one that was made here. */
+/**
+ * Returns the scan code of a link if it is known. A list may be older than a scan code created
+ * here.
+ */
 export function knownScanCode(
   owner: Owner,
   { code, scan_code }: Pick<Link, 'code' | 'scan_code'>,
@@ -13,7 +16,9 @@ export function knownScanCode(
   return scan_code ?? cache.getQueryData<string>(keys.scanCode(owner, code));
 }
 
-/** The address that a link's QR symbols say: in capitals, of which QR makes smaller symbols. */
+/**
+ * Returns the URL in a link's QR symbols. It is in upper case, which QR encodes in smaller symbols.
+ */
 export function scanUrl(scanCode: string): string {
   return shortUrl(scanCode).toUpperCase();
 }

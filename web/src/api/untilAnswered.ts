@@ -1,6 +1,6 @@
-/** Repeats calls until they are answered, as the pages do: in the background, with backoff. */
+/** Retries calls in the background, with exponential backoff and jitter. */
 import { Failure, failureCode } from './failure';
-import { loadAnew } from './loading';
+import { reloadOnce } from './loading';
 
 /** Milliseconds. */
 const FIRST_WAIT = 1_000;
@@ -10,14 +10,17 @@ const JITTER = 0.2;
 
 interface Options {
   signal: AbortSignal;
-  /** Called with the milliseconds until the next attempt that the server asked for, then with null. */
+  /**
+   * Called with the milliseconds that the server asked to wait, and with null when the wait ends.
+   */
   onWait?: (duration: number | null) => void;
 }
 
 /**
- * Returns the answer of a call. Repeats it where that may help: after a failure of the network or of
- * the server, and after the time that the server asks for. Throws every other failure, and the
- * signal's reason once it is aborted.
+ * Returns the result of a call.
+ *
+ * Retries after a failure of the network or the server, and after the time that the server asks to
+ * wait. Throws every other failure, and the signal's reason once it is aborted.
  */
 export async function untilAnswered<T>(
   call: () => Promise<T>,
@@ -30,8 +33,8 @@ export async function untilAnswered<T>(
     } catch (error) {
       signal.throwIfAborted();
       const code = failureCode(error);
-      // The document is loaded again and continues there.
-      if (code === 'outdated' && loadAnew()) await wait(MAX_TIMER, signal);
+      // The document reloads and continues there.
+      if (code === 'outdated' && reloadOnce()) await wait(MAX_TIMER, signal);
       if (code !== 'failed' && code !== 'resource-exhausted' && code !== 'aborted') throw error;
       console.error(error);
       const asked = error instanceof Failure ? error.retryAfter : undefined;

@@ -20,10 +20,10 @@ export function Footer({ inert }: { inert: boolean }) {
   );
 }
 
-/** A link that leads nowhere yet: present, marked, and does nothing. */
+/** A placeholder for a link without a target yet: visible, marked as disabled, and inactive. */
 function NotReady({ children }: { children: string }) {
   return (
-    // eslint-disable-next-line jsx-a11y/anchor-is-valid -- a placeholder link has no address
+    // eslint-disable-next-line jsx-a11y/anchor-is-valid -- a placeholder link has no URL
     <a role="link" aria-disabled="true" className={styles.notReady}>
       {children}
     </a>

@@ -42,7 +42,7 @@ export function Frame({ children }: { children: ReactNode }) {
   );
 }
 
-/** Style keeps it unseen for the first 200 ms. */
+/** Loading indicator. CSS hides it for the first 200 ms. */
 function Loading() {
   return (
     <div className={styles.loading}>

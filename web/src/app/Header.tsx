@@ -7,7 +7,10 @@ import { paths } from '../lib/paths';
 import styles from './Header.module.css';
 import { messages } from './messages';
 
-/** Below this width the menu is a sheet; Header.module.css says the same. */
+/**
+ * Media query of the wide layout. Below it, the menu is a sheet. Keep it equal to
+ * Header.module.css.
+ */
 const WIDE = '(min-width: 1100px)';
 
 const common = [
@@ -37,13 +40,14 @@ export function Header({ open, setOpen }: HeaderProps) {
   useScrollLock(open);
   useEffect(() => {
     const wide = matchMedia(WIDE);
-    // One of the two, the button and the entries, is always hidden: the focus goes to the other.
+    // Either the button or the entries are hidden. If the hidden one had the focus, move it to the
+    // other.
     let last: EventTarget | null = null;
     const onFocusIn = (event: FocusEvent) => {
       last = event.target;
     };
     const onChange = () => {
-      // What is hidden already has lost it.
+      // A hidden element has already lost the focus.
       const isLost = document.activeElement === document.body;
       const focused = isLost ? (last as Node | null) : document.activeElement;
       if (!wide.matches) {

@@ -1,5 +1,5 @@
 import { Component, useEffect, useState, type ReactNode } from 'react';
-import { loadAnew, Outdated } from '../api';
+import { reloadOnce, Outdated } from '../api';
 import { Button } from '../components/Button';
 import { Page } from '../components/Page';
 import { announce } from '../lib/announce';
@@ -10,7 +10,10 @@ interface State {
   failure: { error: unknown } | null;
 }
 
-/** A page whose code did not load is tried again until it does; one that broke can be loaded anew. */
+/**
+ * Error boundary of pages. Retries a page whose code did not load, and offers to reload a broken
+ * one.
+ */
 export class LoadBoundary extends Component<{ children: ReactNode }, State> {
   override state: State = { failure: null };
 
@@ -35,12 +38,12 @@ export class LoadBoundary extends Component<{ children: ReactNode }, State> {
   }
 }
 
-/** Milliseconds until the first try that nobody asked for; twice as long until each later one. */
+/** Milliseconds until the first automatic retry. Each later pause is twice as long. */
 const PAUSE = 5_000;
-/** Of PAUSE: the longest time between two such tries. */
-const MOST_PAUSES = 12;
+/** Maximum pause between automatic retries, in multiples of PAUSE. */
+const MAX_PAUSES = 12;
 
-/** Tries by itself too: who comes back to the page finds it, or the newer document. */
+/** Retries automatically too, so that users who come back find the page or the newer document. */
 function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void }) {
   const [busy, setBusy] = useState(false);
 
@@ -52,7 +55,7 @@ function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void
           if (!left) onLoaded();
         },
         (error: unknown) => {
-          if (!left && error instanceof Outdated) loadAnew();
+          if (!left && error instanceof Outdated) reloadOnce();
         },
       );
     };
@@ -64,7 +67,7 @@ function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void
       waited += 1;
       if (waited < pauses) return;
       waited = 0;
-      pauses = Math.min(2 * pauses, MOST_PAUSES);
+      pauses = Math.min(2 * pauses, MAX_PAUSES);
       tryAgain();
     }, PAUSE);
     addEventListener('online', tryAgain);

@@ -6,7 +6,7 @@ type Load = () => Promise<{ default: ComponentType }>;
 export class NotLoaded extends Error {
   override readonly name = 'NotLoaded';
 
-  /** `retry` loads once more, so that the page can be shown; it rejects where that fails again. */
+  /** `retry` loads the page again, so that it can be shown. It rejects if that fails. */
   constructor(
     cause: unknown,
     readonly retry: () => Promise<void>,
@@ -15,7 +15,11 @@ export class NotLoaded extends Error {
   }
 }
 
-/** A page whose code comes with its route. React remembers that a load failed; a retry forgets it. */
+/**
+ * Returns a page whose code loads with its route.
+ *
+ * React remembers a failed load, so a retry creates a new lazy component.
+ */
 export function lazyPage(load: Load): ComponentType {
   const attempt: Load = () =>
     load().catch((error: unknown) => {

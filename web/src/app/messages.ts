@@ -1,4 +1,4 @@
-/** Texts around every page: the header, the footer, and a page that did not load. */
+/** Texts of the frame: the header, the footer, and a page that did not load. */
 import type { Theme } from '../lib/theme';
 
 export const messages = {

@@ -6,7 +6,7 @@ import { HomePage } from '../pages/HomePage';
 import { NotFoundPage } from '../pages/NotFoundPage';
 import { lazyPage } from './lazyPage';
 
-// The home page and the small one come with the document; the others with their route.
+// The home page and the not-found page load with the document, the others with their route.
 const ShortenerPage = lazyPage(() => import('../pages/ShortenerPage'));
 const QrPage = lazyPage(() => import('../pages/QrPage'));
 const LoginPage = lazyPage(() => import('../pages/LoginPage'));
@@ -22,7 +22,7 @@ const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
 type Name = keyof typeof paths;
 
-/** What each path shows: every path has its page, and no other path has one. */
+/** The page of each path. */
 const shown: Record<Name, ComponentType> = {
   home: HomePage,
   shortener: ShortenerPage,
@@ -40,7 +40,7 @@ const shown: Record<Name, ComponentType> = {
   redirect: RedirectPage,
 };
 
-/** Codes are case-sensitive, and so is every path: /Register may be somebody's link. */
+/** The routes. Paths are case-sensitive, as codes are: /Register may be the short URL of a link. */
 export function AppRoutes() {
   return (
     <Routes>
@@ -52,7 +52,10 @@ export function AppRoutes() {
   );
 }
 
-/** A short URL with a slash among what follows its code, such as `/<code>/)`, or no page at all. */
+/**
+ * Page of any other path: a short URL with a slash after its code, such as `/<code>/)`, or not
+ * found.
+ */
 function OtherPage() {
   const { '*': path = '' } = useParams();
   return addressedCode(path) === null ? <NotFoundPage /> : <RedirectPage />;

@@ -1,19 +1,21 @@
 import { useEffect, type RefObject } from 'react';
 
 /**
- * The focus is never lost to the body: where the element that has it is taken out of the document,
- * what is nearest around it and stays gets it, and so the next Tab goes on from there.
+ * Keeps the focus from falling back to the body.
+ *
+ * If the focused element is removed from the document, its nearest remaining ancestor gets the
+ * focus. The next Tab then continues from there.
  */
 export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    /** The element that was focused last, and what stands around it. */
+    /** The last focused element and its ancestors. */
     let path: Element[] = [];
     const isLost = () => document.activeElement === document.body;
 
     const onFocusIn = (event: FocusEvent) => {
       path = event.composedPath().filter((target) => target instanceof Element);
     };
-    // Who clicks on nothing has put the focus down; an element that is gone has lost it.
+    // A click beside all controls gives the focus up. Only a removed element has lost it.
     const onFocusOut = () => {
       setTimeout(() => {
         if (isLost() && path[0]?.isConnected) path = [];
@@ -29,7 +31,7 @@ export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
         place.tabIndex = -1;
         place.dataset['keepsFocus'] = '';
         const onBlur = () => {
-          // The window was left; who comes back to it is still here.
+          // Only the window lost the focus.
           if (document.activeElement === place) return;
           place.removeEventListener('blur', onBlur);
           place.removeAttribute('tabindex');

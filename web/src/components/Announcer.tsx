@@ -1,7 +1,7 @@
 import { useAnnouncements } from '../lib/announce';
 import { VisuallyHidden } from './VisuallyHidden';
 
-/** The place in the document where announcements are made; the frame has one. */
+/** The live region for announcements to screen readers. The frame has one. */
 export function Announcer() {
   const announcements = useAnnouncements();
   return (

@@ -7,11 +7,11 @@ import styles from './AreaField.module.css';
 type AreaFieldProps = Omit<ComponentProps<'textarea'>, 'className' | 'id'> & {
   label: string;
   error?: string | undefined;
-  /** Ids of more text that describes the field. */
+  /** Ids of further elements that describe the field. */
   describedBy?: string;
 };
 
-/** A field of several lines, which grows with its text. */
+/** A multi-line text field that grows with its text. */
 export function AreaField({ label, error, describedBy, ...area }: AreaFieldProps) {
   const id = useId();
   return (

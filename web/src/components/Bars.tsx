@@ -1,16 +1,16 @@
 import styles from './Bars.module.css';
 
-/** Shapes of a chart as paths of an SVG. */
+/** Shapes of a chart as SVG path data. */
 export interface Drawing {
-  /** What is counted, step by step. */
+  /** Bars of all steps except the highlighted one. */
   bars: string;
-  /** The one that is looked at. */
+  /** Bar of the highlighted step. */
   looked: string;
-  /** The same steps of a time before; empty where there is none. */
+  /** Line of the same steps of the previous period; empty if there is none. */
   before: string;
 }
 
-/** The shapes of a chart, for the SVG of a parent component. */
+/** Renders the shapes of a chart in the SVG of a parent component. */
 export function Bars({ drawing: { bars, looked, before } }: { drawing: Drawing }) {
   return (
     <>

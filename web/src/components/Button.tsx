@@ -5,7 +5,7 @@ import { messages } from './messages';
 import { Spinner } from './Spinner';
 
 interface Look {
-  /** A signpost is the one action of a page; every other button is plain. */
+  /** The primary action of a page looks like a signpost; every other button is plain. */
   look?: 'sign' | 'plain';
   large?: boolean;
 }
@@ -16,7 +16,7 @@ function classes({ look = 'plain', large = false }: Look): string {
 
 type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & Look & { busy?: boolean };
 
-/** Keeps its width, its focus and its place while busy, and cannot be pressed twice. */
+/** A button. While busy, it keeps its size, focus and position, and ignores clicks. */
 export function Button({ look, large, busy = false, onClick, children, ...rest }: ButtonProps) {
   return (
     <button

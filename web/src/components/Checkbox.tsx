@@ -4,7 +4,7 @@ import { VisuallyHidden } from './VisuallyHidden';
 
 interface CheckboxProps extends Omit<ComponentProps<'input'>, 'className' | 'type'> {
   label: ReactNode;
-  /** The words are for a screen reader alone: what is chosen stands beside the box. */
+  /** Hides the label visually, for a box beside the item that it selects. */
   labelHidden?: boolean;
 }
 

@@ -3,14 +3,14 @@ import styles from './Choice.module.css';
 import { VisuallyHidden } from './VisuallyHidden';
 
 interface ChoiceProps<T extends string> {
-  /** What is chosen; for a screen reader, as the words beside each other say it to the eye. */
+  /** Name of the group, for screen readers only. */
   label: string;
   options: readonly { value: T; text: string }[];
   value: T;
   onChange: (value: T) => void;
 }
 
-/** One of a few: words in a row, the chosen one underlined by a yellow bar. */
+/** Radio buttons for a few options: texts in a row, the chosen one underlined by a yellow bar. */
 export function Choice<T extends string>({ label, options, value, onChange }: ChoiceProps<T>) {
   const name = useId();
   return (

@@ -3,14 +3,15 @@ import styles from './Dialog.module.css';
 
 interface DialogProps {
   title: ReactNode;
-  /** Escape, or a click beside it. */
+  /** Called on Escape and on a click on the backdrop. */
   onClose: () => void;
   children: ReactNode;
 }
 
 /**
- * A question that has to be answered before anything else: it is open for as long as it is in the
- * document. The browser keeps the focus inside; on closing it goes back to where it was.
+ * A modal dialog, open while it is mounted.
+ *
+ * The browser keeps the focus inside. On closing, the focus returns to where it was.
  */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const id = useId();
@@ -24,7 +25,8 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     element.showModal();
     document.documentElement.dataset['locked'] = '';
 
-    // The dialog has no room of its own around its box: what is clicked on it is its backdrop.
+    // The dialog has no padding around its box: a click on the dialog itself is one on its
+    // backdrop.
     const onClick = ({ target }: MouseEvent) => {
       if (target === element) close();
     };

@@ -10,7 +10,7 @@ type FieldProps = Omit<ComponentProps<'input'>, 'className' | 'id'> &
   Pick<FieldErrorProps, 'attempt' | 'toasted'> & {
     label: ReactNode;
     error?: string | undefined;
-    /** Ids of more text that describes the field. */
+    /** Ids of further elements that describe the field. */
     describedBy?: string;
   };
 
@@ -25,7 +25,7 @@ export function Field({ label, error, attempt, toasted, describedBy, ...input }:
   );
 }
 
-/** A password with a button that shows and hides it. */
+/** A password field with a button that shows and hides the password. */
 export function PasswordField({
   label,
   error,

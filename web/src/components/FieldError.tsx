@@ -3,13 +3,16 @@ import styles from './FieldError.module.css';
 export interface FieldErrorProps {
   id: string;
   text: string | undefined;
-  /** Which try the error is of: the same error of another try is announced again. */
+  /** Number of the attempt. The same error of another attempt is announced again. */
   attempt?: number | undefined;
-  /** The error is announced by someone else, such as a toast, and only stays to be read here. */
+  /** Whether a toast or another element announces the error. It is then only shown here. */
   toasted?: boolean | undefined;
 }
 
-/** Stands there before it has a text, so that the text is announced when it comes. */
+/**
+ * The error of a field. It is in the document while empty, so that its text is announced when it
+ * appears.
+ */
 export function FieldError({ id, text, attempt, toasted }: FieldErrorProps) {
   return (
     <p id={id} className={styles.error} role={toasted ? undefined : 'alert'}>

@@ -2,13 +2,13 @@ import styles from './FileButton.module.css';
 
 interface FileButtonProps {
   text: string;
-  /** Types and endings, as of `accept`. */
+  /** Media types and file extensions, as in the attribute `accept`. */
   accept: string;
   disabled?: boolean;
   onFile: (file: File) => void;
 }
 
-/** Opens the browser's file chooser; the same file can be chosen again. */
+/** A button that opens the browser's file chooser. The same file can be chosen again. */
 export function FileButton({ text, accept, disabled = false, onFile }: FileButtonProps) {
   return (
     <label className={styles.file}>

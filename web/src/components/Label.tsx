@@ -3,13 +3,13 @@ import styles from './Label.module.css';
 
 interface LabelProps {
   children: ReactNode;
-  /** The id of the control, where one element is the control. */
+  /** Id of the control, if it is a single element. */
   htmlFor?: string;
-  /** Where several elements are the control, they say by this id that they are named by it. */
+  /** Id of the label, if the control consists of several elements. They refer to it. */
   id?: string;
 }
 
-/** The words above a control. */
+/** The label above a control. */
 export function Label({ children, htmlFor, id }: LabelProps) {
   return htmlFor ? (
     <label className={styles.label} htmlFor={htmlFor}>

@@ -1,6 +1,9 @@
 import styles from './Mark.module.css';
 
-/** The three trail marks: bent, turn here; level, this way; crossed, wrong way. */
+/**
+ * Strokes of the icons, which are trail marks: bent (turn here), level (this way), crossed (wrong
+ * way).
+ */
 const strokes = {
   bent: ['M2 13.5H13L23.5 3', 'M2 22.5H18L30 10.5'],
   level: ['M3 11.5H29', 'M3 20.5H29'],
@@ -10,9 +13,9 @@ const strokes = {
 interface MarkProps {
   kind: keyof typeof strokes;
   size?: 'small' | 'normal' | 'plate' | 'lost';
-  /** Drawn in the colour of lines: a mark that is not there yet. */
+  /** Draws the icon in the color of lines, for something that does not exist yet. */
   faint?: boolean;
-  /** The two bars take turns, once a second. */
+  /** Shows the two bars alternately, changing once a second. */
   walking?: boolean;
 }
 

@@ -14,18 +14,21 @@ export interface MenuItem {
 }
 
 interface MenuProps {
-  /** What the button is called: what it has more of. */
+  /** Accessible name of the button. */
   label: string;
   items: readonly MenuItem[];
 }
 
-/** A button with what else can be done, by the menu button pattern of the ARIA practices. */
+/**
+ * A button that opens a menu of actions, by the menu button pattern of the ARIA Authoring
+ * Practices.
+ */
 export function Menu({ label, items }: MenuProps) {
   const id = useId();
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
-  /** Which item has the focus as it opens; null while it is closed. */
+  /** The item that gets the focus on opening; null while closed. */
   const [opened, setOpened] = useState<'first' | 'last' | null>(null);
   const [up, setUp] = useState(false);
 
@@ -42,7 +45,7 @@ export function Menu({ label, items }: MenuProps) {
   }, [opened]);
 
   const close = () => {
-    // In this order: the focus is not where something leaves the document.
+    // Move the focus first, so that it is not inside an element that is removed.
     button.current?.focus();
     setOpened(null);
   };
@@ -63,20 +66,20 @@ export function Menu({ label, items }: MenuProps) {
     else if (event.key === 'End') goTo(-1);
     else if (event.key === 'Escape') close();
     else if (event.key === 'Tab') {
-      // The browser goes on from the button.
+      // The browser continues from the button.
       close();
       return;
     } else if (isLetter(event)) {
-      const wanted = event.key.toLowerCase();
+      const letter = event.key.toLowerCase();
       const next = [...all.slice(at + 1), ...all.slice(0, at + 1)];
-      next.find((entry) => entry.textContent.toLowerCase().startsWith(wanted))?.focus();
+      next.find((entry) => entry.textContent.toLowerCase().startsWith(letter))?.focus();
     } else return;
     event.preventDefault();
     event.stopPropagation();
   };
 
   const onBlur = ({ relatedTarget }: FocusEvent) => {
-    // Who only leaves the window finds it open on coming back.
+    // Stay open if only the window lost the focus.
     if (root.current?.contains(relatedTarget ?? document.activeElement)) return;
     setOpened(null);
   };

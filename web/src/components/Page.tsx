@@ -4,21 +4,23 @@ import { publicUrl } from '../lib/config';
 import { messages } from './messages';
 import styles from './Page.module.css';
 
-/** The document was loaded with this page on it; every later one was walked to. */
-let walked = false;
+/** Whether a page has been shown in this document. Later pages are reached by navigation. */
+let hasNavigated = false;
 
 interface PageProps {
-  /** Of the document; the product's name is added. */
+  /** Title of the document, without the product's name, which is added. */
   title: string;
   description: string;
   children: ReactNode;
-  /** Sections from edge to edge, each with its own column. */
+  /** Whether sections span the whole width, each with its own column. */
   wide?: boolean;
 }
 
 /**
- * Gives the document its title and description. The focus goes to the section that the address
- * names, on a route change else to the h1.
+ * A page, which sets the title and description of the document.
+ *
+ * Moves the focus to the section that the URL fragment names, otherwise on a route change to the
+ * h1.
  */
 export function Page({ title, description, children, wide = false }: PageProps) {
   const root = useRef<HTMLDivElement>(null);
@@ -36,17 +38,17 @@ export function Page({ title, description, children, wide = false }: PageProps) 
   }, [title, description, pathname]);
 
   const arrive = useEffectEvent(() => {
-    // The browser looked for the section before this page had come.
+    // The browser looked for the section before this page was rendered.
     const section = sectionOf(hash);
     if (section) {
       if (!isRestored(navigation)) section.scrollIntoView();
       section.focus({ preventScroll: true });
-    } else if (walked) {
+    } else if (hasNavigated) {
       const heading = root.current?.querySelector('h1');
       heading?.setAttribute('tabindex', '-1');
       heading?.focus({ preventScroll: true });
     }
-    walked = true;
+    hasNavigated = true;
   });
   useEffect(() => arrive(), []);
 
@@ -59,12 +61,12 @@ export function Page({ title, description, children, wide = false }: PageProps) 
 
 /** Whether this page is the first since the document was loaded. */
 export function isFirstPage(): boolean {
-  return !walked;
+  return !hasNavigated;
 }
 
-/** Whether the browser puts who comes where they were: after going back, and after a reload. */
+/** Whether the browser restores the scroll position: after going back, and after a reload. */
 function isRestored(navigation: NavigationType): boolean {
-  if (walked) return navigation === NavigationType.Pop;
+  if (hasNavigated) return navigation === NavigationType.Pop;
   const [opened] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
   return opened?.type === 'reload' || opened?.type === 'back_forward';
 }
@@ -73,7 +75,7 @@ function sectionOf(hash: string): HTMLElement | null {
   try {
     return document.getElementById(decodeURIComponent(hash.slice(1)));
   } catch {
-    return null; // Not every text behind a # is well formed.
+    return null; // The fragment may be malformed.
   }
 }
 

@@ -2,13 +2,13 @@ import { useId } from 'react';
 import styles from './ProgressLine.module.css';
 
 interface ProgressLineProps {
-  /** How far it is, in words. */
+  /** Progress in words. */
   text: string;
   done: number;
   total: number;
 }
 
-/** How far something is that takes a while. */
+/** A progress bar with a label. */
 export function ProgressLine({ text, done, total }: ProgressLineProps) {
   const id = useId();
   return (

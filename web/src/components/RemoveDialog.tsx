@@ -7,16 +7,16 @@ import { actions } from './messages';
 interface RemoveDialogProps {
   /** What is removed, in a few words. */
   what: ReactNode;
-  /** Links that are to be removed. */
+  /** Number of links to remove. */
   count: number;
-  /** Those of them that have a scan code, which may be on paper. */
+  /** Number of them that have a scan code, which may be printed. */
   printed: number;
   children?: ReactNode;
   onClose: () => void;
   onRemove: () => void;
 }
 
-/** Asks once more before links are removed. */
+/** Asks for confirmation before links are removed. */
 export function RemoveDialog(props: RemoveDialogProps) {
   const { what, count, printed, children, onClose, onRemove } = props;
   return (

@@ -13,7 +13,7 @@ interface SelectProps<T extends string> extends Omit<
   onChange: (value: T) => void;
 }
 
-/** One of many, in a list that the browser opens. */
+/** A native drop-down list for many options. */
 export function Select<T extends string>({ label, options, onChange, ...select }: SelectProps<T>) {
   const id = useId();
   return (

@@ -1,7 +1,10 @@
 import { shortAddress } from '../lib/config';
 import styles from './ShortAddress.module.css';
 
-/** In mono; it may break before its slash, and elsewhere only where host or code has no room. */
+/**
+ * A short URL without scheme, in the monospace font. It breaks before its slash, and elsewhere only
+ * if the host or the code does not fit.
+ */
 export function ShortAddress({ code }: { code: string }) {
   const host = shortAddress('').slice(0, -1);
   return (

@@ -3,8 +3,10 @@ import { useSessionEnded } from '../lib/session';
 import { paths } from '../lib/paths';
 
 /**
- * Stands on an account's page in place of what requires a log-in. Where the session
- * ended by itself it leads to the log-in, which says so and leads back here, else home.
+ * Replaces the parts of an account's page that require a login.
+ *
+ * If the session ended by itself, it redirects to the login page, which says so and leads back
+ * here. Otherwise it redirects to the home page.
  */
 export function SignedOut() {
   const { pathname, search, hash } = useLocation();

@@ -2,13 +2,13 @@ import { useEffect } from 'react';
 import { announce } from '../lib/announce';
 import styles from './Spinner.module.css';
 
-/** Milliseconds after which a wait is worth a word. */
-const WORTH_SAYING = 200;
+/** Milliseconds after which a wait is announced. */
+const ANNOUNCE_AFTER = 200;
 
-/** Turns while something is really being tried, and says so in words. */
+/** A spinner that announces its label if the wait is long. */
 export function Spinner({ label }: { label: string }) {
   useEffect(() => {
-    const timer = setTimeout(() => announce(label), WORTH_SAYING);
+    const timer = setTimeout(() => announce(label), ANNOUNCE_AFTER);
     return () => clearTimeout(timer);
   }, [label]);
 

@@ -6,7 +6,7 @@ interface StepsProps {
   steps: { title: string; text: ReactNode }[];
 }
 
-/** A numbered path of three. */
+/** A section with numbered steps. */
 export function Steps({ title, steps }: StepsProps) {
   return (
     <section className={styles.section}>

@@ -2,11 +2,11 @@ import type { ComponentProps } from 'react';
 import styles from './TextButton.module.css';
 
 interface TextButtonProps extends Omit<ComponentProps<'button'>, 'className' | 'type'> {
-  /** What one would do next is underlined in yellow; what is plainly text, only under the pointer. */
+  /** `sign`, for a next action, is underlined in yellow. `text` is underlined only on hover. */
   look?: 'plain' | 'sign' | 'text';
 }
 
-/** Words that do something, without a frame. */
+/** A button that looks like text, without a frame. */
 export function TextButton({ look = 'plain', ...rest }: TextButtonProps) {
   return <button {...rest} type="button" className={`${styles.button} ${styles[look]}`} />;
 }

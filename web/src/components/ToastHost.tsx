@@ -8,8 +8,10 @@ export interface ToastAction {
   onChoose: () => void;
 }
 
-/** Milliseconds for which something can be chosen: enough to read it and get there. */
-const CHOOSABLE_FOR = 10_000;
+/**
+ * Milliseconds for which a toast with an action stays: enough to read it and to reach the action.
+ */
+const ACTION_DURATION = 10_000;
 
 export function ToastHost() {
   return <ToastContainer position="bottom-right" autoClose={4000} limit={3} newestOnTop={false} />;
@@ -19,12 +21,14 @@ export function showError(message: string): void {
   toast.error(message);
 }
 
-/** Says what was done. */
+/** Shows that something was done. */
 export function showDone(message: string): void {
   toast(message, { role: 'status' });
 }
 
-/** Says what was done, with what can be done about it. Alt and T lead a keyboard there. */
+/**
+ * Shows that something was done, with an action such as undo. Alt+T moves the keyboard focus there.
+ */
 export function showOffer(message: string, { text, onChoose }: ToastAction): void {
   toast(
     ({ closeToast }) => (
@@ -41,6 +45,6 @@ export function showOffer(message: string, { text, onChoose }: ToastAction): voi
         </TextButton>
       </span>
     ),
-    { autoClose: CHOOSABLE_FOR, role: 'status', closeOnClick: false },
+    { autoClose: ACTION_DURATION, role: 'status', closeOnClick: false },
   );
 }

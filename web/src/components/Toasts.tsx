@@ -1,7 +1,7 @@
 import { useEffect, useState, type ComponentType } from 'react';
 import { whenToastsLoad } from './toast';
 
-/** The place of the toasts in the document. */
+/** Renders the toasts once their code has loaded. */
 export function Toasts() {
   const [Host, setHost] = useState<ComponentType | null>(null);
   useEffect(() => whenToastsLoad(({ ToastHost }) => setHost(() => ToastHost)), []);

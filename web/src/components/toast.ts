@@ -2,13 +2,13 @@ import { announce } from '../lib/announce';
 import type * as host from './ToastHost';
 import type { ToastAction } from './ToastHost';
 
-/** Toasts come with the first interaction; until then nothing of them is loaded. */
+/** Lazy loading of toasts. Their code loads with the first interaction. */
 type Toasts = typeof host;
 
 let loading: Promise<Toasts> | undefined;
 const waiting = new Set<(toasts: Toasts) => void>();
 
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+/** Nothing is chained to the import(): the build would make it part of the import(). */
 const importHost = () => import('./ToastHost');
 
 export function loadToasts(): Promise<Toasts> {
@@ -25,24 +25,26 @@ export function loadToasts(): Promise<Toasts> {
   return loading;
 }
 
-/** Calls back when the toasts are there, at once if they are. */
+/** Calls `tell` when the toasts have loaded. Returns a function that unsubscribes. */
 export function whenToastsLoad(tell: (toasts: Toasts) => void): () => void {
   waiting.add(tell);
   if (loading) void loading.then(tell, () => undefined);
   return () => waiting.delete(tell);
 }
 
-/** Where the toasts do not load, the message is at least heard. */
+/** Shows an error. If the toasts do not load, announces the message instead. */
 export function showToast(message: string): void {
   show(message, ({ showError }) => showError(message));
 }
 
-/** Something was done, and nothing on the page says so. */
+/** Reports a completed action that the page does not show otherwise. */
 export function tellDone(message: string): void {
   show(message, ({ showDone }) => showDone(message));
 }
 
-/** Something was done, and something can be done about it; that must stand in the page, too. */
+/**
+ * Reports a completed action and offers a further one, which the page must offer elsewhere, too.
+ */
 export function offerToast(message: string, action: ToastAction): void {
   show(message, ({ showOffer }) => showOffer(message, action));
 }

@@ -13,7 +13,10 @@ export const copyWords: Record<CopyState, string> = {
   refused: messages.notCopied,
 };
 
-/** What the last copy came to, for as long as it is worth showing. Each one is announced. */
+/**
+ * Returns the result of the last copy for 2 seconds, and a function that copies. Announces each
+ * result.
+ */
 export function useCopy(): [CopyState, (text: string) => void] {
   const [state, setState] = useState<CopyState>('idle');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);

@@ -1,7 +1,8 @@
 /**
- * What is said to a screen reader. The frame has one polite live region, which stands empty in the
- * document from the first paint on; whatever is announced is put into it as a node of its own, so
- * that the same words said twice are heard twice.
+ * Announcements to screen readers.
+ *
+ * The frame has one polite live region, which is empty in the document from the first paint on.
+ * Each announcement is added as a new node, so that a repeated text is announced again.
  */
 import { useSyncExternalStore } from 'react';
 
@@ -10,7 +11,7 @@ export interface Announcement {
   text: string;
 }
 
-/** Milliseconds after which an announcement has been heard and is taken away. */
+/** Milliseconds after which an announcement has been read and is removed. */
 const KEPT = 5_000;
 
 const listeners = new Set<() => void>();
@@ -36,7 +37,7 @@ function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   return () => {
     listeners.delete(listener);
-    // Nobody is there to hear it.
+    // There is no live region.
     if (listeners.size === 0) announcements = [];
   };
 }

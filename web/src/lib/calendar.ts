@@ -1,6 +1,8 @@
 /**
- * Days, shares, countries and languages as statistics name them. A day is a text such as
- * `2026-11-22`, the same in every time zone. Apart from format.ts, which comes with every page.
+ * Formats of days, shares, countries and languages in statistics.
+ *
+ * A day is a text such as `2026-11-22`, the same in every time zone. This module is separate from
+ * format.ts, which loads with every page.
  */
 
 const DAY = 24 * 3_600_000;
@@ -19,20 +21,22 @@ const percents = once(
 const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
 const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
 
-/** The viewer's time zone by its name in the IANA database, 'Europe/Madrid'. */
+/** Returns the IANA name of the viewer's time zone, such as 'Europe/Madrid'. */
 export function viewerZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Milliseconds by which zones are ahead of UTC, by zone and quarter of an hour. */
+/** Cache of the milliseconds by which zones are ahead of UTC, by zone and quarter of an hour. */
 const offsets = new Map<string, Map<number, number>>();
 const QUARTER = 900_000;
 const CLOCK = ['year', 'month', 'day', 'hour', 'minute', 'second'] as const;
 const clocks = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * Converts the local time of a zone, given in milliseconds as if it were UTC, to UTC. An unknown zone
- * counts as UTC. A local time that occurs twice, as summer time ends, becomes one of the two.
+ * Converts the local time of a zone, given in milliseconds as if it were UTC, to UTC.
+ *
+ * An unknown zone counts as UTC. A local time that occurs twice, when clocks go back, becomes one
+ * of the two.
  */
 export function fromZone(time: number, zone: string): number {
   if (zone === 'UTC') return time;
@@ -69,17 +73,17 @@ function clockOf(zone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-/** The day so many days later; earlier where there are fewer than none. */
+/** Returns the day `count` days later, or earlier if `count` is negative. */
 export function addDays(day: string, count: number): string {
   return new Date(Date.parse(day) + count * DAY).toISOString().slice(0, 10);
 }
 
-/** How many days there are from the first to the last, both included. */
+/** Returns the number of days from the first to the last, both inclusive. */
 export function countDays(from: string, to: string): number {
   return Math.round((Date.parse(to) - Date.parse(from)) / DAY) + 1;
 }
 
-/** Whether a text is a day that there is. */
+/** Whether a text is an existing day. */
 export function isDay(text: string): boolean {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   return !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);
@@ -100,17 +104,17 @@ export function nameDayShort(day: string): string {
   return shortDays().format(Date.parse(day));
 }
 
-/** 'November 2026', of a day in it. */
+/** 'November 2026', for a day of that month. */
 export function nameMonth(day: string): string {
   return months().format(Date.parse(day));
 }
 
-/** 'Nov 2026', of a day in it. */
+/** 'Nov 2026', for a day of that month. */
 export function nameMonthShort(day: string): string {
   return shortMonths().format(Date.parse(day));
 }
 
-/** '12K', where there is little room. */
+/** '12K', for places with little room. */
 export function formatCompact(value: number): string {
   return compact().format(value);
 }
@@ -120,18 +124,18 @@ export function formatPercent(share: number): string {
   return percents().format(share);
 }
 
-/** A part of a whole, '42%'. A part greater than 0 is never '0%'. */
+/** Formats a part of a whole, '42%'. A part greater than 0 is never '0%'. */
 export function formatShare(part: number, whole: number): string {
   const share = part / whole;
   return part > 0 && share < 0.005 ? `<${formatPercent(0.01)}` : formatPercent(share);
 }
 
-/** 'Spain' for ES; what is no country is called as it is. */
+/** 'Spain' for ES. An unknown country is returned as it is. */
 export function nameCountry(code: string): string {
   return named(countries(), code);
 }
 
-/** 'Spanish' for es; what is no language is called as it is. */
+/** 'Spanish' for es. An unknown language is returned as it is. */
 export function nameLanguage(code: string): string {
   return named(languages(), code);
 }
@@ -140,7 +144,7 @@ function named(names: Intl.DisplayNames, code: string): string {
   try {
     return names.of(code) ?? code;
   } catch {
-    return code; // It has not the form that these codes have.
+    return code; // The code is malformed.
   }
 }
 

@@ -1,4 +1,7 @@
-/** Copies text; answers whether it worked. Falls back where the clipboard API is refused. */
+/**
+ * Copies text. Returns whether that succeeded. Has a fallback for when the clipboard API is
+ * refused.
+ */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -19,7 +22,7 @@ function copyBySelection(text: string): boolean {
   document.body.append(field);
   field.select();
   try {
-    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way left over plain http
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- the only way over plain http
     return document.execCommand('copy');
   } catch {
     return false;

@@ -1,4 +1,4 @@
-/** What the code of a link can be. The back end has the same in services/shared/link_codes.py. */
+/** Rules of the codes of links. The backend has the same in services/shared/link_codes.py. */
 import { CODE_PATTERN, reserved, routes, TRAILING_PATTERN } from './edge';
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);
@@ -11,21 +11,22 @@ export function isCode(text: string): boolean {
   return CODE.test(text);
 }
 
-/** Whether `/<text>` is a page, a function or another path of the product, and no short address. */
+/** Whether `/<text>` is a page, a function or another path of the product, and not a short URL. */
 export function isRoute(text: string): boolean {
   return routeNames.has(text);
 }
 
 /**
- * The code of the short URL `/<text>`, null if the path is no short URL. Punctuation and white space
- * after the code are ignored, as by the gateway.
+ * Returns the code of the short URL `/<text>`, or null if the path is not a short URL.
+ *
+ * Ignores punctuation and white space after the code, like the gateway.
  */
 export function addressedCode(text: string): string | null {
   const code = SHORT_URL.exec(text)?.[1];
   return code === undefined || isRoute(code) ? null : code;
 }
 
-/** Whether no new link may have this code, in whatever mixture of capital and small letters. */
+/** Whether no new link can have this code, in any combination of upper and lower case. */
 export function isReserved(text: string): boolean {
   return reservedNames.has(text.toLowerCase());
 }

@@ -1,4 +1,6 @@
-/** Numbers, dates and durations as people read them. A formatter is dear: it is made when first used. */
+/**
+ * Formats numbers, dates and durations. Creating a formatter is slow, so it happens on first use.
+ */
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -19,23 +21,26 @@ export function formatNumber(value: number): string {
   return numbers().format(value);
 }
 
-/** The word for so many: 'link', 'links'. */
+/** Returns the singular or the plural for a number: 'link', 'links'. */
 export function plural(count: number, one: string, many: string): string {
   return plurals().select(count) === 'one' ? one : many;
 }
 
-/** The day of a moment (ISO 8601) in the viewer's time zone, '20 Nov 2026'; null where it is none. */
+/**
+ * The day of a time (ISO 8601) in the viewer's time zone, '20 Nov 2026'; null if the time is
+ * invalid.
+ */
 export function formatMoment(moment: string): string | null {
   const date = new Date(moment);
   return Number.isNaN(date.getTime()) ? null : moments().format(date);
 }
 
-/** A moment (ISO 8601) to the minute in the viewer's time zone, '20 Nov 2026, 18:00'. */
+/** A time (ISO 8601) to the minute in the viewer's time zone, '20 Nov 2026, 18:00'. */
 export function formatInstant(moment: string): string {
   return instants().format(new Date(moment));
 }
 
-/** The viewer's time zone at a moment, 'Central European Standard Time'. */
+/** The viewer's time zone at a time, 'Central European Standard Time'. */
 export function formatZone(moment: Date): string {
   const part = zones()
     .formatToParts(moment)
@@ -43,7 +48,9 @@ export function formatZone(moment: Date): string {
   return part?.value ?? '';
 }
 
-/** A moment as a field of date and time has it, in the viewer's time zone: '2026-11-20T18:00'. */
+/**
+ * The value of a datetime-local field for a time, in the viewer's time zone: '2026-11-20T18:00'.
+ */
 export function toLocalField(moment: Date): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const day = [moment.getFullYear(), two(moment.getMonth() + 1), two(moment.getDate())].join('-');
@@ -55,7 +62,7 @@ export function formatDay(day: string): string {
   return days().format(new Date(day));
 }
 
-/** Milliseconds from now in words, never fewer than there are: 'in 42 seconds'. */
+/** A duration in milliseconds from now in words, rounded up: 'in 42 seconds'. */
 export function fromNow(duration: number): string {
   if (duration > 90 * MINUTE) return spans().format(Math.ceil(duration / HOUR), 'hour');
   if (duration > 90 * SECOND) return spans().format(Math.ceil(duration / MINUTE), 'minute');

@@ -1,27 +1,35 @@
 /**
- * The key by which this browser owns the links that were made in it without an account. It lives in
- * localStorage and leaves it in calls alone. What is noted beside it is of this key and goes with it.
+ * The guest key, by which this browser owns the links created in it without an account.
+ *
+ * It is stored in localStorage and leaves the browser only in calls. The other items belong to this
+ * key and are deleted with it.
  */
 import { keepItem, readItem, removeItem, writeItem } from './storage';
 
 const KEY = 'guestKey';
-/** How many links the key owned when the server last said so. */
+/** Storage key of the number of the key's links, as of the last response of the server. */
 const COUNT = 'guestLinks';
-/** The key whose links their person did not want to take along. */
+/** Storage key of the guest key whose links the user declined to add to an account. */
 const DECLINED = 'guestDeclined';
 const BYTES = 32;
-/** 32 bytes in base64url: the last of the 43 characters stands for four bits and two that are 0. */
+/**
+ * 32 bytes in base64url: the last of the 43 characters encodes four bits, followed by two zero
+ * bits.
+ */
 const SHAPE = /^[\w-]{42}[AEIMQUYcgkosw048]$/;
 
 const listeners = new Set<() => void>();
 
-/** The key, or null where there is none. */
+/** Returns the guest key, or null if there is none. */
 export function guestKey(): string | null {
   const stored = readItem(KEY);
   return stored !== null && SHAPE.test(stored) ? stored : null;
 }
 
-/** The key, made now where there is none; null where the browser would not keep it. */
+/**
+ * Returns the guest key, and creates it if there is none. Returns null if the browser does not
+ * store it.
+ */
 export function makeGuestKey(): string | null {
   const known = guestKey();
   if (known !== null) return known;
@@ -30,20 +38,20 @@ export function makeGuestKey(): string | null {
   return putGuestKey(text.replaceAll('+', '-').replaceAll('/', '_').replace('=', ''));
 }
 
-/** Puts a key where there is none; answers the key that is there then. */
+/** Stores a key if there is none. Returns the key that is then stored. */
 export function putGuestKey(key: string): string | null {
   if (guestKey() === null && keepItem(KEY, key)) tell();
   return guestKey();
 }
 
-/** Forgets a key, and not another one that is there since. */
+/** Deletes a key, but not another one that is stored by now. */
 export function dropGuestKey(key: string): void {
   if (guestKey() !== key) return;
   for (const item of [KEY, COUNT, DECLINED]) removeItem(item);
   tell();
 }
 
-/** How many links the key owned when that was last known. */
+/** Returns how many links the key owned according to the last response. */
 export function guestLinks(): number {
   const count = Number(readItem(COUNT));
   return guestKey() !== null && Number.isSafeInteger(count) && count > 0 ? count : 0;
@@ -53,7 +61,7 @@ export function rememberGuestLinks(count: number): void {
   if (count !== guestLinks()) writeItem(COUNT, String(count));
 }
 
-/** Remembers that the links of this key are not to be taken along. */
+/** Stores that the user declined to add the links of this key to an account. */
 export function declineClaim(key: string): void {
   writeItem(DECLINED, key);
   tell();
@@ -71,7 +79,10 @@ function onStorage({ key }: StorageEvent): void {
   if (key === KEY || key === DECLINED || key === null) tell();
 }
 
-/** Calls back when the key has come or gone, or was declined, in whichever tab. */
+/**
+ * Calls `listener` when the key is stored, deleted or declined, in any tab. Returns a function that
+ * unsubscribes.
+ */
 export function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) addEventListener('storage', onStorage);
   listeners.add(listener);

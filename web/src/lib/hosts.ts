@@ -1,6 +1,6 @@
 import { toUnicode } from 'punycode.js';
 
-/** Returns a host in Unicode, or null where that is the same text or the Punycode is invalid. */
+/** Returns a host in Unicode, or null if that is the same text or the Punycode is invalid. */
 export function readable(host: string): string | null {
   try {
     const shown = toUnicode(host);
@@ -36,7 +36,7 @@ interface Referred {
   breakdowns: { referrer: { name: string }[] };
 }
 
-/** Returns statistics with their referrers as people read them. */
+/** Returns statistics with readable names of their referrers. */
 export function nameReferrers<S extends Referred>(statistics: S): S {
   const { breakdowns } = statistics;
   const referrer = breakdowns.referrer.map((row) => ({ ...row, name: nameReferrer(row.name) }));
@@ -44,8 +44,10 @@ export function nameReferrers<S extends Referred>(statistics: S): S {
 }
 
 /**
- * A referrer as people read it: the host of a page, or an Android app. A host in Unicode has its
- * Punycode beside it, because its letters may look like those of another host.
+ * Returns the readable name of a referrer: the host of a page, or an Android app.
+ *
+ * A host in Unicode is followed by its Punycode, because its letters may look like those of another
+ * host.
  */
 function nameReferrer(name: string): string {
   if (name.startsWith(APP)) {

@@ -1,6 +1,7 @@
 /**
- * The import of this browser that is not finished, or that just was. Its rows are in IndexedDB, so
- * that a reload continues it. Logging out forgets both.
+ * The unfinished or the last import of this browser.
+ *
+ * Its rows are in IndexedDB, so that it continues after a reload. Logging out deletes both.
  */
 import * as v from 'valibot';
 import { readItem, removeItem, writeItem } from './storage';
@@ -9,11 +10,11 @@ const KEY = 'import';
 export const IMPORT_DATABASE = 'import';
 
 const importJob = v.object({
-  /** Of the import, as the server knows it. */
+  /** Id of the import on the server. */
   id: v.string(),
-  /** The name of the account that began it. */
+  /** Username of the account that began it. */
   username: v.string(),
-  /** Rows of each call, in their order. */
+  /** Number of rows of each call, in their order. */
   sizes: v.array(v.number()),
   /** Whether rows whose ending turns out to be taken get a new one. */
   newCodes: v.boolean(),

@@ -2,12 +2,12 @@ import { useSyncExternalStore } from 'react';
 
 const EVENTS = ['focus', 'blur'] as const;
 
-/** Whether somebody looks at the page: its tab is in front, and its window has the focus. */
-export function useLooked(): boolean {
-  return useSyncExternalStore(subscribe, isLooked);
+/** Whether the page has the user's attention: its tab is visible and its window has the focus. */
+export function usePageActive(): boolean {
+  return useSyncExternalStore(subscribe, isPageActive);
 }
 
-function isLooked(): boolean {
+function isPageActive(): boolean {
   return !document.hidden && document.hasFocus();
 }
 

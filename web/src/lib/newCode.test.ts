@@ -6,7 +6,7 @@ import { newCode } from './newCode';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Random bytes of which these codes are made, one after the other. */
+/** Mocks the random bytes so that they yield these codes, one after the other. */
 function drawn(...codes: string[]) {
   vi.spyOn(crypto, 'getRandomValues').mockImplementation((bytes) => {
     const code = codes.shift() ?? '';
@@ -15,24 +15,26 @@ function drawn(...codes: string[]) {
   });
 }
 
-it('makes a code of eight characters out of 64', () => {
+it('generates a code of eight characters from an alphabet of 64', () => {
   expect(new Set(CODE_ALPHABET).size).toBe(64);
   expect(newCode()).toMatch(/^[A-Za-z0-9_-]{8}$/);
 });
 
-it('makes no code that is reserved', () => {
+it('generates no reserved code', () => {
   drawn('register', 'Accounts', 'k7Qm2_xB');
   expect(newCode()).toBe('k7Qm2_xB');
 });
 
-it.each(['abcd', 'a'.repeat(32)])('knows %s for a code', (code) => expect(isCode(code)).toBe(true));
+it.each(['abcd', 'a'.repeat(32)])('accepts %s as a code', (code) =>
+  expect(isCode(code)).toBe(true),
+);
 
 it.each(['', 'abc', 'a'.repeat(33), 'abcdefg\n', 'abcdefgñ', 'abcd/fgh'])(
-  'knows %j for none',
+  'does not accept %j as a code',
   (text) => expect(isCode(text)).toBe(false),
 );
 
-it('tells a route from a name that is only reserved', () => {
+it('distinguishes a route from a name that is only reserved', () => {
   expect([isRoute('login'), isReserved('login')]).toEqual([true, true]);
   expect([isRoute('LOGIN'), isReserved('LOGIN')]).toEqual([false, true]);
   expect([isRoute('dashboard'), isReserved('dashboard')]).toEqual([false, true]);

@@ -1,4 +1,7 @@
-/** On whose behalf the page calls: the account of the session, this browser as a guest, or nobody. */
+/**
+ * The owner on whose behalf the page calls: the account of the session, this browser as a guest, or
+ * nobody.
+ */
 import { useSyncExternalStore } from 'react';
 import { guestKey, makeGuestKey, subscribe as subscribeToGuest } from './guest';
 import {
@@ -14,14 +17,14 @@ export interface Account {
   token: string;
 }
 
-/** A browser without an account, which keeps a key for the links that it makes. */
+/** A browser without an account, which stores a key for the links created in it. */
 export interface Guest {
   kind: 'guest';
-  /** 32 random bytes in base64url, 43 characters. It leaves the browser in calls alone. */
+  /** 32 random bytes in base64url, 43 characters. It leaves the browser only in calls. */
   key: string;
 }
 
-/** Neither: links that are created belong to no one. */
+/** Neither of them: the links that are created have no owner. */
 export interface Nobody {
   kind: 'nobody';
 }
@@ -32,7 +35,7 @@ export const nobody: Nobody = { kind: 'nobody' };
 let account: Account | undefined;
 let guest: Guest | undefined;
 
-/** The owner as of this moment: the same object for as long as it is the same one. */
+/** Returns the current owner, the same object while it does not change. */
 export function currentOwner(): Owner {
   const token = currentSession()?.token;
   if (token === undefined) return currentGuest() ?? nobody;
@@ -40,12 +43,14 @@ export function currentOwner(): Owner {
   return account;
 }
 
-/** The guest whose key this browser has, with or without a log-in. */
+/** Returns the guest whose key this browser has, logged in or not. */
 export function currentGuest(): Guest | null {
   return guestOf(guestKey());
 }
 
-/** Whom a link belongs to that is made now. The first one made without an account makes a guest. */
+/**
+ * Returns the owner of a link created now. Creates a guest for the first link without an account.
+ */
 export function ownerOfNewLink(): Owner {
   const owner = currentOwner();
   return owner.kind === 'nobody' ? (guestOf(makeGuestKey()) ?? nobody) : owner;
@@ -59,12 +64,12 @@ export function useGuest(): Guest | null {
   return useSyncExternalStore(subscribeToGuest, currentGuest);
 }
 
-/** Notes that the server did what it was asked to on behalf of this owner. */
+/** Stores that the server accepted a call on behalf of this owner. */
 export function confirmSessionOf(owner: Owner): void {
   if (owner.kind === 'account') confirmSession(owner.token);
 }
 
-/** Ends the session whose token the server refused, and not one that has begun since. */
+/** Ends the session whose token the server refused, but not a newer session. */
 export function endSessionOf(owner: Owner): void {
   if (owner.kind === 'account') refuseSession(owner.token);
 }

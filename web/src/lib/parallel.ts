@@ -1,6 +1,9 @@
 /** Runs asynchronous work on many items with limited concurrency. */
 
-/** Runs `work` on every item, on at most `limit` at a time. After an error it begins no further one. */
+/**
+ * Runs `work` on every item, with at most `limit` at a time. After an error it starts no further
+ * work.
+ */
 export async function inParallel<T>(
   items: Iterable<T>,
   limit: number,

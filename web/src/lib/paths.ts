@@ -1,4 +1,4 @@
-/** Every path of the product. The route table and all links read from here. */
+/** Every path of the product, for the route table and all links. */
 import { pages } from './edge';
 
 export const paths = { ...pages, redirect: '/:shortLink' } as const;

@@ -1,6 +1,6 @@
-/** Whether the person asked the browser to load no more than is needed. */
+/** Whether the user has turned on the browser's data saver. */
 export function savesData(): boolean {
-  // Not in every browser.
+  // Not every browser has it.
   const { connection } = navigator as { connection?: { saveData?: boolean } };
   return connection?.saveData === true;
 }

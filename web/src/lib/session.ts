@@ -1,6 +1,8 @@
 /**
- * The session lives in localStorage; here it is watched. A change in this tab, a change in another
- * one and the passing of its expiry all reach the pages through the same door.
+ * The session, which is stored in localStorage and observed here.
+ *
+ * A change in this tab, a change in another tab and the expiry all notify the pages in the same
+ * way.
  */
 import { useState, useSyncExternalStore } from 'react';
 import { readItem, removeItem, writeItem } from './storage';
@@ -14,14 +16,16 @@ export interface Session {
 const TOKEN_KEY = 'userToken';
 const NAME_KEY = 'username';
 const DEVICE_KEY = 'device';
-/** What is known of the last session: the end of a token that the server took, or that it ended. */
+/**
+ * Storage key of the last session: the end of a token that the server accepted, or that it ended.
+ */
 const LAST_KEY = 'lastSession';
 const ENDED = 'ended';
-/** Characters of a token that tell it from others. */
-const TELLING = 8;
-/** Characters the server takes of a mark. */
-const LONGEST_MARK = 1_000;
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** Number of characters that distinguish a token from others. */
+const SUFFIX_LENGTH = 8;
+/** Maximum characters of a device token that the server accepts. */
+const MAX_DEVICE_TOKEN = 1_000;
+const MAX_TIMER = 2 ** 31 - 1;
 
 const listeners = new Set<() => void>();
 let begunHere: string | undefined;
@@ -37,45 +41,46 @@ export function startSession({ token, expirationTimestamp }: Session, username: 
   refresh();
 }
 
-/** Ends the session as its person wishes. */
+/** Ends the session because the user logs out. */
 export function endSession(): void {
   removeItem(LAST_KEY);
   removeItem(TOKEN_KEY);
   refresh();
 }
 
-/** Notes that the server took a token: when it takes it no more, a session has ended. */
+/** Stores that the server accepted a token. If the server later refuses it, a session has ended. */
 export function confirmSession(token: string): void {
-  const mark = token.slice(-TELLING);
-  if (readItem(LAST_KEY) !== mark) writeItem(LAST_KEY, mark);
+  const suffix = token.slice(-SUFFIX_LENGTH);
+  if (readItem(LAST_KEY) !== suffix) writeItem(LAST_KEY, suffix);
 }
 
-/** Ends the session whose token the server refused, and not one begun since. */
+/** Ends the session whose token the server refused, but not a newer session. */
 export function refuseSession(token: string): void {
   if (token !== currentSession()?.token) return;
-  // Before the token goes: the other tabs look here once they see that it went.
-  if (readItem(LAST_KEY) === token.slice(-TELLING)) writeItem(LAST_KEY, ENDED);
+  // Write this before the token is removed: other tabs read it when they notice the removal.
+  if (readItem(LAST_KEY) === token.slice(-SUFFIX_LENGTH)) writeItem(LAST_KEY, ENDED);
   else removeItem(LAST_KEY);
   removeItem(TOKEN_KEY);
   refresh();
 }
 
 /**
- * Whether the last session ended by itself: its time was over, or the server took its token no
- * more. A token that the server never took was no session, and logging out is no such end.
+ * Whether the last session ended by itself: it expired, or the server no longer accepted its token.
+ *
+ * A token that the server never accepted was no session, and logging out does not count.
  */
 export function hasSessionEnded(): boolean {
   return currentSession() === null && readItem(LAST_KEY) === ENDED;
 }
 
-/** Keeps the mark that a log-in leaves in this browser. It outlives the session. */
-export function rememberDevice(mark: string): void {
-  if (mark !== '') writeItem(DEVICE_KEY, mark);
+/** Stores the device token of a login in this browser. It outlives the session. */
+export function rememberDevice(token: string): void {
+  if (token !== '') writeItem(DEVICE_KEY, token);
 }
 
-export function deviceMark(): string | null {
-  const mark = readItem(DEVICE_KEY);
-  return mark === null || mark.length > LONGEST_MARK ? null : mark;
+export function deviceToken(): string | null {
+  const token = readItem(DEVICE_KEY);
+  return token === null || token.length > MAX_DEVICE_TOKEN ? null : token;
 }
 
 export function rememberUsername(username: string): void {
@@ -90,7 +95,7 @@ export function username(): string {
   return readItem(NAME_KEY) ?? '';
 }
 
-/** The session as it is this moment; one that has run out, or is no session, is removed. */
+/** Returns the current session. Removes an expired or invalid one. */
 export function currentSession(): Session | null {
   const stored = readItem(TOKEN_KEY);
   if (stored !== raw) {
@@ -109,8 +114,10 @@ export function currentSession(): Session | null {
 }
 
 /**
- * The session that leads away from the forms: one that was there when they came, or began in
- * another tab. One that begins here pulls nobody away: its own form goes on by itself.
+ * Returns the session that redirects away from the forms: one that existed when they were opened,
+ * or began in another tab.
+ *
+ * A session that begins here does not redirect, because its form goes on by itself.
  */
 export function useEarlierSession(): Session | null {
   const [first] = useState(currentSession);
@@ -118,7 +125,7 @@ export function useEarlierSession(): Session | null {
   return first || session?.token !== begunHere ? session : null;
 }
 
-/** The same as hasSessionEnded, watched. */
+/** Hook of `hasSessionEnded`. */
 export function useSessionEnded(): boolean {
   return useSyncExternalStore(subscribe, hasSessionEnded);
 }
@@ -146,21 +153,23 @@ function refresh(): void {
   clearTimeout(expiry);
   const session = currentSession();
   if (session && listeners.size > 0) {
-    expiry = setTimeout(refresh, Math.min(session.expirationTimestamp - Date.now(), LONGEST_TIMER));
+    expiry = setTimeout(refresh, Math.min(session.expirationTimestamp - Date.now(), MAX_TIMER));
   }
   for (const listener of [...listeners]) listener();
 }
 
-/** A timer sleeps with the machine, so coming back to the page looks again. */
 function onStorage({ key }: StorageEvent): void {
   if (key === TOKEN_KEY || key === null) refresh();
 }
 
-/** Calls back whenever the session may have begun or ended; answers how to stop that. */
+/**
+ * Calls `listener` when the session may have begun or ended. Returns a function that unsubscribes.
+ */
 export function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   if (listeners.size === 1) {
     addEventListener('storage', onStorage);
+    // Timers stop while the machine sleeps: check again when the user comes back.
     addEventListener('focus', refresh);
     document.addEventListener('visibilitychange', refresh);
   }

@@ -1,9 +1,9 @@
-/** Whether this browser can pass an address on to another program. */
+/** Whether this browser can share a URL with another program. */
 export function canShare(): boolean {
   return 'share' in navigator;
 }
 
-/** Passes an address on; that nobody wanted it in the end is no failure. */
+/** Shares a URL. A share that the user cancels is not a failure. */
 export async function share(url: string): Promise<void> {
   try {
     await navigator.share({ url });

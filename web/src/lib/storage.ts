@@ -1,7 +1,10 @@
-/** localStorage that never throws: what it refuses, as a full one does, the page keeps for itself. */
+/**
+ * localStorage that never throws. The page keeps in memory what storage refuses, for example when
+ * full.
+ */
 const memory = new Map<string, string>();
 
-// What another tab was able to store is newer than what this one keeps.
+// A value that another tab stored is newer than one in memory.
 addEventListener('storage', ({ key }) => {
   if (key === null) memory.clear();
   else memory.delete(key);
@@ -22,13 +25,13 @@ export function writeItem(key: string, value: string): void {
     localStorage.setItem(key, value);
     memory.delete(key);
   } catch {
-    // Nothing older may come back when the page is loaded again.
+    // An older value must not come back when the page is reloaded.
     removeItem(key);
     memory.set(key, value);
   }
 }
 
-/** Writes what is of use only where it lasts; answers whether it will. */
+/** Stores an item that is useful only if it persists. Returns whether it was stored. */
 export function keepItem(key: string, value: string): boolean {
   memory.delete(key);
   try {
@@ -44,6 +47,6 @@ export function removeItem(key: string): void {
   try {
     localStorage.removeItem(key);
   } catch {
-    // There is no storage, and so nothing in it.
+    // Without storage there is nothing to remove.
   }
 }

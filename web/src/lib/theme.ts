@@ -18,7 +18,7 @@ export function chooseTheme(theme: Theme): void {
   apply();
 }
 
-/** Puts the theme on the document, and its ground colour on the browser's own frame. */
+/** Applies the theme to the document, and its background color to the browser's own frame. */
 export function apply(): void {
   const theme = currentTheme();
   if (theme === 'system') delete document.documentElement.dataset['theme'];

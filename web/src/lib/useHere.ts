@@ -1,6 +1,9 @@
 import { useCallback, useEffect, useRef } from 'react';
 
-/** Whether what asks is still on the page: an answer that comes later must not act for who left. */
+/**
+ * Returns a function that tells whether the component is mounted. A response that arrives later
+ * must not act on behalf of a user who has left.
+ */
 export function useHere(): () => boolean {
   const here = useRef(true);
   useEffect(() => {

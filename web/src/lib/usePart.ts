@@ -1,32 +1,34 @@
 import { useEffect, useState } from 'react';
 
 /**
- * A part of the page that comes once it is wanted, and is then given at once; null until then. The
- * page does without it meanwhile, so a load that failed is tried again unasked: when the browser is
- * back online, and when the page is looked at again. `load` is the same function all the time.
+ * Loads a part of the page on demand. Returns null until the part has loaded.
+ *
+ * The page works without the part meanwhile. A failed load is retried automatically when the
+ * browser is back online and when the window gets the focus. A loaded part is returned at once when
+ * it is needed again. `load` must always be the same function.
  */
-export function usePart<T>(load: () => Promise<T>, wanted: boolean): T | null {
-  const [part, setPart] = useState<T | null>((came.get(load) as T | undefined) ?? null);
+export function usePart<T>(load: () => Promise<T>, enabled: boolean): T | null {
+  const [part, setPart] = useState<T | null>((loadedParts.get(load) as T | undefined) ?? null);
 
   useEffect(() => {
-    if (!wanted || part !== null) return undefined;
+    if (!enabled || part !== null) return undefined;
     const left = new AbortController();
-    const bring = () => {
+    const start = () => {
       load().then(
         (loaded) => {
-          came.set(load, loaded);
+          loadedParts.set(load, loaded);
           if (!left.signal.aborted) setPart(loaded);
         },
         (error: unknown) => console.error('A part of the page did not load', error),
       );
     };
-    bring();
-    addEventListener('online', bring, { signal: left.signal });
-    addEventListener('focus', bring, { signal: left.signal });
+    start();
+    addEventListener('online', start, { signal: left.signal });
+    addEventListener('focus', start, { signal: left.signal });
     return () => left.abort();
-  }, [load, wanted, part]);
+  }, [load, enabled, part]);
 
-  return wanted ? part : null;
+  return enabled ? part : null;
 }
 
-const came = new Map<unknown, unknown>();
+const loadedParts = new Map<unknown, unknown>();

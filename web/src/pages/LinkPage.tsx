@@ -14,8 +14,8 @@ import { useSessionEnded } from '../lib/session';
 import { NotFoundPage } from './NotFoundPage';
 
 /**
- * A link's page for its owner: the account, or else this browser as a guest. Everybody else sees its
- * statistics, where they are public.
+ * The page of a link for its owner: the account, or else this browser as a guest. All others see
+ * its statistics if they are public.
  */
 export default function LinkPage() {
   const { code = '' } = useParams();

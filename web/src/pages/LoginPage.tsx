@@ -10,7 +10,7 @@ export default function LoginPage() {
   const session = useEarlierSession();
   const navigate = useNavigate();
   const { state } = useLocation() as { state: { email?: unknown; from?: unknown } | null };
-  /** The owner's page that led here when the session had ended. */
+  /** The page to go back to, which redirected here because the session had ended. */
   const from = typeof state?.from === 'string' ? state.from : undefined;
 
   if (session) return <Navigate to={from ?? paths.account} replace />;

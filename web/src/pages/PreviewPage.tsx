@@ -8,7 +8,7 @@ import { isCode } from '../lib/codes';
 import { shortAddress } from '../lib/config';
 import { NotFoundPage } from './NotFoundPage';
 
-/** Where a short address leads, for everybody who wants to know it before following it. */
+/** The preview of a link, for visitors who want to see it before following it. */
 export default function PreviewPage() {
   const { code = '' } = useParams();
   if (!isCode(code)) return <NotFoundPage />;

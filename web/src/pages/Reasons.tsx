@@ -4,7 +4,7 @@ import { Bars } from '../components/Bars';
 import { home } from './messages';
 import styles from './Reasons.module.css';
 
-/** The three reasons, each with a small true picture of the product. */
+/** The three reasons, each with a small picture of what the product really draws. */
 export function Reasons() {
   return (
     <section className={styles.reasons} aria-label={home.reasons}>
@@ -64,7 +64,9 @@ function SmallPlate() {
   );
 }
 
-/** https://atajo.example/k7Qm2_xB: its modules row by row, one bit each. */
+/**
+ * The QR code of https://atajo.example/k7Qm2_xB: its modules row by row, one bit each, in base64.
+ */
 const SAMPLE =
   'fzPW/YP+Swl2IUzU7fr0qtu1WlU3KJCp4F9VVX8APFgASAKZuBGtkIj6sY6JbaVgFAmWUnlTNT6p5nfX7KyAsrvMQValdjaYFYXcc05RTSFPI7Q0bBvYwrZ28L9P4lMFSPmXeUShHwHq6GP+EXfVC/KHi9hF1/Gh61q6bpeMtM4ghP4Pf7bInwA=';
 const SIDE = 33;

@@ -18,7 +18,7 @@ export default function RedirectPage() {
   return <Followed key={code} code={code} />;
 }
 
-/** A page while the link is looked up, and another one where it leads nowhere any more. */
+/** A page while the link is resolved, and another one if it no longer redirects. */
 function Followed({ code }: { code: string }) {
   const [over, setOver] = useState<Over | null>(null);
   if (over) return <OverPage key="over" code={code} over={over} />;
@@ -33,7 +33,10 @@ function Followed({ code }: { code: string }) {
   );
 }
 
-/** Of what was blocked the preview names the host alone, and it leads nobody to where none leads. */
+/**
+ * The page of a link that no longer redirects. Its preview names only the host of a blocked link,
+ * and does not redirect, either.
+ */
 function OverPage({ code, over: { message, blocked } }: { code: string; over: Over }) {
   return (
     <Page title={message.replace(/\.$/, '')} description={message}>

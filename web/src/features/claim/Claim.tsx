@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router-dom';
-import { claimLinks, failureCode, showLinks, whenLinkMade } from '../../api';
+import { claimLinks, failureCode, showLinks, onLinkCreated } from '../../api';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { Spinner } from '../../components/Spinner';
@@ -20,7 +20,7 @@ interface ClaimProps {
   guest: Guest;
 }
 
-/** How many links a guest has. */
+/** Returns the query of the number of a guest's links. */
 function countOf(guest: Guest) {
   return queryOptions({
     queryKey: keys.count(guest),
@@ -28,16 +28,16 @@ function countOf(guest: Guest) {
       const query = { text: '', state: null, order: 'newest', limit: 1 } as const;
       return (await showLinks(guest, query, null, { signal })).total;
     },
-    // The offer is made once it is known what of.
+    // Without the number there is no offer, so a failure needs no message.
     meta: { onFailure: () => undefined },
   });
 }
 
-whenLinkMade((_link, owner) => {
+onLinkCreated((_link, owner) => {
   if (owner.kind === 'guest') void cache.invalidateQueries({ queryKey: keys.count(owner) });
 });
 
-/** One line with the number of links, and the click that takes them along. */
+/** One line with the number of a guest's links and the button that adds them to the account. */
 export function Claim({ account, guest }: ClaimProps) {
   const { data: count = 0 } = useQuery(countOf(guest), cache);
   const [busy, setBusy] = useState(false);
@@ -86,7 +86,7 @@ export function Claim({ account, guest }: ClaimProps) {
   );
 }
 
-/** Gives a guest's links to an account; the key, which owns nothing then, is forgotten. */
+/** Moves a guest's links to an account and deletes the guest key, which then owns nothing. */
 async function claim(account: Account, guest: Guest): Promise<number> {
   const claimed = await claimLinks(account, guest);
   dropGuestKey(guest.key);
@@ -94,7 +94,7 @@ async function claim(account: Account, guest: Guest): Promise<number> {
   return claimed;
 }
 
-/** Claims what was made with a key that was given up, where somebody is logged in. */
+/** Claims links created with a deleted guest key, if an account is logged in. */
 export async function claimLate(guest: Guest): Promise<void> {
   const owner = currentOwner();
   if (owner.kind !== 'account') return;

@@ -1,16 +1,18 @@
 import { useSyncExternalStore } from 'react';
-import { whenLinkMade } from '../../api';
+import { onLinkCreated } from '../../api';
 import { guestKey, guestLinks, isClaimDeclined, putGuestKey, subscribe } from '../../lib/guest';
 import { currentGuest, useOwner, type Guest } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
 import styles from './ClaimOffer.module.css';
 
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+/** Nothing is chained to the import(): the build would make it part of the import(). */
 const loadClaim = () => import('./Claim');
 
 /**
- * Offers to add to the account the links that this browser made without one,
- * until that is done or declined. What it needs comes only where there are both.
+ * Offers to add the links created in this browser to the account, until the user accepts or
+ * declines.
+ *
+ * Its code loads only if there are both an account and a guest key.
  */
 export function ClaimOffer() {
   const owner = useOwner();
@@ -30,9 +32,9 @@ function offered(): Guest | null {
   return guest && !isClaimDeclined(guest.key) ? guest : null;
 }
 
-// A link that was under way when its key was given up: it follows the others. Should that not work,
-// the key is there again, and with it the offer.
-whenLinkMade((_link, owner) => {
+// A link was being created when its guest key was deleted: claim it, too. If that fails, the
+// restored key brings the offer back.
+onLinkCreated((_link, owner) => {
   if (owner.kind !== 'guest' || guestKey() === owner.key) return;
   putGuestKey(owner.key);
   loadClaim().then(

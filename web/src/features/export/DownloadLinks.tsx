@@ -16,13 +16,13 @@ type Download = Format | 'zip';
 interface Running {
   download: Download;
   progress: Progress | null;
-  /** Whether all links are read, and files are written. */
+  /** Whether all links have been read and files are being written. */
   isWriting: boolean;
 }
 
 const FORMATS: readonly Format[] = ['csv', 'json'];
 
-/** All links of an account: in one file, or in a ZIP with everything that is needed to leave. */
+/** Downloads all links of an account in one file, or in a ZIP with everything needed to leave. */
 export function DownloadLinks({ account }: { account: Account }) {
   const [running, setRunning] = useState<Running | null>(null);
   const [said, setSaid] = useState('');

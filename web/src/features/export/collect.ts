@@ -12,13 +12,13 @@ import {
 import type { Account } from '../../lib/owner';
 import { inParallel } from '../../lib/parallel';
 
-/** Every link is in one of these two lists. */
+/** States of the two lists. Every link is in one of them. */
 const LISTS = [null, 'removed'] as const;
-/** How often they are gone through where links keep moving from one to the other. */
-const MOST_PASSES = 3;
-const TRIES = 5;
+/** Maximum passes over both lists, if links keep moving between them. */
+const MAX_PASSES = 3;
+const MAX_ATTEMPTS = 5;
 const FIRST_WAIT = 1_000;
-/** Calls at a time. */
+/** Maximum concurrent calls. */
 const PARALLEL = 4;
 
 export interface Progress {
@@ -27,10 +27,11 @@ export interface Progress {
 }
 
 /**
- * Passes every link to `onLinks`, once and in the order of the lists. A link that moves from one list
- * to the other meanwhile is passed where it was seen first: where it was in neither when that was
- * read, there are more links than were seen, and both are gone through again. Rejects once the signal
- * is aborted.
+ * Passes every link to `onLinks`, once and in the order of the lists.
+ *
+ * A link that moves between the lists during a pass is passed where it is first seen. If neither
+ * list contained it when read, there are more links than were seen, and both lists are read again.
+ * Rejects once the signal is aborted.
  */
 export async function collect(
   account: Account,
@@ -39,13 +40,13 @@ export async function collect(
   onProgress: (progress: Progress) => void,
 ): Promise<void> {
   const seen = new Set<string>();
-  for (let pass = 1; pass <= MOST_PASSES; pass += 1) {
+  for (let pass = 1; pass <= MAX_PASSES; pass += 1) {
     const before = seen.size;
     const total = await readBoth();
     if (seen.size >= total || seen.size === before) break;
   }
 
-  /** Goes through both lists; answers how many links there are then. */
+  /** Reads both lists. Returns the number of all links at the end. */
   async function readBoth(): Promise<number> {
     let before = 0;
     let total = 0;
@@ -61,7 +62,8 @@ export async function collect(
         onProgress({ read: seen.size, total: Math.max(before + total, seen.size) });
       } while (cursor !== null);
     }
-    // What the second list said is new; the first one's total is as old as its last page.
+    // The second list's total is new. The first one's total is as old as its last page: request it
+    // again.
     return total + (await ask({ state: LISTS[0], limit: 1 }, null)).total;
   }
 
@@ -69,13 +71,13 @@ export async function collect(
     query: Pick<LinkQuery, 'state' | 'limit'>,
     cursor: string | null,
   ): Promise<LinkPage> {
-    return patiently(signal, () =>
+    return withRetries(signal, () =>
       showLinks(account, { text: '', order: 'newest', ...query }, cursor, { signal }),
     );
   }
 }
 
-/** The earlier destinations of the links that have some, by code. */
+/** Returns the earlier destinations of the links that have some, by code. */
 export async function collectHistories(
   account: Account,
   links: readonly Link[],
@@ -85,25 +87,29 @@ export async function collectHistories(
   const changed = links.filter(({ changed_at }) => changed_at !== null);
   await inParallel(changed, PARALLEL, async ({ code }) => {
     try {
-      const { history } = await patiently(signal, () => showLink(account, code, { signal }));
+      const { history } = await withRetries(signal, () => showLink(account, code, { signal }));
       histories.set(code, history);
     } catch (error) {
-      // It is gone since it was listed.
+      // The link was deleted after it was listed.
       if (failureCode(error) !== 'no-exist') throw error;
     }
   });
   return histories;
 }
 
-/** Asks again where that may help: as late as the server wants it, else after a while. */
-async function patiently<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
+/**
+ * Retries failed and rate-limited calls: after the time that the server asks to wait, or else with
+ * exponential backoff. Makes at most `MAX_ATTEMPTS` attempts.
+ */
+async function withRetries<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await ask();
     } catch (error) {
       signal.throwIfAborted();
       const code = failureCode(error);
-      if (tries === TRIES || (code !== 'failed' && code !== 'resource-exhausted')) throw error;
+      if (tries === MAX_ATTEMPTS || (code !== 'failed' && code !== 'resource-exhausted'))
+        throw error;
       const asked = error instanceof Failure ? error.retryAfter : undefined;
       await wait(asked ?? FIRST_WAIT * 2 ** (tries - 1), signal);
     }

@@ -1,4 +1,4 @@
-/** Makes the files that an account can download. */
+/** Creates the files that an account can download. */
 import type { Link } from '../../api';
 import { publicUrl } from '../../lib/config';
 import type { Account } from '../../lib/owner';
@@ -8,7 +8,10 @@ import { startKit } from './worker';
 
 type OnProgress = (progress: Progress) => void;
 
-/** A file of all links, made of a blob a page: the browser stores those outside of its memory. */
+/**
+ * Creates a file of all links, with a blob for each page. Browsers store blobs outside of the
+ * page's memory.
+ */
 export async function downloadLinks(
   account: Account,
   format: Format,
@@ -29,7 +32,10 @@ export async function downloadLinks(
   return new Blob([...parts, foot], { type });
 }
 
-/** The ZIP with everything. `onProgress` counts links as they are read, `onWritten` files. */
+/**
+ * Creates the ZIP of 'Download everything'. `onProgress` counts links read, `onWritten` files
+ * written.
+ */
 export async function downloadEverything(
   account: Account,
   signal: AbortSignal,

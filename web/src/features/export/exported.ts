@@ -1,4 +1,4 @@
-/** Links as the files of an export need them. */
+/** Links in the form that the files of an export need. */
 import type { FormerAddress, Link } from '../../api';
 
 export interface ExportedLink extends Link {
@@ -6,13 +6,17 @@ export interface ExportedLink extends Link {
   history: FormerAddress[];
 }
 
-/** A path of the product's host, without its slash, and the Location that it answers. */
+/**
+ * A redirect: a path of the product's host, without its slash, and the Location of the response.
+ */
 export interface Redirect {
   code: string;
   location: string;
 }
 
-/** What a short URL answers now, under its code and its scan code; nothing if it redirects nowhere. */
+/**
+ * Returns the redirects of a link under its code and its scan code, none if it does not redirect.
+ */
 export function redirectsOf(link: ExportedLink): Redirect[] {
   const target = targetOf(link);
   if (target === null) return [];
@@ -29,7 +33,10 @@ function targetOf({ state, long_link, ended_url }: Link): string | null {
 
 const encoder = new TextEncoder();
 
-/** A URL as the value of a Location header: what is not visible ASCII is percent-encoded, as in UTF-8. */
+/**
+ * Returns a URL as the value of a Location header: percent-encodes the UTF-8 bytes of everything
+ * that is not visible ASCII.
+ */
 export function locationOf(url: string): string {
   return url.replace(/[^!-~]+/gu, (run) =>
     Array.from(
@@ -39,7 +46,7 @@ export function locationOf(url: string): string {
   );
 }
 
-/** Orders redirects by the bytes of their codes, as nginx does. */
+/** Sorts redirects by the bytes of their codes, as nginx does. */
 export function sorted(redirects: readonly Redirect[]): Redirect[] {
   return redirects.toSorted((one, other) => (one.code < other.code ? -1 : 1));
 }

@@ -1,4 +1,4 @@
-/** The files of 'Download everything', built from links that come page by page. */
+/** Builds the files of 'Download everything' from pages of links. */
 import { type ExportedLink, type Redirect, redirectsOf, sorted } from './exported';
 import { apacheConf } from './files/apache';
 import { dubHead, dubLine } from './files/dub';
@@ -16,12 +16,14 @@ export interface KitFile {
   input: Blob;
 }
 
-/** Characters after which text becomes a blob, which browsers store outside of the page's memory. */
+/**
+ * Characters after which text becomes a blob. Browsers store blobs outside of the page's memory.
+ */
 const PIECE = 1 << 20;
 
 const encoder = new TextEncoder();
 
-/** A file that is written from its beginning to its end. */
+/** A text file, written from beginning to end. */
 class TextFile {
   readonly #hash = new Sha256();
   readonly #parts: Blob[] = [];
@@ -57,7 +59,7 @@ export class Kit {
   readonly #pages: Redirect[] = [];
   #count = 0;
 
-  /** `origin` is that of the short URLs. */
+  /** `origin` is the origin of the short URLs. */
   constructor(private readonly origin: string) {
     this.#csv.write(historyWriters.csv.head);
     this.#json.write(historyWriters.json.head);
@@ -81,7 +83,7 @@ export class Kit {
     }
   }
 
-  /** Yields the files one after the other, the sums at the end. Nothing can be added after it. */
+  /** Yields the files in order, the checksums last. Nothing can be added afterwards. */
   *files(): Generator<KitFile> {
     const sums = new TextFile('SHA256SUMS');
     for (const { hash, ...file } of this.#contents()) {
@@ -109,7 +111,7 @@ export class Kit {
     }
   }
 
-  /** Files that `files` yields, for progress. */
+  /** Number of files that `files` yields, for progress. */
   get fileCount(): number {
     return this.#pages.length + 10;
   }

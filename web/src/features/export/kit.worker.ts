@@ -1,16 +1,18 @@
-/** Writes the files of 'Download everything' beside the page, and puts them into a ZIP. */
+/** Worker that writes the files of 'Download everything' into a ZIP. */
 import { downloadZip } from 'client-zip';
 import type { ExportedLink } from './exported';
 import { Kit } from './kit';
 
-/** First the origin of the short URLs, then links page by page, then the end. */
+/**
+ * Messages to the worker: first the origin of the short URLs, then pages of links, then the end.
+ */
 export type Order =
   { kind: 'begin'; origin: string } | { kind: 'links'; links: ExportedLink[] } | { kind: 'end' };
 
 export type Message =
   { kind: 'progress'; done: number; total: number } | { kind: 'file'; file: Blob };
 
-/** Files between two messages of progress. */
+/** Number of files between two progress messages. */
 const STEP = 500;
 
 let kit: Kit | undefined;
@@ -34,6 +36,6 @@ async function makeZip(made: Kit): Promise<Blob> {
 addEventListener('message', ({ data }: MessageEvent<Order>) => {
   if (data.kind === 'begin') kit = new Kit(data.origin);
   else if (data.kind === 'links') kit?.add(data.links);
-  // The page hears of an error as of every error of a worker.
+  // The page receives the error as an error event of the worker.
   else if (kit) makeZip(kit).then((file) => tell({ kind: 'file', file }), reportError);
 });

@@ -20,7 +20,7 @@ export const messages = {
     `${formatNumber(done)} of ${formatNumber(total)} files written`,
 };
 
-/** The README.txt, in lines that a terminal shows. */
+/** Returns README.txt, in lines that fit a terminal. */
 export function readme(host: string, count: number, redirects: number): string {
   return `Your links at ${host}
 ${'='.repeat(14 + host.length)}

@@ -1,16 +1,16 @@
-/** SHA-256 (FIPS 180-4) of data that comes piece by piece. Browsers have it only for whole data. */
+/** Incremental SHA-256 (FIPS 180-4). Browsers only hash complete data. */
 
 const BLOCK = 64;
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const CONSTANTS = Uint32Array.from(firstPrimes(64), (prime) => fraction(Math.cbrt(prime)));
-/** The same of the square roots of the first 8. */
+/** The same of the square roots of the first 8 primes. */
 const START = Array.from(firstPrimes(8), (prime) => fraction(Math.sqrt(prime)));
 
 export class Sha256 {
   readonly #state = Uint32Array.from(START);
   readonly #block = new Uint8Array(BLOCK);
   readonly #words = new Uint32Array(BLOCK);
-  /** Bytes so far. */
+  /** Number of bytes so far. */
   #length = 0;
 
   update(bytes: Uint8Array): this {
@@ -76,7 +76,7 @@ function* firstPrimes(count: number): Generator<number> {
   }
 }
 
-/** The first 32 bits behind the point. */
+/** Returns the first 32 bits of the fractional part. */
 function fraction(value: number): number {
   return Math.floor((value - Math.floor(value)) * 2 ** 32);
 }

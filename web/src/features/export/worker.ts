@@ -1,4 +1,4 @@
-/** The worker that writes the files of 'Download everything', as the page sees it. */
+/** Page side of the worker that writes the files of 'Download everything'. */
 import type { ExportedLink } from './exported';
 import type { Message, Order } from './kit.worker';
 
@@ -8,7 +8,7 @@ export interface KitWorker {
   end: (onProgress: (done: number, total: number) => void) => Promise<Blob>;
 }
 
-/** Starts the worker. Aborting ends it. */
+/** Starts the worker. Aborting the signal terminates it. */
 export function startKit(origin: string, signal: AbortSignal): KitWorker {
   const worker = new Worker(new URL('./kit.worker.ts', import.meta.url), { type: 'module' });
   const order = (message: Order) => worker.postMessage(message);
@@ -24,7 +24,7 @@ export function startKit(origin: string, signal: AbortSignal): KitWorker {
     });
     signal.addEventListener('abort', () => reject(signal.reason as Error));
   }).finally(() => worker.terminate());
-  // Without a call for the file, its error must not become an unhandled rejection.
+  // If `end` is not called, the error of the file must not become an unhandled rejection.
   file.catch(() => undefined);
   order({ kind: 'begin', origin });
   return {

@@ -21,7 +21,7 @@ interface CheckedProps {
 
 const NEEDS_CODE: readonly Verdict[] = ['taken', 'reserved', 'not a code'];
 
-/** The result of the rehearsal: what would happen to each row, and what can be chosen about it. */
+/** The result of the dry run: what would happen to each row, and the options. */
 export function Checked({ file, verdicts, onImport, onOther }: CheckedProps) {
   const { rows, summary } = file;
   const [choices, setChoices] = useState<Choices>({ newCodes: true, states: new Set() });

@@ -14,7 +14,7 @@ interface FileChooserProps {
   onFile: (blob: Blob, name: string) => void;
 }
 
-/** Takes a file that is chosen or dropped, or text that is pasted. */
+/** Accepts a chosen or dropped file, or pasted text. */
 export function FileChooser({ problem, onFile }: FileChooserProps) {
   const [text, setText] = useState('');
   const [textProblem, setTextProblem] = useState('');
@@ -22,7 +22,7 @@ export function FileChooser({ problem, onFile }: FileChooserProps) {
   const drop = useEffectEvent((event: DragEvent) => {
     const file = event.dataTransfer?.files[0];
     if (!file) return;
-    // Else the browser would leave the page to show the file.
+    // Otherwise the browser would leave the page to show the file.
     event.preventDefault();
     onFile(file, file.name);
   });

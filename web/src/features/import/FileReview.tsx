@@ -28,7 +28,7 @@ const formats = SOURCES.map((value) => ({ value, text: sourceNames[value] })).so
   one.text.localeCompare(other.text),
 );
 
-/** What was found in a file: its format, and the questions that only a person can answer. */
+/** Shows the format detected in a file, and the questions that only the user can answer. */
 export function FileReview({ file, problem, onRead, onCheck, onOther }: FileReviewProps) {
   const { summary, rows, name, options, question } = file;
   const { source, questions } = summary;
@@ -94,7 +94,7 @@ export function FileReview({ file, problem, onRead, onCheck, onOther }: FileRevi
   );
 }
 
-/** UTC and the viewer's zone come first. */
+/** Returns the options of the time zone: UTC and the viewer's zone first. */
 function zoneOptions(chosen = 'UTC') {
   const first = ['UTC', viewerZone(), chosen];
   return [...new Set([...first, ...Intl.supportedValuesOf('timeZone')])].map((value) => ({
@@ -115,7 +115,7 @@ interface ColumnsFormProps {
   onApply: (columns: Columns) => void;
 }
 
-/** Asks which columns hold what. The guesses are filled in. */
+/** Asks which columns contain which fields. The guesses are filled in. */
 function ColumnsForm({ question, chosen, onApply }: ColumnsFormProps) {
   const id = useId();
   const [columns, setColumns] = useState(chosen ?? question.guess);
@@ -154,7 +154,7 @@ function ColumnsForm({ question, chosen, onApply }: ColumnsFormProps) {
           onChange={(event) => setColumns({ ...columns, header: event.target.checked })}
         />
       </fieldset>
-      {/* It scrolls, and so takes the focus of a keyboard. */}
+      {/* It scrolls, so it must be focusable by keyboard. */}
       {/* eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div className={styles.sample} role="region" aria-labelledby={id} tabIndex={0}>
         <table>

@@ -15,13 +15,13 @@ import { messages } from './messages';
 import { PastImports } from './PastImports';
 import { useImporter } from './useImporter';
 
-/** Imports the links of a file, step by step. An import that was interrupted continues. */
+/** Imports the links of a file, step by step. Continues an interrupted import. */
 export function Importer({ account }: { account: Account }) {
   const { step, read, check, start, resume, cancel, pause, forget } = useImporter(account);
   const section = useRef<HTMLElement>(null);
   const before = useRef(step.step);
   useEffect(() => {
-    // The button that led to a new step is gone: the focus goes on from there.
+    // The button that led to the new step was removed: move the focus to the section.
     if (before.current !== step.step) section.current?.focus({ preventScroll: true });
     before.current = step.step;
   }, [step.step]);

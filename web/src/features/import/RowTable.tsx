@@ -6,18 +6,18 @@ import type { Row } from './parsed';
 import { actionOf, type Choices } from './plan';
 import styles from './RowTable.module.css';
 
-/** An estimate; each row is measured when it is shown. */
+/** Estimated row height in pixels. Each row is measured when it is shown. */
 const ROW = 92;
 
 interface RowTableProps {
   rows: readonly Row[];
   verdicts: readonly Verdict[];
   choices: Choices;
-  /** Of the rows to show. */
+  /** Indexes of the rows to show. */
   indexes: readonly number[];
 }
 
-/** Only the rows in sight are in the document; the page's own scroll moves through them. */
+/** The checked rows. Only visible rows are in the document; they scroll with the page. */
 export function RowTable({ rows, verdicts, choices, indexes }: RowTableProps) {
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);

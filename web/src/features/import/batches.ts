@@ -1,11 +1,11 @@
-/** Splits rows into the calls of an import: so many rows, and so many bytes. */
+/** Splits rows into batches for the calls of an import, limited by rows and by bytes. */
 import type { CheckedRow, ImportedRow } from '../../api';
 import { isCode } from '../../lib/codes';
 import type { Row } from './parsed';
 
 export const MAX_CHECKED_ROWS = 500;
 export const MAX_IMPORTED_ROWS = 200;
-/** Bytes of the rows of one call in JSON. A body may have 512 KiB. */
+/** Maximum bytes of the rows of one call in JSON. A request body can have 512 KiB. */
 const MAX_BYTES = 500_000;
 
 const encoder = new TextEncoder();
@@ -30,7 +30,10 @@ export function* batchesOf<T extends CheckedRow>(
   if (batch.length > 0) yield batch;
 }
 
-/** An ending that is none here can be of any length, and is not sent. */
+/**
+ * Returns a row for the check. An ending that is not a valid code can have any length and is not
+ * sent.
+ */
 export function checkedRow({ row, code, destination }: Row): CheckedRow {
   return { row, code: code !== null && isCode(code) ? code : null, url: destination };
 }

@@ -1,10 +1,10 @@
-/** Reads dates in the exact forms that services write. Nothing is guessed from natural language. */
+/** Parses dates in the exact formats that services write. Does not guess natural language. */
 import { fromZone } from '../../lib/calendar';
 
 export interface Instant {
   /** Milliseconds since 1970. */
   time: number;
-  /** Whether the text named its zone. */
+  /** Whether the text contains its time zone. */
   zoned: boolean;
 }
 
@@ -12,10 +12,10 @@ export interface Instant {
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 const EPOCH = /^-?\d{1,17}(?:\.\d{1,9})?$/;
-/** What databases write where there is no date. */
+/** What databases write for a missing date. */
 const ABSENT = /^(?:0000-00-00(?: 00:00:00)?)?$/;
 
-/** The instant of a date, null where there is none, 'unreadable' where the form is not known. */
+/** Returns the instant of a date, null if there is none, 'unreadable' if the format is unknown. */
 export function readInstant(value: unknown, zone: string): Instant | null | 'unreadable' {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'string' && typeof value !== 'number') return 'unreadable';
@@ -25,7 +25,10 @@ export function readInstant(value: unknown, zone: string): Instant | null | 'unr
   return readIso(text, zone) ?? 'unreadable';
 }
 
-/** Epochs are in seconds below 1e11, in milliseconds below 1e14, else in microseconds. */
+/**
+ * Converts an epoch to milliseconds: it is in seconds below 1e11, in milliseconds below 1e14, else
+ * in microseconds.
+ */
 function epochTime(value: number): number {
   const size = Math.abs(value);
   if (size < 1e11) return Math.floor(value * 1_000);
@@ -54,7 +57,7 @@ function readIso(text: string, zone: string): Instant | null {
   return { time: time - offsetOf(offset), zoned: true };
 }
 
-/** Milliseconds by which a zone such as `+02:00` is ahead of UTC. */
+/** Returns the milliseconds by which an offset such as `+02:00` is ahead of UTC. */
 function offsetOf(text: string): number {
   if (text.toUpperCase() === 'Z') return 0;
   const digits = text.replace(/\D/g, '').padEnd(4, '0');

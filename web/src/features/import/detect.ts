@@ -1,4 +1,4 @@
-/** Detects what kind of file a text is by its beginning. */
+/** Detects the kind of a file by the beginning of its text. */
 import type { ProblemCode } from './parsed';
 
 export type Kind = 'bookmarks' | 'json' | 'sql' | 'table' | 'xml';
@@ -24,7 +24,7 @@ const SIGNATURES: readonly { start: string; code: ProblemCode }[] = [
   { start: '%PDF', code: 'not-text' },
 ];
 
-/** Why bytes are not text, null where they may be. */
+/** Returns why bytes are not text, or null if they may be. */
 export function binaryProblem(bytes: Uint8Array): ProblemCode | null {
   const start = String.fromCharCode(...bytes.subarray(0, 4));
   return SIGNATURES.find((one) => start.startsWith(one.start))?.code ?? null;

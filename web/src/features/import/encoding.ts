@@ -2,7 +2,7 @@
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Reads all bytes once, piece by piece. The result is final after the last piece. */
+/** Reads all bytes once, in pieces. The result is final after the last piece. */
 export class EncodingDetector {
   readonly #utf8 = new TextDecoder('utf-8', { fatal: true });
   #start: number[] = [];

@@ -3,7 +3,7 @@
 const BRACKETED_SUFFIX = /\s*[([{][^()[\]{}]*[)\]}]\s*$/;
 const IGNORED = /[\s\p{Cf}_\-"'`´‘’“”«»]/gu;
 
-/** Characters of a name that count; real names are far shorter. */
+/** Number of characters that are considered. Real names are far shorter. */
 const MAX_LENGTH = 200;
 
 export function normalizeHeader(header: string): string {

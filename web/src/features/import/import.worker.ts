@@ -1,15 +1,15 @@
-/** Reads files of links beside the page, piece by piece, so that memory does not grow with the file. */
+/** Worker that reads files of links piece by piece, so that memory does not grow with the file. */
 import { EncodingDetector } from './encoding';
 import type { ReadOptions, Row, Summary } from './parsed';
 import { MAX_BYTES, Reading, summarizeTooLarge } from './reading';
 
-/** What the worker is asked for, once. The page ends it to cancel. */
+/** Message to the worker, sent once. The page terminates the worker to cancel. */
 export interface Order {
   file: Blob;
   options: ReadOptions;
 }
 
-/** Rows and progress as they come, and the summary as the last message. */
+/** Messages from the worker: rows and progress, and at the end the summary. */
 export type Message =
   | { kind: 'rows'; rows: Row[] }
   | { kind: 'progress'; read: number; total: number }
@@ -17,7 +17,7 @@ export type Message =
 
 /** Bytes that are read at once. */
 const PIECE = 1 << 20;
-/** Rows of one message. */
+/** Maximum rows of one message. */
 const CHUNK = 1_000;
 
 const tell = (message: Message) => postMessage(message);
@@ -31,7 +31,8 @@ async function* piecesOf(file: Blob) {
 
 async function readFile({ file, options }: Order): Promise<Summary> {
   if (file.size > MAX_BYTES) return summarizeTooLarge(options);
-  // The encoding is known only when all bytes were seen; this pass takes a fraction of the second.
+  // The encoding is known only after all bytes. This pass takes a fraction of the time of the
+  // second one.
   const detector = new EncodingDetector();
   for await (const { bytes } of piecesOf(file)) detector.write(bytes);
   let rows: Row[] = [];
@@ -52,6 +53,6 @@ async function readFile({ file, options }: Order): Promise<Summary> {
 }
 
 addEventListener('message', ({ data }: MessageEvent<Order>) => {
-  // The page hears of an error as of every error of a worker.
+  // The page receives the error as an error event of the worker.
   readFile(data).then((summary) => tell({ kind: 'end', summary }), reportError);
 });

@@ -1,4 +1,4 @@
-/** What the importer says: the words for the codes of its results. */
+/** Texts of the importer, and of the codes in its results. */
 import { formatNumber, plural } from '../../lib/format';
 import type { Verdict } from '../../api';
 import type { Cause, Note, ProblemCode, Row, Source, SourceState } from './parsed';
@@ -23,7 +23,7 @@ export const sourceNames: Record<Source, string> = {
   yourls: 'YOURLS',
 };
 
-/** What a link is at its source, in one word beside it. */
+/** State of a link at its source, in one word. */
 export const stateNames: Record<SourceState, string> = {
   archived: 'archived',
   deleted: 'deleted',
@@ -41,7 +41,7 @@ export const causes: Record<Cause, string> = {
   'not-an-entry': 'This is not a link.',
 };
 
-/** What was changed in a row, or left out of it. */
+/** What was changed in a row or omitted from it. */
 export const notes: Record<Note, string> = {
   'created-dropped': 'The creation date is in the future or before 1995 and is not imported.',
   'created-unreadable': 'The creation date could not be read and is not imported.',
@@ -57,7 +57,7 @@ export const notes: Record<Note, string> = {
   'ended-url-dropped': 'The destination after expiry is not imported.',
 };
 
-/** What concerns the whole file, with how many entries it concerns. */
+/** Problems of the whole file, with the number of affected entries. */
 export const problems: Record<ProblemCode, (count: number) => string> = {
   archive: () => 'This is a compressed file. Unpack it first.',
   'bookmarks-skipped': (count) =>
@@ -210,7 +210,7 @@ const stateAtSource: Record<SourceState, string> = {
 
 export const tableColumns = ['Row', 'Ending and destination', 'Verdict', 'What happens'];
 
-/** What cannot move, said before anything else. */
+/** Returns what an import cannot move, which is shown before anything else. */
 export function cannotMove(source: Source): string {
   if (source === 'bookmarks') {
     return 'Bookmarks have no short URLs. Each of them gets a new one.';
@@ -219,7 +219,7 @@ export function cannotMove(source: Source): string {
   return `Short URLs at ${host} cannot move: ${host} decides where they lead. Atajo imports their endings and destinations, and creates short URLs of its own.`;
 }
 
-/** What is wrong with a row, '' for nothing. */
+/** Returns what is wrong with a row, '' for nothing. */
 export function causeOf(row: Row, verdict: Verdict): string {
   if (row.unreadable !== null) return causes[row.unreadable];
   switch (verdict) {
@@ -246,7 +246,7 @@ export function causeOf(row: Row, verdict: Verdict): string {
   }
 }
 
-/** What happens to a row, and what to do about it. */
+/** Returns what happens to a row, and what to do about it. */
 export function actionText(row: Row, verdict: Verdict, action: Action): string {
   if (action === 'import') return 'Will be imported.';
   if (action === 'import under a new ending') return 'Will get a new ending.';

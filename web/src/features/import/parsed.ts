@@ -1,9 +1,9 @@
-/** What the importer reads out of a file: rows, problems and questions, all of them without words. */
+/** Results of reading a file: rows, problems and questions, all as codes without UI text. */
 
-/** The most rows of one import. */
+/** Maximum rows of one import. */
 export const MAX_ROWS = 100_000;
 
-/** Where a file comes from. `csv` is a table (or JSON) with columns of its own. */
+/** Source of a file. `csv` is a table (or JSON) with unknown columns. */
 export const SOURCES = [
   'atajo',
   'bitly',
@@ -24,10 +24,10 @@ export const SOURCES = [
 ] as const;
 export type Source = (typeof SOURCES)[number];
 
-/** Why a link does not simply work at its source. Such rows are skipped unless selected. */
+/** Why a link does not redirect everyone at its source. Such rows are skipped unless selected. */
 export type SourceState = 'archived' | 'deleted' | 'disabled' | 'expired' | 'secret';
 
-/** Why nothing can be made of a row. */
+/** Why a row cannot be read. */
 export type Cause =
   | 'no-destination'
   | 'destination-too-long'
@@ -35,7 +35,7 @@ export type Cause =
   | 'too-many-columns'
   | 'not-an-entry';
 
-/** What was changed in a row, or left out of it. */
+/** What was changed in a row or omitted from it. */
 export type Note =
   | 'created-dropped'
   | 'created-unreadable'
@@ -54,22 +54,22 @@ export interface Row {
   /** Identifies the row within its import: 1, 2, 3 and so on. */
   row: number;
   /**
-   * The position in the file, counted from 1: of a record of a table (the header is one), of an
-   * entry or of a bookmark. An entry with two endings makes two rows with one position.
+   * Position in the file, counted from 1, of the record (including the header), the entry or the
+   * bookmark. An entry with two endings makes two rows with the same position.
    */
   place: number;
-  /** The ending exactly as the source writes it, valid here or not; null where it has none. */
+  /** The ending exactly as at the source, valid here or not; null if there is none. */
   code: string | null;
-  /** The whole short URL at the source, where the file has it. */
+  /** The whole short URL at the source, if the file contains it. */
   short_url: string | null;
   destination: string;
   title: string;
   tags: string[];
-  /** ISO 8601 in UTC, as of `expires_at`. */
+  /** ISO 8601 in UTC, like `expires_at`. */
   created_at: string | null;
   expires_at: string | null;
   state: SourceState | null;
-  /** Set where the row has the verdict `unreadable`. */
+  /** Set if the row has the verdict `unreadable`. */
   unreadable: Cause | null;
   notes: Note[];
 }
@@ -91,13 +91,13 @@ export type ProblemCode =
   | 'too-many-rows'
   | 'workbook';
 
-/** Something about the whole file. `count` is how many entries it concerns, at least 1. */
+/** A problem of the whole file. `count` is the number of affected entries, at least 1. */
 export interface Problem {
   code: ProblemCode;
   count: number;
 }
 
-/** The columns of a table by their index from 0; null where there is none. */
+/** Columns of a table by their index from 0; null if there is none. */
 export interface Columns {
   /** Whether the first record names the columns. */
   header: boolean;
@@ -110,9 +110,9 @@ export interface Columns {
 }
 
 export interface Questions {
-  /** Set where dates have no zone, also after the user chose one. UTC is assumed before. */
+  /** Set if dates have no time zone, even after the user chose one. The default is UTC. */
   zone: { count: number } | null;
-  /** Set where the columns were guessed. `sample` has the first records after the header. */
+  /** Set if the columns were guessed. `sample` contains the first records after the header. */
   columns: { headers: string[]; sample: string[][]; guess: Columns } | null;
 }
 
@@ -131,13 +131,13 @@ export interface ReadOptions {
   now: number;
   /** The source that the user chose instead of the detected one. */
   source?: Source | undefined;
-  /** IANA name of the zone of dates without one. */
+  /** IANA name of the time zone of dates without one. */
   zone?: string | undefined;
   /** The columns that the user chose for a table without known headers. */
   columns?: Columns | undefined;
 }
 
-/** Takes the text of a file piece by piece. */
+/** Reads the text of a file piece by piece. */
 export interface Reader {
   write: (text: string) => void;
   end: () => void;

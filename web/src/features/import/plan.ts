@@ -7,7 +7,7 @@ import type { Row, SourceState } from './parsed';
 export interface Choices {
   /** Whether rows whose ending cannot be used get a new one. */
   newCodes: boolean;
-  /** The states at the source whose links are imported, too. */
+  /** States at the source whose links are imported, too. */
   states: ReadonlySet<SourceState>;
 }
 
@@ -27,7 +27,7 @@ export function actionOf(row: Row, verdict: Verdict, { newCodes, states }: Choic
   }
 }
 
-/** A row to import, with what the source calls its short URL. */
+/** A row to import, with the short URL or ending at its source. */
 export interface PlannedRow extends ImportedRow {
   old: string;
 }

@@ -1,9 +1,9 @@
-/** Reads the bytes of a file at once. The worker reads large files piece by piece. */
+/** Reads all bytes of a file at once. The worker reads large files piece by piece. */
 import { EncodingDetector } from './encoding';
 import type { Parsed, ReadOptions, Row } from './parsed';
 import { MAX_BYTES, Reading, summarizeTooLarge } from './reading';
 
-/** Never throws: whatever is wrong with the bytes is a problem or a row that is `unreadable`. */
+/** Reads a file. Never throws: faults become problems or rows that are `unreadable`. */
 export function read(bytes: Uint8Array, options: ReadOptions): Parsed {
   const rows: Row[] = [];
   if (bytes.length > MAX_BYTES) return { rows, ...summarizeTooLarge(options) };

@@ -21,7 +21,7 @@ interface AskingReader extends Reader {
 export class Reading {
   readonly #decoder: TextDecoder;
   readonly #writer: RowWriter;
-  /** The beginning, before the reader is chosen. */
+  /** Beginning of the text, until the reader is chosen. */
   #head = '';
   #reader: AskingReader | null = null;
   #isStarted = false;
@@ -70,7 +70,7 @@ export class Reading {
     if (this.#head.length >= HEAD) this.#choose();
   }
 
-  /** Chooses the reader by the beginning. */
+  /** Chooses the reader by the beginning of the text. */
   #choose(): void {
     const head = this.#head;
     this.#head = '';
@@ -79,7 +79,7 @@ export class Reading {
       this.#isRefused = true;
       this.#writer.problem('not-text');
     } else if (head.trim() === '') {
-      // A file of white space alone can be longer than its head.
+      // A file of only white space can be longer than its head.
       this.#writer.problem('empty');
     } else {
       this.#reader = this.#readerOf(head);

@@ -1,4 +1,4 @@
-/** The rehearsal: the verdict on each row before anything is written. */
+/** Dry run: determines the verdict on each row before anything is written. */
 import { failureCode, type CheckedRow, type Verdict } from '../../api';
 import { checkImport } from '../../api/imports';
 import { untilAnswered } from '../../api/untilAnswered';
@@ -8,7 +8,7 @@ import { batchesOf, checkedRow, MAX_CHECKED_ROWS } from './batches';
 import type { Row } from './parsed';
 import { LocalVerdicts } from './verdicts';
 
-/** Calls at a time. */
+/** Maximum concurrent calls. */
 const PARALLEL = 3;
 
 export interface CallEvents {
@@ -28,7 +28,8 @@ export async function rehearse(
   const asked: Row[] = [];
   for (const row of rows) {
     const verdict = local.of(row);
-    // The destination of these may be refused, which prevails.
+    // The server may refuse the destination of rows with an invalid or reserved ending. That
+    // verdict prevails.
     const isDecided = verdict !== null && verdict !== 'not a code' && verdict !== 'reserved';
     verdicts.push(verdict ?? 'new');
     if (!isDecided) asked.push(row);
@@ -46,7 +47,10 @@ export async function rehearse(
   });
   return takenByEarlierRows(rows, verdicts);
 
-  /** A call that the server cannot read is repeated in halves, down to the row that it cannot read. */
+  /**
+   * Checks a batch. Splits a batch that the server cannot read into halves, down to the unreadable
+   * row.
+   */
   async function check(batch: CheckedRow[]): ReturnType<typeof checkImport> {
     try {
       return await untilAnswered(() => checkImport(account, batch, { signal }), {
@@ -67,7 +71,7 @@ function* checked(rows: readonly Row[]): Generator<CheckedRow> {
   for (const row of rows) yield checkedRow(row);
 }
 
-/** The server judges each call by itself, and does not know of earlier ones. */
+/** Returns `taken` for codes of earlier rows. The server checks each call by itself. */
 function takenByEarlierRows(rows: readonly Row[], verdicts: readonly Verdict[]): Verdict[] {
   const codes = new Set<string>();
   return rows.map(({ code, state }, index) => {

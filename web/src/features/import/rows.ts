@@ -1,4 +1,6 @@
-/** Makes rows out of what the formats find: applies the rules of a link and counts problems. */
+/**
+ * Makes rows from the links that the formats find: applies the limits of links and counts problems.
+ */
 import { codePoints } from '../../lib/text';
 import { readInstant } from './dates';
 import {
@@ -12,11 +14,11 @@ import {
   type Summary,
 } from './parsed';
 
-/** One link as a format finds it. */
+/** One link, as a format finds it. */
 export interface Found {
-  /** All endings of the link; none where the source has none. */
+  /** All endings of the link; none if the source has none. */
   codes: string[];
-  /** What the source calls the short URL of each of them, in the same order. */
+  /** Short URL of each of them at the source, in the same order. */
   shortUrls?: string[];
   destination: string;
   title?: string;
@@ -27,12 +29,12 @@ export interface Found {
   notes?: Note[];
 }
 
-/** Unicode code points, as of a title and a tag. */
+/** Maximum length in Unicode code points, as for a title and a tag. */
 const MAX_DESTINATION = 999;
 const MAX_TITLE = 100;
 const MAX_TAGS = 10;
 const MAX_TAG = 30;
-/** Nothing on the web is older. */
+/** Earliest accepted time: nothing on the web is older. */
 const FIRST_TIME = Date.UTC(1995, 0);
 const LAST_TIME = Date.UTC(9999, 11, 31);
 /** A short URL with its host, and not an ending alone. */
@@ -84,7 +86,7 @@ export class RowWriter {
     }
   }
 
-  /** Adds a row of which nothing can be made. `text` is what can be shown of it. */
+  /** Adds a row that cannot be read. `text` is the part of it that can be shown. */
   fail(place: number, unreadable: Cause, text = ''): void {
     const nothing = {
       code: null,
@@ -102,7 +104,10 @@ export class RowWriter {
     this.#problems.set(code, (this.#problems.get(code) ?? 0) + 1);
   }
 
-  /** Returns what concerns the whole file. `isRead` is false while the columns are not known. */
+  /**
+   * Returns the problems and questions of the whole file. `isRead` is false while the columns are
+   * unknown.
+   */
   end(isRead: boolean): Omit<Summary, 'source'> {
     const isExplained = [...this.#problems.keys()].some((code) => code !== 'encoding-guessed');
     if (isRead && this.#count === 0 && !isExplained) this.problem('no-rows');
@@ -145,7 +150,7 @@ function causeOf(destination: string): Cause | null {
   return isLonger(destination, MAX_DESTINATION) ? 'destination-too-long' : null;
 }
 
-/** Replaces control characters by spaces and cuts what is too long. */
+/** Replaces control characters by spaces and truncates the title. */
 function cleanTitle(given: string): { title: string; notes: Note[] } {
   const trimmed = given.trim();
   const clean = trimmed.replace(CONTROLS, ' ');
@@ -165,7 +170,7 @@ function cleanTags(given: readonly string[]): { tags: string[]; notes: Note[] } 
   return { tags: all.slice(0, MAX_TAGS), notes };
 }
 
-/** Whether a text has more code points; counted only where it may. */
+/** Whether a text has more code points than the limit. Counts them only if that is possible. */
 function isLonger(text: string, limit: number): boolean {
   return text.length > limit && codePoints(text) > limit;
 }

@@ -1,4 +1,6 @@
-/** Runs an import, call by call. What was answered is stored, so that it continues after a reload. */
+/**
+ * Runs an import, call by call. Stores the results, so that the import continues after a reload.
+ */
 import { failureCode, type ImportedRow, type ImportResult, type Verdict } from '../../api';
 import { importLinks } from '../../api/imports';
 import { untilAnswered } from '../../api/untilAnswered';
@@ -16,22 +18,22 @@ import type { CallEvents } from './rehearsal';
 import type { ImportStore, StoredResult } from './store';
 import { messages } from './messages';
 
-/** Calls at a time. The server handles those of one account one by one. */
+/** Maximum concurrent calls. The server handles the calls of one account one by one. */
 const PARALLEL = 2;
-/** New endings that a row is tried with. */
+/** Maximum new endings to try for a row. */
 const MAX_CODES = 5;
 const ID_LENGTH = 22;
-/** Only one tab runs the import; the others wait for it. */
+/** Name of the Web Lock. Only one tab runs the import; the others wait for it. */
 const LOCK = 'import';
-/** Milliseconds after which a waiting tab looks at the progress again. */
+/** Milliseconds between checks of the progress in a waiting tab. */
 const POLL = 1_000;
 
-/** The rows of an import are no longer stored in this browser. */
+/** This browser no longer has the rows of an import. */
 export class LostImport extends Error {
   override readonly name = 'LostImport';
 }
 
-/** Stores a new import. From then on a reload continues it. */
+/** Stores a new import, which then continues after a reload. */
 export async function prepare(
   store: ImportStore,
   rows: readonly Row[],
@@ -44,7 +46,7 @@ export async function prepare(
     await store.put('rows', sizes.length, batch);
     sizes.push(batch.length);
   }
-  // Not sent, but part of the table of old and new short URLs.
+  // These rows are not sent, but are part of the CSV of old and new short URLs.
   const existing = rows
     .filter((_row, index) => verdicts[index] === 'exists')
     .map(({ short_url, code, destination }): StoredResult => {
@@ -62,21 +64,23 @@ export async function prepare(
   return job;
 }
 
-/** How many links of an import are imported. Reads all results. */
+/** Returns how many links were imported. Reads all results. */
 export async function countImported(store: ImportStore, job: ImportJob): Promise<number> {
   let count = 0;
   for (const call of job.sizes.keys()) count += newLinks(await store.get('results', call));
   return count;
 }
 
-/** How many rows are answered. */
+/** Returns how many rows have a result. */
 export async function countDone(store: ImportStore, { sizes }: ImportJob): Promise<number> {
   return (await store.keys('results')).reduce((sum, call) => sum + (sizes[call] ?? 0), 0);
 }
 
 /**
- * Runs an import to its end, from where it is; while another tab runs it, waits and reports progress.
- * Rejects with a Failure or the signal's reason.
+ * Runs an import from its current state to its end.
+ *
+ * While another tab runs it, waits and reports its progress. Rejects with a Failure or the signal's
+ * reason.
  */
 export async function runImport(
   account: Account,
@@ -114,7 +118,10 @@ async function sendAll(account: Account, store: ImportStore, job: ImportJob, eve
     onProgress(done, total);
   });
 
-  /** A row whose ending is taken is sent again with a new one, as another row. */
+  /**
+   * Imports a batch. Sends a row whose ending is taken again, with a new ending and another row
+   * number.
+   */
   async function importBatch(rows: PlannedRow[]): Promise<StoredResult[]> {
     const results = new Map<number, StoredResult>();
     let pending = rows;
@@ -148,7 +155,7 @@ async function sendAll(account: Account, store: ImportStore, job: ImportJob, eve
     } catch (error) {
       const [only] = payload;
       if (failureCode(error) !== 'invalid-argument' || !only) throw error;
-      // One row that the server cannot read must not stop the others.
+      // An unreadable row must not stop the others.
       if (rows.size === 1) return [{ row: only.row, verdict: 'unreadable', code: null }];
       const entries = [...rows];
       const first = await send(new Map(entries.slice(0, half)));
@@ -169,13 +176,16 @@ export function sumOf(sizes: readonly number[]): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Runs where no other tab does. Rows are exactly-once, so a browser without locks loses only time. */
+/**
+ * Runs `work` while no other tab does. Each row is imported exactly once, so without locks a
+ * browser loses only time.
+ */
 async function exclusively(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
   const locks = (navigator as { locks?: LockManager }).locks;
   await (locks ? locks.request(LOCK, { signal }, work) : work());
 }
 
-/** The table of old and new short URLs. */
+/** Returns the CSV of old and new short URLs. */
 export async function resultsFile(store: ImportStore, { sizes }: ImportJob): Promise<Blob> {
   const parts: BlobPart[] = [BOM + csvLine(messages.resultColumns)];
   for (let call = 0; call <= sizes.length; call += 1) {

@@ -1,8 +1,8 @@
-/** Takes the ending out of a short URL, which services write with and without scheme and host. */
+/** Extracts the ending of a short URL, which services write with and without scheme and host. */
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 
-/** The whole path: `a/b` of `https://s.example/a/b?x`. '' for the root of a host. */
+/** Returns the whole path: `a/b` for `https://s.example/a/b?x`, '' for the root of a host. */
 export function pathOf(shortUrl: string): string {
   const given = shortUrl.trim();
   const bare = given.replace(SCHEME, '').replace(/[?#].*$/s, '');
@@ -11,7 +11,7 @@ export function pathOf(shortUrl: string): string {
   return decoded(trimSlashes(hasHost ? rest.join('/') : bare));
 }
 
-/** The last part of the path, where a service has no slashes in its endings. */
+/** Returns the last part of the path, for services whose endings contain no slashes. */
 export function lastPartOf(shortUrl: string): string {
   return pathOf(shortUrl).split('/').at(-1) ?? '';
 }

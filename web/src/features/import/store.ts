@@ -1,4 +1,4 @@
-/** Stores the rows of an import and their results by call, in IndexedDB where there is one. */
+/** Stores the rows of an import and their results by call, in IndexedDB if available. */
 import type { Verdict } from '../../api';
 import { IMPORT_DATABASE } from '../../lib/importJob';
 import type { PlannedRow } from './plan';
@@ -8,7 +8,7 @@ export interface StoredResult {
   old: string;
   url: string;
   verdict: Verdict;
-  /** Null where there is no link. */
+  /** Null if there is no link. */
   code: string | null;
 }
 
@@ -19,11 +19,11 @@ interface Tables {
 }
 
 export interface ImportStore {
-  /** Whether it is there after the page is closed. */
+  /** Whether the data persists after the page is closed. */
   isLasting: boolean;
   put: <T extends Table>(table: T, call: number, value: Tables[T]) => Promise<void>;
   get: <T extends Table>(table: T, call: number) => Promise<Tables[T] | undefined>;
-  /** The calls that have a value. */
+  /** Returns the calls that have a value. */
   keys: (table: Table) => Promise<number[]>;
   clear: () => Promise<void>;
 }
@@ -49,7 +49,7 @@ function openDatabase(): Promise<IDBDatabase> {
 }
 
 function databaseStore(database: IDBDatabase): ImportStore {
-  // Logging out in another tab deletes it.
+  // Close the database when another tab deletes it on logging out.
   database.onversionchange = () => database.close();
   const table = (name: Table, mode: IDBTransactionMode) =>
     database.transaction(name, mode).objectStore(name);
@@ -66,7 +66,7 @@ function databaseStore(database: IDBDatabase): ImportStore {
   };
 }
 
-/** For this page alone: one for all that open it. */
+/** Data of this page, shared by all stores in memory. */
 const memory = {
   rows: new Map<number, PlannedRow[]>(),
   results: new Map<number, StoredResult[]>(),

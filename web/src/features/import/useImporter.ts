@@ -26,11 +26,11 @@ export interface OpenFile {
   rows: Row[];
   summary: Summary;
   options: FileOptions;
-  /** About the columns, also after it was answered. */
+  /** The question about the columns, also after it was answered. */
   question: Questions['columns'];
 }
 
-/** Milliseconds until the next attempt; null while one is made. */
+/** Milliseconds until the next attempt; null during an attempt. */
 type Wait = number | null;
 
 export type Step =
@@ -46,7 +46,7 @@ export type Step =
   | { step: 'imported'; job: ImportJob; imported: number };
 
 const CHOOSE: Step = { step: 'choose', problem: '' };
-/** Milliseconds between two pictures of a progress. */
+/** Minimum milliseconds between two updates of the progress. */
 const FRAME = 100;
 
 export function useImporter(account: Account) {
@@ -55,7 +55,7 @@ export function useImporter(account: Account) {
   );
   const running = useRef<AbortController>(null);
 
-  /** Ends what runs and begins something else. */
+  /** Aborts the current task. Returns the signal of a new one. */
   const begin = useCallback(() => {
     running.current?.abort();
     const mine = new AbortController();
@@ -64,11 +64,11 @@ export function useImporter(account: Account) {
   }, []);
   useEffect(() => () => running.current?.abort(), []);
 
-  /** Says what failed at a step, unless it was aborted or the session has ended. */
+  /** Shows the failure of a step, unless it was aborted or the session has ended. */
   const fail = useCallback(
     (error: unknown, signal: AbortSignal, next: Step) => {
       if (signal.aborted) return;
-      // Calls that were under way beside the failed one end, too.
+      // Abort the other concurrent calls, too.
       running.current?.abort();
       const code = failureCode(error);
       if (code === 'invalid-token' || code === 'no-logged') {
@@ -198,7 +198,7 @@ export function useImporter(account: Account) {
     [begin, run],
   );
 
-  /** Continues the import that this browser has not finished, if this account began it. */
+  /** Continues the unfinished import of this browser if this account began it. */
   const arrive = useEffectEvent(async () => {
     const job = readImportJob();
     if (job === null) return;
@@ -224,7 +224,7 @@ export function useImporter(account: Account) {
     check,
     start,
     resume,
-    /** Ends what runs, and goes back to a step. */
+    /** Aborts the current task and goes back to a step. */
     cancel: (next: Step = CHOOSE) => {
       begin();
       setStep(next);
@@ -271,7 +271,10 @@ interface Throttled<A extends unknown[]> {
   stop: () => void;
 }
 
-/** Calls at once, and then at most every `FRAME` milliseconds with the latest arguments. */
+/**
+ * Returns a throttled function: it calls at once, and then at most every `FRAME` milliseconds with
+ * the latest arguments.
+ */
 function throttled<A extends unknown[]>(call: (...args: A) => void): Throttled<A> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let latest: A | undefined;

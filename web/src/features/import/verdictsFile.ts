@@ -1,11 +1,11 @@
-/** The CSV of a rehearsal: every row with its verdict and cause. */
+/** CSV of the dry run: every row with its verdict and cause. */
 import type { Verdict } from '../../api';
 import { BOM, CSV_TYPE, csvLine } from '../../lib/csv';
 import { actionText, causeOf, messages } from './messages';
 import type { Row } from './parsed';
 import { actionOf, type Choices } from './plan';
 
-/** Rows of one piece, so that the text is not held as a whole. */
+/** Rows per piece, so that the text is never held as a whole. */
 const PIECE = 5_000;
 
 export function verdictsFile(

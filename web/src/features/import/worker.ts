@@ -1,17 +1,19 @@
-/** The worker that reads files, as the page sees it. */
+/** Page side of the worker that reads files. */
 import type { Message, Order } from './import.worker';
 import type { ReadOptions, Row, Summary } from './parsed';
 
 interface Listeners {
   /** Called with up to 1,000 rows at a time, in the order of the file. */
   onRows: (rows: Row[]) => void;
-  /** Called with bytes. */
+  /** Called with the bytes read and their total. */
   onProgress: (read: number, total: number) => void;
 }
 
 /**
- * Reads a file, or a pasted text as a Blob, in a worker of its own. Rejects with the signal's reason
- * when it is aborted, and with an Error when the worker fails or does not load.
+ * Reads a file, or pasted text as a Blob, in a separate worker.
+ *
+ * Rejects with the signal's reason when it is aborted, and with an Error when the worker fails or
+ * does not load.
  */
 export function readFile(
   file: Blob,

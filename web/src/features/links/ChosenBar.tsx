@@ -12,24 +12,24 @@ import styles from './ChosenBar.module.css';
 import { list, messages } from './messages';
 import { TagDialog } from './TagDialog';
 
-/** One removal more than these is asked about: more than one sees at a glance stop working. */
-const UNASKED = 10;
+/** Maximum links that are removed without confirmation: as many as one sees at a glance. */
+const MAX_UNCONFIRMED = 10;
 
 interface ChosenBarProps {
   owner: Owner;
   state: LinkState | null;
-  /** How many links there are with those that are not shown. */
+  /** Number of links, including those that are not shown. */
   total: number;
   shown: readonly Link[];
   chosen: readonly Link[];
   choose: (links: readonly Link[]) => void;
 }
 
-/** How many links there are, and what can be done with those of them that are chosen. */
+/** The number of links, and the actions for selected ones. */
 export function ChosenBar({ owner, state, total, shown, chosen, choose }: ChosenBarProps) {
   const [open, setOpen] = useState<'tag' | 'remove' | null>(null);
   const printed = chosen.filter((link) => knownScanCode(owner, link) !== undefined).length;
-  const asks = chosen.length > UNASKED || printed > 0;
+  const asks = chosen.length > MAX_UNCONFIRMED || printed > 0;
 
   const removeChosen = async () => {
     setOpen(null);
@@ -102,7 +102,7 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
           onClose={() => setOpen(null)}
           onRemove={() => void removeChosen()}
         >
-          {chosen.length > UNASKED && <p>{list.removeHint}</p>}
+          {chosen.length > MAX_UNCONFIRMED && <p>{list.removeHint}</p>}
         </RemoveDialog>
       )}
     </div>

@@ -20,20 +20,20 @@ import { changeProblem, details } from './messages';
 
 export interface FieldProblem {
   text: string;
-  /** Counts the tries, so that the same problem is announced again. */
+  /** Counts the attempts, so that the same problem is announced again. */
   attempt: number;
 }
 
 interface EditorProps {
   owner: Owner;
   code: string;
-  /** What is to change; or in words what is wrong with what was entered. */
+  /** Returns the changes, or the error text if the input is invalid. */
   read: () => LinkChanges | string;
   onDone: () => void;
   children: (problem: FieldProblem | undefined) => ReactNode;
 }
 
-/** A form in the page for some of what belongs to a link. */
+/** An inline form for fields of a link. */
 export function Editor({ owner, code, read, onDone, children }: EditorProps) {
   const form = useRef<HTMLFormElement>(null);
   const { mutate, isPending: busy } = useMutation(
@@ -43,7 +43,7 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
   const [problem, setProblem] = useState<FieldProblem>();
   useEffect(() => form.current?.querySelector('input')?.focus(), []);
 
-  // What is being saved cannot be called back: the form stays to say how that went.
+  // A change in flight cannot be canceled: the form stays open to show its result.
   const cancel = () => {
     if (!busy) onDone();
   };

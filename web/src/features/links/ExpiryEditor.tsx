@@ -21,8 +21,10 @@ const quick = [
 ];
 
 /**
- * What stands in the field, and the moment (ISO 8601) that it means, null where that is none: where
- * clocks go back the same text comes twice, and it has no seconds.
+ * Text of the field and the time (ISO 8601) that it means, null for no valid time.
+ *
+ * The time is stored because the text is ambiguous: it occurs twice when clocks go back, and it has
+ * no seconds.
  */
 interface End {
   text: string;
@@ -37,7 +39,7 @@ interface ExpiryEditorProps {
   onDone: () => void;
 }
 
-/** When a link ends: a date and a time where its owner is; none for never. */
+/** Form for the expiry of a link: date and time in the owner's time zone, or empty for never. */
 export function ExpiryEditor({ owner, link, onDone }: ExpiryEditorProps) {
   const id = useId();
   const [{ text, moment }, setEnd] = useState(() =>
@@ -92,13 +94,13 @@ function endAt(moment: string): End {
   return { text: toLocalField(new Date(moment)), moment };
 }
 
-/** A whole minute, as the field has it, and no sooner than was asked for. */
+/** Returns the time after `duration`, rounded up to a whole minute as in the field. */
 function endIn(duration: number): End {
   const minutes = Math.ceil((Date.now() + duration) / MINUTE);
   return endAt(new Date(minutes * MINUTE).toISOString());
 }
 
-/** Of two moments that a text may mean it is the first one. */
+/** Returns the time of a text, the first one if two times have the same text. */
 function parseEnd(text: string): End {
   const moment = new Date(text);
   return { text, moment: Number.isNaN(moment.getTime()) ? null : moment.toISOString() };

@@ -20,10 +20,10 @@ import { ScanCode } from './ScanCode';
 import { areTags, readTags } from './tags';
 import { TextEditor } from './TextEditor';
 
-const LONGEST_TITLE = 100;
-const LONGEST_TIMER = 2 ** 31 - 1;
+const MAX_TITLE = 100;
+const MAX_TIMER = 2 ** 31 - 1;
 
-/** Most links have no scan code, and are removed without a question. */
+/** Loaded on demand: most links have no scan code and are removed without confirmation. */
 const loadDialog = () => import('./RemoveLinkDialog');
 
 interface LinkDetailsProps {
@@ -32,7 +32,7 @@ interface LinkDetailsProps {
   history: FormerAddress[] | undefined;
 }
 
-/** What belongs to a link, and can be changed by its owner. */
+/** The fields of a link, which its owner can change. */
 export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
   const link = useCurrent(known);
   const { code, title, tags, long_link, ended_url, expires_at } = link;
@@ -91,7 +91,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
               label={details.title}
               initial={title}
               read={(text) =>
-                codePoints(text) > LONGEST_TITLE ? problems.INVALID_TITLE : { title: text }
+                codePoints(text) > MAX_TITLE ? problems.INVALID_TITLE : { title: text }
               }
               onDone={onDone}
             />
@@ -187,7 +187,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
   );
 }
 
-/** Where it led before; who printed it wants to know. */
+/** Earlier destinations, for owners who have printed the link. */
 function History({ history }: { history: FormerAddress[] }) {
   return (
     <section className={styles.history}>
@@ -214,7 +214,7 @@ function Address({ url }: { url: string }) {
   );
 }
 
-/** What it is, in words, unless it simply leads where it should. */
+/** Describes the state of a link that is not active. */
 function StateLine({ link, children }: { link: Link; children: ReactNode }) {
   const text = {
     active: null,
@@ -232,13 +232,13 @@ function StateLine({ link, children }: { link: Link; children: ReactNode }) {
   );
 }
 
-/** The link as it is at every moment: its end comes while one looks at it. */
+/** Returns a link in its current state. Renders again when the link expires. */
 function useCurrent(link: Link): Link {
   const [, setEnded] = useState<string | null>(null);
   const { expires_at } = link;
   useEffect(() => {
     const left = expires_at === null ? Infinity : Date.parse(expires_at) - Date.now();
-    if (left <= 0 || left > LONGEST_TIMER) return undefined;
+    if (left <= 0 || left > MAX_TIMER) return undefined;
     const timer = setTimeout(() => setEnded(expires_at), left);
     return () => clearTimeout(timer);
   }, [expires_at]);

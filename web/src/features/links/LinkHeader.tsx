@@ -9,7 +9,7 @@ import { canShare, share } from '../../lib/share';
 import styles from './LinkHeader.module.css';
 import { messages } from './messages';
 
-/** The short address, and what one does with it. */
+/** The short URL and its actions. */
 export function LinkHeader({ code }: { code: string }) {
   const [copied, copy] = useCopy();
   const navigate = useNavigate();

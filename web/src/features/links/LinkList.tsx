@@ -21,18 +21,18 @@ import { belongs } from './moves';
 import { list as texts, messages } from './messages';
 import { RemoveLinkDialog } from './RemoveLinkDialog';
 import { useLinkList } from './useLinkList';
-import { LONGEST_SEARCH, orders, states, useListQuery } from './useListQuery';
+import { MAX_SEARCH, orders, states, useListQuery } from './useListQuery';
 
-/** Milliseconds without a change after which the number of links is said. */
-const REST = 500;
+/** Milliseconds without a change after which the number of links is announced. */
+const ANNOUNCE_DELAY = 500;
 
 interface LinkListProps {
   owner: Owner;
-  /** Stands in each row beside the views. */
+  /** Chart of each row, beside the views. */
   Chart: SmallChart;
 }
 
-/** The links of an owner: looked for, put in order, chosen and changed. */
+/** The links of an owner, with search, order, state filter, selection and actions. */
 export function LinkList({ owner, Chart }: LinkListProps) {
   const { query, typed, setTyped, setOrder, setState } = useListQuery();
   const { list, reload, loadMore } = useLinkList(owner, query);
@@ -54,7 +54,7 @@ export function LinkList({ owner, Chart }: LinkListProps) {
             spellCheck={false}
             enterKeyHint="search"
             dir="auto"
-            maxLength={LONGEST_SEARCH}
+            maxLength={MAX_SEARCH}
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
           />
@@ -93,7 +93,7 @@ export function LinkList({ owner, Chart }: LinkListProps) {
   );
 }
 
-/** Style keeps the rows unseen for the first 200 ms, and says nothing that is not there. */
+/** Placeholder rows without content while links load. CSS hides them for the first 200 ms. */
 function Loading() {
   return (
     <div className={styles.loading}>
@@ -127,7 +127,7 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
   const { links, total, rest } = list;
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const touchedRef = useRef<string>(null);
-  /** Where choosing through to another row begins. */
+  /** Code of the row where a selection of several rows (Shift+click) begins. */
   const from = useRef<string>(null);
 
   const there = useMemo(
@@ -142,8 +142,8 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
   }, [unknown]);
   const count = texts.count(total);
   useEffect(() => {
-    // Not at each letter of a search.
-    const timer = setTimeout(() => announce(count), REST);
+    // Do not announce it at each letter of a search.
+    const timer = setTimeout(() => announce(count), ANNOUNCE_DELAY);
     return () => clearTimeout(timer);
   }, [count]);
 
@@ -151,7 +151,7 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
   useEffect(() => {
     latest.current = there;
   }, [there]);
-  /** A link with a scan code that is to be removed. */
+  /** Link with a scan code whose removal must be confirmed. */
   const [asked, setAsked] = useState<Link | null>(null);
   const removeNow = useCallback(
     (link: Link) => {
@@ -162,7 +162,7 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
     },
     [owner],
   );
-  // The same for as long as the list stands, so that a row is only rendered when it changes.
+  // Stable while the list is mounted, so that a row renders only when it changes.
   const rowActions = useMemo<RowActions>(
     () => ({
       choose: (code, isChosen, through) => {

@@ -18,14 +18,14 @@ import { LongLink } from './LongLink';
 import { messages, row } from './messages';
 import { current } from './moves';
 
-/** What can be done with a row; the same functions for as long as the list stands. */
+/** Actions of a row. The functions are stable while the list is mounted. */
 export interface RowActions {
   choose: (code: string, chosen: boolean, through: boolean) => void;
   remove: (link: Link) => void;
   restore: (link: Link) => void;
 }
 
-/** A small bar chart of a link's daily people. */
+/** A small bar chart of the people of a link per day. */
 export type SmallChart = ComponentType<{ values: readonly number[] }>;
 
 interface LinkRowProps {
@@ -33,7 +33,7 @@ interface LinkRowProps {
   Chart: SmallChart;
   isChosen: boolean;
   actions: RowActions;
-  /** The code of the row that something was just done with: what comes in its place has the focus. */
+  /** Code of the row of the last action. What replaces the row gets the focus. */
   touchedRef: RefObject<string | null>;
 }
 
@@ -131,7 +131,7 @@ export const LinkRow = memo(function LinkRow({
   );
 });
 
-/** Stands where a link was until the list is left. */
+/** Replaces the row of a removed or restored link until the user leaves the list. */
 export function UndoLine({
   link,
   actions,
@@ -168,7 +168,7 @@ function useTouched(
   }, [place, code, touchedRef]);
 }
 
-/** Only what is not plain: a link that is active and has no end says nothing. */
+/** Shows the state of a link; nothing for an active link without an expiry date. */
 function StateWords({ link }: { link: Link }) {
   const { state, reason, expires_at } = current(link);
   const end = expires_at === null ? null : formatMoment(expires_at);

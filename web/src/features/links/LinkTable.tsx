@@ -16,17 +16,17 @@ import styles from './LinkTable.module.css';
 import { list } from './messages';
 import { belongs } from './moves';
 
-/** An estimate; each row is measured when it is shown. */
+/** Estimated row height in pixels. Each row is measured when it is shown. */
 const ROW = 74;
-/** How many rows before the last one further links are asked for. */
+/** Number of rows before the last one at which more links are loaded. */
 const AHEAD = 30;
 
 interface LinkTableProps {
   Chart: SmallChart;
   links: Link[];
-  /** How many there are, with those that were not asked for yet. */
+  /** Number of links, including those not loaded yet. */
   total: number;
-  /** The state that all of them have. */
+  /** State filter of the list; null for every state except removed. */
   state: LinkState | null;
   chosen: ReadonlySet<string>;
   actions: RowActions;
@@ -35,7 +35,7 @@ interface LinkTableProps {
   loadMore: () => void;
 }
 
-/** Only the rows in sight are in the document; the page's own scroll moves through them. */
+/** The rows of the list. Only visible rows are in the document; they scroll with the page. */
 export function LinkTable(props: LinkTableProps) {
   const { Chart, links, total, state, chosen, actions, touchedRef, rest, loadMore } = props;
   const body = useRef<HTMLDivElement>(null);
@@ -45,7 +45,7 @@ export function LinkTable(props: LinkTableProps) {
       if (body.current) setTop(body.current.getBoundingClientRect().top + scrollY);
     };
     measure();
-    // What stands above the list grows and shrinks with what is done there.
+    // Actions above the list change the height there.
     const observer = new ResizeObserver(measure);
     observer.observe(document.body);
     addEventListener('resize', measure);
@@ -55,7 +55,7 @@ export function LinkTable(props: LinkTableProps) {
     };
   }, []);
 
-  // All rows are laid out anew whenever this is another function.
+  // If this function changes, all rows are laid out again.
   const keyOf = useCallback((index: number) => links[index]?.code ?? index, [links]);
   const rows = useWindowVirtualizer({
     count: links.length,

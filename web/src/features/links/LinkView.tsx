@@ -12,11 +12,11 @@ import { useLink } from './useLink';
 interface LinkViewProps {
   owner: Owner;
   code: string;
-  /** What follows what belongs to it. */
+  /** Statistics below the details. */
   statistics: ReactNode;
-  /** Around a page of the link. */
+  /** Wraps the page of the link. */
   page: (children: ReactNode) => ReactNode;
-  /** In the place of a link that is not the owner's, or of none. */
+  /** Replaces a link that is not the owner's or does not exist. */
   otherwise: ReactNode;
 }
 

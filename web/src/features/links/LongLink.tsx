@@ -1,9 +1,9 @@
 import styles from './LongLink.module.css';
 
-/** What stands before a host: the scheme, and what only looks like a host. */
+/** The part before the host: the scheme, and user info that only looks like a host. */
 const BEFORE_HOST = /^[a-z][a-z\d+.-]*:[\\/]*(?:[^\\/?#]*@)?/i;
 
-/** Where a link leads: its host comes first to the eye, and all of it is in the document. */
+/** A destination. It is shown from its host on; the document contains all of it. */
 export function LongLink({ url }: { url: string }) {
   const [before = ''] = BEFORE_HOST.exec(url) ?? [];
   return (

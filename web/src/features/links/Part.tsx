@@ -4,19 +4,19 @@ import { VisuallyHidden } from '../../components/VisuallyHidden';
 import styles from './Part.module.css';
 
 interface PartProps {
-  /** What it is: 'Destination'. */
+  /** Name of the field, such as 'Destination'. */
   name: string;
-  /** What it says now. */
+  /** Current value. */
   children: ReactNode;
-  /** What the button that opens the editor says, and what of for a screen reader. */
+  /** Text of the button that opens the editor, and for screen readers what it changes. */
   action: string;
   of: string;
-  /** Nothing can be changed as it is, and what says nothing is left out. */
+  /** Whether the field cannot be changed. An empty field is then omitted. */
   fixed?: boolean;
   editor: (close: () => void) => ReactNode;
 }
 
-/** Something that belongs to a link, and in its place, for who wants to change it, the form. */
+/** A field of a link, which a form replaces while the owner changes it. */
 export function Part({ name, children, action, of, fixed = false, editor }: PartProps) {
   const [open, setOpen] = useState(false);
   const [closed, setClosed] = useState(false);

@@ -19,7 +19,7 @@ interface PublicSwitchProps {
   link: Link;
 }
 
-/** Whether everybody can see the statistics, and the address at which they do. */
+/** A checkbox that makes the statistics public, and their public URL. */
 export function PublicSwitch({
   owner,
   link: { code, public_statistics: isPublic },

@@ -7,7 +7,7 @@ interface RemoveLinkDialogProps {
   onRemove: () => void;
 }
 
-/** Asks once more before a link is removed that has a scan code. */
+/** Asks for confirmation before a link with a scan code is removed. */
 export function RemoveLinkDialog({ code, onClose, onRemove }: RemoveLinkDialogProps) {
   return (
     <RemoveDialog

@@ -7,7 +7,7 @@ import { details } from './messages';
 import part from './Part.module.css';
 import styles from './ScanCode.module.css';
 
-/** The address that QR codes of a link say, among what belongs to it. */
+/** The URL in the QR codes of a link, in the list of its fields. */
 export function ScanCode({ scanCode }: { scanCode: string }) {
   const [copied, copy] = useCopy();
   return (

@@ -20,7 +20,7 @@ interface TagDialogProps {
   onTagged: () => void;
 }
 
-/** Adds tags to links; each keeps those that it has. */
+/** A dialog that adds tags to links. Links keep their existing tags. */
 export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
   const [text, setText] = useState('');
   const [error, setError] = useState<{ text: string; attempt: number }>();

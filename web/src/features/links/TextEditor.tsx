@@ -9,14 +9,14 @@ interface TextEditorProps {
   link: Link;
   label: string;
   initial: string;
-  /** What the text changes; or in words what is wrong with it. */
+  /** Returns the changes for a text, or an error text if it is invalid. */
   read: (text: string) => LinkChanges | string;
-  /** An address has its own keys on a phone, and its letters stay as they are. */
+  /** Whether the text is a URL: phones show the keyboard for URLs and do not change its letters. */
   isUrl?: boolean;
   onDone: () => void;
 }
 
-/** One line of text that belongs to a link. */
+/** Form for a field of a link with one line of text. */
 export function TextEditor(props: TextEditorProps) {
   const { owner, link, label, initial, read, isUrl = false, onDone } = props;
   const [text, setText] = useState(initial);

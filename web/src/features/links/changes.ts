@@ -1,8 +1,8 @@
 /**
  * Changes of an owner's links, as mutations.
  *
- * They are sent one after the other, so that the last one wins here and at the server. No answer
- * that was asked for before a change ended comes after it: such queries are refetched.
+ * They run one after another, so that the last one wins here and on the server. A query that began
+ * before a change ended is refetched, so that no stale response arrives after the change.
  */
 import { mutationOptions } from '@tanstack/react-query';
 import {
@@ -10,7 +10,7 @@ import {
   failureCode,
   removeLinks,
   restoreLinks,
-  whenLinkMade,
+  onLinkCreated,
   type Link,
   type LinkChanges,
 } from '../../api';
@@ -25,28 +25,31 @@ import { withTags } from './tags';
 
 /** Maximum codes per call. */
 const MAX_CODES = 100;
-/** Calls of a tagging that are in flight at a time. */
+/** Maximum concurrent calls when adding tags. */
 const MAX_CALLS = 4;
 
 const calls = { remove: removeLinks, restore: restoreLinks };
 const failures = { remove: messages.notRemoved, restore: messages.notRestored };
 
-/** Removes links; returns the codes of those that were removed. Tells of failures. */
+/** Removes links. Returns the codes of removed links. Shows a toast on failure. */
 export function remove(owner: Owner, links: readonly Link[]): Promise<string[]> {
   return move(owner, 'remove', links);
 }
 
-/** Restores removed links; returns the codes of those that were restored. Tells of failures. */
+/** Restores removed links. Returns the codes of restored links. Shows a toast on failure. */
 export function restore(owner: Owner, links: readonly Link[]): Promise<string[]> {
   return move(owner, 'restore', links);
 }
 
-/** A change of one link, made only once the server has confirmed it. */
+/** Returns the mutation that changes a link. The cache changes once the server has confirmed it. */
 export function changeOf(owner: Owner, code: string) {
   return ordered(owner, keys.change(owner), (changes: LinkChanges) => change(owner, code, changes));
 }
 
-/** The addition of tags to links. `onTagged` is called after each; no more start once aborted. */
+/**
+ * Returns the mutation that adds tags to links. Calls `onTagged` after each link. Starts no further
+ * call once aborted.
+ */
 export function taggingOf(owner: Owner, signal: AbortSignal, onTagged: () => void) {
   return ordered(
     owner,
@@ -68,7 +71,7 @@ export function taggingOf(owner: Owner, signal: AbortSignal, onTagged: () => voi
   );
 }
 
-/** Options of a mutation that follows those before it. */
+/** Returns a mutation that runs after those before it. */
 function ordered<V, D>(owner: Owner, mutationKey: Key, mutationFn: (variables: V) => Promise<D>) {
   return mutationOptions({
     mutationKey,
@@ -77,14 +80,14 @@ function ordered<V, D>(owner: Owner, mutationKey: Key, mutationFn: (variables: V
     onMutate: () => Date.now(),
     onSettled: async (_data, _error, _variables, since = 0) => {
       await refetchSince(owner, since);
-      // Lists that are not shown are refetched when they are.
+      // Lists that are not shown are refetched when they are shown.
       const lists = { queryKey: keys.lists(owner), type: 'inactive' } as const;
       void cache.invalidateQueries({ ...lists, refetchType: 'none' });
     },
   });
 }
 
-// A page that is left does not wait: what is not sent by now is never sent.
+// A page that closes cannot wait: a mutation that is not sent now is never sent.
 addEventListener('pagehide', () => {
   for (const { state, options } of cache.getMutationCache().findAll({ status: 'pending' })) {
     if (!state.isPaused) continue;
@@ -107,7 +110,7 @@ async function move(owner: Owner, kind: Move['kind'], links: readonly Link[]): P
   const onError = (error: Error) => {
     const code = failureCode(error);
     if (code !== 'invalid-token') showToast(failures[kind](links.length - done.length));
-    // Somebody else may have changed them.
+    // The links may have been changed elsewhere.
     if (code === 'no-exist') void cache.invalidateQueries({ queryKey: keys.all(owner) });
   };
   const options = { ...ordered(owner, keys.move(owner), mutationFn), onError };
@@ -121,11 +124,14 @@ async function move(owner: Owner, kind: Move['kind'], links: readonly Link[]): P
 
 async function change(owner: Owner, code: string, changes: LinkChanges): Promise<void> {
   updateLink(owner, await changeLink(owner, code, changes));
-  // The server knows the history of its addresses.
+  // Only the server has the history of destinations.
   if (changes.url !== undefined) void cache.invalidateQueries({ queryKey: keys.link(owner, code) });
 }
 
-/** Refetches what is on its way, or came after `since` (epoch milliseconds): a change may be missing. */
+/**
+ * Refetches queries that are in flight or were updated after `since` (epoch milliseconds), because
+ * a change may be missing.
+ */
 async function refetchSince(owner: Owner, since: number): Promise<void> {
   const filters = { queryKey: keys.all(owner), predicate: dependsOnLinks };
   const queries = cache.getQueryCache().findAll(filters);
@@ -138,13 +144,15 @@ async function refetchSince(owner: Owner, since: number): Promise<void> {
   }
 }
 
-/** A new link is in its owner's lists at once; then the server is asked for it. */
-whenLinkMade((link, owner) => {
+/** Adds a new link to its owner's lists at once, then requests it from the server. */
+onLinkCreated((link, owner) => {
   addLink(owner, { ...link, recent: [] });
   void refetchSince(owner, Infinity).then(() => complete(owner, link.code));
 });
 
-/** Replaces a new link in the lists with what the server made of the address that was typed. */
+/**
+ * Replaces a new link in the lists with the stored one, whose URL the server may have normalized.
+ */
 async function complete(owner: Owner, code: string): Promise<void> {
   if (!knownLink(owner, code)) return;
   try {
@@ -152,6 +160,6 @@ async function complete(owner: Owner, code: string): Promise<void> {
     const query = { ...linkOf(owner, code), meta: { onFailure: () => undefined } };
     updateLink(owner, (await cache.query(query)).link);
   } catch {
-    // The cache logged it, and the list is refetched before long.
+    // The cache has logged the error, and the list is refetched soon.
   }
 }

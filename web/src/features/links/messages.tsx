@@ -107,7 +107,7 @@ export const details = {
   afterExpiry: 'After expiry',
   afterExpiryField: 'Destination after expiry (optional)',
   noDestination: 'Shows that the link has expired',
-  /** What a button 'Change' changes, for a screen reader. */
+  /** What a button 'Change' changes, for screen readers. */
   changes: {
     destination: 'the destination',
     title: 'the title',
@@ -143,7 +143,7 @@ export const expiry = {
   never: 'Never',
 };
 
-/** What is wrong with a value, below its field. */
+/** Error texts below fields. */
 export const problems = {
   INVALID_URL: 'Enter a valid URL',
   INVALID_ENDED_URL: 'Enter a valid URL',
@@ -154,7 +154,7 @@ export const problems = {
   INVALID_EXPIRY: 'Enter a date and a time.',
 } satisfies Partial<Record<Reason, string>>;
 
-/** The text for a change that failed. */
+/** Returns the text for a failed change. */
 export function changeProblem(error: unknown): string {
   const reason = failureReason(error);
   return reason && reason in problems

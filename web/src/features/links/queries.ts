@@ -1,9 +1,9 @@
 /**
  * An owner's links in the query cache.
  *
- * A removed link keeps its row in a list, with the button that restores it, until the list is left.
- * Moves that the server has not confirmed yet are in no cached data: they are applied to what is
- * shown (`useMoves`).
+ * A removed link keeps its row in a list, with the button that restores it, until the user leaves
+ * the list. Cached data contains no moves that the server has not confirmed yet. They are applied
+ * to what is shown (`useMoves`).
  */
 import { infiniteQueryOptions, queryOptions, type InfiniteData } from '@tanstack/react-query';
 import {
@@ -26,7 +26,7 @@ type List = InfiniteData<LinkPage, Cursor>;
 
 export interface LinkWithHistory {
   link: Link;
-  /** The last address first; undefined until the server was asked for it. */
+  /** Latest first; undefined until the server responds. */
   history: FormerAddress[] | undefined;
 }
 
@@ -44,7 +44,7 @@ export function listOf(owner: Owner, query: LinkQuery) {
     getNextPageParam: ({ cursor }) => cursor,
     // Each page is one call: a long list is refetched less often.
     staleTime: ({ state }) => FRESH_FOR * (state.data?.pages.length ?? 1),
-    // There is one for each pause in typing.
+    // Each pause in typing creates a search query, which is soon unused.
     gcTime: query.text === '' ? Infinity : KEPT_FOR,
     meta: { onFailure: () => showToast(messages.loadFailed) },
   });
@@ -59,7 +59,7 @@ export function linkOf(owner: Owner, code: string) {
   });
 }
 
-/** Returns a link from any cached list, to be shown until the server answers. */
+/** Returns a link from any cached list, to be shown until the server responds. */
 export function knownLink(owner: Owner, code: string): LinkWithHistory | undefined {
   for (const [, list] of listsOf(owner)) {
     const link = linksOf(list).find((one) => one.code === code);
@@ -68,7 +68,7 @@ export function knownLink(owner: Owner, code: string): LinkWithHistory | undefin
   return undefined;
 }
 
-/** Drops the rows of removed and restored links from a list that is left. */
+/** Drops the rows of removed and restored links when the user leaves a list. */
 export function dropRemovedRows(owner: Owner, query: LinkQuery): void {
   replacePages(keys.list(owner, query), (page) => {
     const links = page.links.filter((link) => belongs(link, query.state));
@@ -76,7 +76,9 @@ export function dropRemovedRows(owner: Owner, query: LinkQuery): void {
   });
 }
 
-/** Changes links in every cached list, with its total, and where they are cached by themselves. */
+/**
+ * Changes links in every cached list, including its total, and in the cached data of single links.
+ */
 export function updateLinks(
   owner: Owner,
   codes: ReadonlySet<string>,
@@ -107,14 +109,14 @@ export function updateLinks(
   }
 }
 
-/** Updates a link from an answer about it alone, which has no `recent`. */
+/** Updates a link from a response about it alone, which has no `recent`. */
 export function updateLink(owner: Owner, link: Link): void {
   updateLinks(owner, new Set([link.code]), ({ recent }) =>
     recent === undefined ? link : { ...link, recent },
   );
 }
 
-/** Puts a new link first in the lists that it is first in; marks the others stale. */
+/** Adds a new link to the lists in which it comes first. Marks the other lists stale. */
 export function addLink(owner: Owner, link: Link): void {
   for (const [queryKey, list] of listsOf(owner)) {
     const { text, state, order } = queryOf(queryKey);
@@ -146,7 +148,7 @@ function replacePages(queryKey: Key, change: (page: LinkPage) => LinkPage): void
   });
 }
 
-/** Changes cached data, which stays as old and as stale as it is. */
+/** Changes cached data without changing its age or staleness. */
 function replace<T>(queryKey: Key, change: (data: T) => T): void {
   const state = cache.getQueryState<T>(queryKey);
   if (state?.data === undefined) return;
@@ -157,8 +159,9 @@ function replace<T>(queryKey: Key, change: (data: T) => T): void {
 }
 
 /**
- * A page of an answer with the rows of removed links of the list that it replaces, each after the
- * row that it followed. What is being moved keeps its row, too, whether the answer has it or not.
+ * Returns a page of a response with the rows of removed links of the list that it replaces, each
+ * after the row that it followed. A link with an unconfirmed move also keeps its row, whether the
+ * response contains it or not.
  */
 function withRemovedRows(page: LinkPage, queryKey: Key, cursor: Cursor): LinkPage {
   const { state } = queryOf(queryKey);
@@ -171,7 +174,7 @@ function withRemovedRows(page: LinkPage, queryKey: Key, cursor: Cursor): LinkPag
     const previous = known[index - 1];
     const at = previous ? links.findIndex(({ code }) => code === previous.code) : -1;
     if (at === -1 && (previous || cursor !== null)) return;
-    // The total of the answer is without it.
+    // The total of the response does not include it.
     links.splice(at + 1, 0, belongs(link, state) ? moved(link, moves) : link);
     codes.add(link.code);
   });

@@ -1,9 +1,9 @@
 import { codePoints } from '../../lib/text';
 
-const MOST_TAGS = 10;
-const LONGEST_TAG = 30;
+const MAX_TAGS = 10;
+const MAX_TAG = 30;
 
-/** The tags of a text in which commas stand between them, none twice. */
+/** Returns the distinct tags of a text, which commas separate. */
 export function readTags(text: string): string[] {
   return [
     ...new Set(
@@ -15,11 +15,11 @@ export function readTags(text: string): string[] {
   ];
 }
 
-/** Both lists as one, none twice. */
+/** Returns both lists as one without duplicates. */
 export function withTags(tags: readonly string[], more: readonly string[]): string[] {
   return [...new Set([...tags, ...more])];
 }
 
 export function areTags(tags: readonly string[]): boolean {
-  return tags.length <= MOST_TAGS && tags.every((tag) => codePoints(tag) <= LONGEST_TAG);
+  return tags.length <= MAX_TAGS && tags.every((tag) => codePoints(tag) <= MAX_TAG);
 }

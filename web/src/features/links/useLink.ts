@@ -9,12 +9,12 @@ export type LinkPageState =
   | ({ state: 'loaded' } & LinkWithHistory)
   | { state: 'loading' }
   | { state: 'failed'; again: boolean; reload: () => void }
-  /** It is not this owner's, or there is none. */
+  /** The link is not this owner's or does not exist. */
   | { state: 'no-exist' }
-  /** The server takes the caller for nobody. */
+  /** For the server, the caller is not logged in. */
   | { state: 'not-logged' };
 
-/** A link of an owner: what a list knows of it at once, and then what the server says. */
+/** Returns a link of an owner: at once what a list contains, then what the server returns. */
 export function useLink(owner: Owner, code: string): LinkPageState {
   const query = useQuery(
     { ...linkOf(owner, code), placeholderData: () => knownLink(owner, code) },

@@ -14,18 +14,18 @@ interface LoadedList {
   state: 'loaded';
   links: Link[];
   total: number;
-  /** These are of the query before; what was asked for is on its way. */
+  /** Whether the links are those of the previous query, while the current one loads. */
   isOld: boolean;
-  /** What comes after the last of them. */
+  /** State of the next page. */
   rest: 'none' | 'there' | 'loading' | 'failed';
 }
 
 export type ListState =
   | { state: 'loading' }
   | LoadedList
-  /** What is asked once more shows the failure until there is an answer. */
+  /** A retry keeps showing the failure until the server responds. */
   | { state: 'failed'; again: boolean }
-  /** The server takes the caller for nobody. */
+  /** For the server, the caller is not logged in. */
   | { state: 'not-logged' };
 
 interface LinkListState {
@@ -34,13 +34,13 @@ interface LinkListState {
   loadMore: () => void;
 }
 
-/** The links that are asked for: those that are known at once, and anew when no longer fresh. */
-export function useLinkList(owner: Owner, wanted: LinkQuery): LinkListState {
-  const { text, state, order } = wanted;
+/** Returns the links of a query: cached ones at once, and refetched ones if they are stale. */
+export function useLinkList(owner: Owner, listQuery: LinkQuery): LinkListState {
+  const { text, state, order } = listQuery;
   const query = useInfiniteQuery(
     {
-      ...listOf(owner, wanted),
-      // What stands there stays until the answer comes, where it may be in that, too.
+      ...listOf(owner, listQuery),
+      // Keep the previous links until the response arrives, if it can contain them.
       placeholderData: (known, before) =>
         before?.queryKey[3] === (state ?? '') ? known : undefined,
     },
@@ -51,7 +51,7 @@ export function useLinkList(owner: Owner, wanted: LinkQuery): LinkListState {
     [owner, text, state, order],
   );
 
-  // A place in the list does not stay known for ever: then it is gone through from the start.
+  // A cursor does not stay valid forever. The list is then read from the start.
   const goneStale = query.isFetchNextPageError && failureReason(query.error) === 'INVALID_CURSOR';
   const startOver = useEffectEvent(() => void query.refetch());
   useEffect(() => {
@@ -83,7 +83,7 @@ export function useLinkList(owner: Owner, wanted: LinkQuery): LinkListState {
 type Query = UseInfiniteQueryResult<InfiniteData<LinkPage>>;
 
 function stateOf(query: Query, shown: { links: Link[]; total: number }): ListState {
-  // What failed before this page was opened says nothing: it asks for itself.
+  // Ignore failures from before this page was opened: it makes its own request.
   const code = query.isFetchedAfterMount && query.isError ? failureCode(query.error) : null;
   if (code === 'no-logged') return { state: 'not-logged' };
   if (query.data) {
@@ -94,7 +94,7 @@ function stateOf(query: Query, shown: { links: Link[]; total: number }): ListSta
       rest: restOf(query),
     };
   }
-  // The session of a token that was refused is about to end.
+  // The session of a refused token is about to end.
   if (!query.isFetchedAfterMount || code === 'invalid-token') return { state: 'loading' };
   return { state: 'failed', again: query.isFetching };
 }

@@ -3,11 +3,11 @@ import { useSearchParams } from 'react-router-dom';
 import type { LinkQuery, LinkState } from '../../api';
 import { list } from './messages';
 
-/** Milliseconds without another letter after which links are looked for. */
-const REST = 250;
+/** Milliseconds without typing after which a search starts. */
+const SEARCH_DELAY = 250;
 
-/** The most characters (code points are fewer) that links can be searched for. */
-export const LONGEST_SEARCH = 999;
+/** Maximum characters (UTF-16 units, not fewer than code points) of a search. */
+export const MAX_SEARCH = 999;
 
 export const orders = [
   { value: 'newest', text: list.orders.newest },
@@ -24,19 +24,21 @@ export const states = [
 ] as const satisfies readonly { value: LinkState | 'all'; text: string }[];
 
 interface ListQuery {
-  /** What is asked for. */
+  /** The current query. */
   query: LinkQuery;
-  /** What stands in the search field; it is asked for once nothing is added to it. */
+  /** Text of the search field. It is searched for when typing pauses. */
   typed: string;
   setTyped: (text: string) => void;
   setOrder: (order: LinkQuery['order']) => void;
   setState: (state: LinkState | null) => void;
 }
 
-/** Which links are looked at, as the address of the page says it: who comes back finds it so. */
+/**
+ * Returns the query of the list. It is in the URL of the page, so that users who come back find it.
+ */
 export function useListQuery(): ListQuery {
   const [params, setParams] = useSearchParams();
-  const text = (params.get('search') ?? '').slice(0, LONGEST_SEARCH);
+  const text = (params.get('search') ?? '').slice(0, MAX_SEARCH);
   const order = orders.find(({ value }) => value === params.get('order'))?.value ?? 'newest';
   const state = states.find(({ value }) => value === params.get('state'))?.value ?? 'all';
   const [typed, setTyped] = useState(text);
@@ -55,12 +57,12 @@ export function useListQuery(): ListQuery {
     [setParams],
   );
 
-  const wanted = typed.trim();
+  const trimmed = typed.trim();
   useEffect(() => {
-    if (wanted === text) return undefined;
-    const timer = setTimeout(() => set('search', wanted, ''), REST);
+    if (trimmed === text) return undefined;
+    const timer = setTimeout(() => set('search', trimmed, ''), SEARCH_DELAY);
     return () => clearTimeout(timer);
-  }, [wanted, text, set]);
+  }, [trimmed, text, set]);
 
   return {
     query: { text, state: state === 'all' ? null : state, order },

@@ -18,15 +18,15 @@ import { Warnings } from './Warnings';
 
 interface PreviewViewProps {
   code: string;
-  /** Around what is known of it. */
+  /** Wraps the preview. */
   page: (children: ReactNode) => ReactNode;
-  /** Of a link that leads nowhere any more: what is said of that. */
+  /** Explains why a link no longer redirects. */
   over: (preview: Preview) => ReactNode;
-  /** In the place of a link that never was, or of which nothing is left. */
+  /** Replaces a link that never existed or was deleted permanently. */
   otherwise: ReactNode;
 }
 
-/** What a link is, for who wants to know it before following it. */
+/** The preview of a link, for visitors who want to see it before following it. */
 export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
   const { data, isError, isFetching, refetch } = useQuery(
     {

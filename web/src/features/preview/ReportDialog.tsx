@@ -13,7 +13,7 @@ import { useHere } from '../../lib/useHere';
 import { messages } from './messages';
 import styles from './ReportDialog.module.css';
 
-/** Unicode code points. */
+/** Maximum length in Unicode code points. */
 const MAX_DETAILS = 1000;
 
 const reasons = Object.entries(messages.reasons).map(([value, text]) => ({
@@ -30,11 +30,11 @@ interface ReportDialogProps {
 interface Problem {
   at: 'reason' | 'details' | 'contact' | 'form';
   text: string;
-  /** Which try it is of. */
+  /** Number of the attempt. */
   attempt: number;
 }
 
-/** What somebody has to say against a link, sent to the operator. */
+/** A form that reports a link to the operator. */
 export function ReportDialog({ code, onClose, onSent }: ReportDialogProps) {
   const id = useId();
   const [reason, setReason] = useState<BlockReason | ''>('');

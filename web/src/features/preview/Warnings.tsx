@@ -4,7 +4,7 @@ import { readable } from '../../lib/hosts';
 import { messages } from './messages';
 import styles from './Warnings.module.css';
 
-/** The warnings of a preview, each as a sentence. Leaves out those that this page does not know. */
+/** The warnings of a preview, each as a sentence. Omits those that this page does not know. */
 export function Warnings({ preview }: { preview: Preview }) {
   const sentences = preview.warnings.flatMap((warning) => {
     const text = texts[warning]?.(preview);
@@ -30,7 +30,7 @@ const texts: Partial<Record<string, (preview: Preview) => ReactNode>> = {
   'unusual port': ({ long_link: url }) => messages.port(url ? new URL(url).port : ''),
 };
 
-/** Isolated, because a host name may run from right to left. */
+/** A host name, isolated because it may run from right to left. */
 function Name({ host }: { host: string }) {
   return <bdi translate="no">{readable(host) ?? host}</bdi>;
 }

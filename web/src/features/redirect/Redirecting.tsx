@@ -11,11 +11,13 @@ const LATE = 2_000;
 
 interface RedirectingProps {
   code: string;
-  /** The link leads nowhere any more. */
+  /** Called if the link no longer redirects. */
   onOver: (over: Over) => void;
 }
 
-/** Looks a code up and goes where it leads; the way home shows when that takes long. */
+/**
+ * Resolves a code and goes to its destination. Shows a link to the home page if that takes long.
+ */
 export function Redirecting({ code, onOver }: RedirectingProps) {
   const navigate = useNavigate();
   const [late, setLate] = useState(false);
@@ -41,7 +43,7 @@ export function Redirecting({ code, onOver }: RedirectingProps) {
         void navigate(paths.home, { replace: true });
       }
     };
-    // A visit is counted, so an effect that is taken back at once must not have asked.
+    // The call counts a visit, so an effect that is cleaned up at once must not make it.
     const start = setTimeout(() => void look());
     return () => {
       clearTimeout(start);

@@ -1,7 +1,7 @@
 import { contact } from '../../lib/config';
 import { messages } from './messages';
 
-/** Says who blocked a link, and whom to contact where there is an address. */
+/** Says who blocked a link, and whom to contact if there is an address. */
 export function WhyBlocked() {
   const address = contact();
   return (

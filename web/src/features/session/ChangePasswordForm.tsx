@@ -11,7 +11,7 @@ import { account as texts, failureText, login, messages } from './messages';
 import { PasswordRules } from './PasswordRules';
 import { isGoodPassword } from './rules';
 
-/** A new password for the account. The session goes on here, and ends everywhere else. */
+/** A form for a new password. The session continues here and ends everywhere else. */
 export function ChangePasswordForm({ account }: { account: Account }) {
   const rulesId = useId();
   const form = useRef<HTMLFormElement>(null);

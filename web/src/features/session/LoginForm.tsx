@@ -3,7 +3,7 @@ import { failureCode, verifyUser } from '../../api';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { showToast } from '../../components/toast';
-import { currentSession, deviceMark, rememberDevice, startSession } from '../../lib/session';
+import { currentSession, deviceToken, rememberDevice, startSession } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { failureText, login, messages } from './messages';
@@ -26,8 +26,9 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
     setFailed('');
     setWrong(undefined);
     try {
-      const session = await verifyUser({ email: email.trim(), password, device: deviceMark() });
-      // Who went on to another page is logged in there; one who is so by another way stays that.
+      const session = await verifyUser({ email: email.trim(), password, device: deviceToken() });
+      // A user who went on to another page is logged in there, unless a session has begun
+      // meanwhile.
       if (!isHere() && currentSession()) return;
       rememberDevice(session.device);
       startSession(session, session.username);

@@ -7,11 +7,11 @@ import { passwordRules } from './rules';
 interface PasswordRulesProps {
   id: string;
   password: string;
-  /** The form was sent with a rule unmet: those are pointed at. */
+  /** Whether to highlight unmet rules, because the form was submitted with them. */
   insist: boolean;
 }
 
-/** Ticks while one types; each change is announced with its rule. */
+/** The rules of a password, updated while typing. Each change is announced with its rule. */
 export function PasswordRules({ id, password, insist }: PasswordRulesProps) {
   return (
     <ul id={id} className={styles.rules} aria-live="polite" aria-relevant="text">

@@ -15,7 +15,7 @@ interface Problems {
   email?: string | undefined;
   password?: boolean;
   username?: string | undefined;
-  /** Counts the tries, so that the same problem is announced again. */
+  /** Counts the attempts, so that the same problem is announced again. */
   attempt: number;
 }
 
@@ -32,7 +32,7 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
   const [failed, setFailed] = useState('');
   const isHere = useHere();
 
-  /** The same password is hashed once, so that a second try sends the same four fields. */
+  /** Hashes a password once, so that another attempt sends the same four fields. */
   const hashOnce = async () => {
     if (hashed.current?.plain !== password) {
       hashed.current = { plain: password, made: await hashPassword(password) };
@@ -45,7 +45,7 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
     setFailed('');
     try {
       await registerUser({ ...user, ...(await hashOnce()) });
-      // Of somebody who logged in meanwhile another name is known.
+      // Keep the name of a user who has logged in meanwhile.
       if (!currentSession()) rememberUsername(user.username);
       if (isHere()) onRegistered(user.email);
     } catch (error) {

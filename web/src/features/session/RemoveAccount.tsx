@@ -50,7 +50,7 @@ function RemoveForm({ account, onRemoved, onClose }: RemoveAccountProps & { onCl
     try {
       await removeAccount(account, password);
       forgetUsername();
-      // First to another page: on this one the end of a session leads elsewhere.
+      // Leave the page first: on this one, the end of a session redirects elsewhere.
       if (isHere()) onRemoved();
       endSession();
       tellDone(texts.deleted);

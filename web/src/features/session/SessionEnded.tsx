@@ -1,7 +1,7 @@
 import { useSessionEnded } from '../../lib/session';
 import { messages } from './messages';
 
-/** Says why one is asked to log in again, for as long as that is so. */
+/** Says why the user must log in again, while that is the case. */
 export function SessionEnded() {
   return useSessionEnded() && <p role="alert">{messages.sessionEnded}</p>;
 }

@@ -7,7 +7,10 @@ export interface HashedPassword {
   salt: string;
 }
 
-/** A fresh salt and the hash made with it, in slices that leave the page alive. */
+/**
+ * Returns a new salt and the hash of a password with it. Hashes in slices, so that the page stays
+ * responsive.
+ */
 export async function hashPassword(plain: string): Promise<HashedPassword> {
   const salt = await genSalt(COST);
   return { password: await hash(plain, salt), salt };

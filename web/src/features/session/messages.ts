@@ -59,7 +59,7 @@ export const account = {
   deleted: 'Your account was deleted.',
 };
 
-/** The text for a failure that has no text of its own. */
+/** Returns the text for a failure without a text of its own. */
 export function failureText(error: unknown): string {
   const { code, retryAfter } =
     error instanceof Failure ? error : { code: 'failed', retryAfter: undefined };

@@ -1,10 +1,10 @@
 import { codePoints } from '../../lib/text';
 import { register } from './messages';
 
-const LONGEST_EMAIL = 254;
-const LONGEST_USERNAME = 30;
-/** bcrypt reads no further. */
-const LONGEST_PASSWORD_BYTES = 72;
+const MAX_EMAIL = 254;
+const MAX_USERNAME = 30;
+/** bcrypt ignores further bytes. */
+const MAX_PASSWORD_BYTES = 72;
 
 export interface PasswordRule {
   name: keyof typeof register.rules;
@@ -19,7 +19,7 @@ export const passwordRules: PasswordRule[] = [
   {
     name: 'bytes',
     isMet: (password) =>
-      password !== '' && new TextEncoder().encode(password).length <= LONGEST_PASSWORD_BYTES,
+      password !== '' && new TextEncoder().encode(password).length <= MAX_PASSWORD_BYTES,
   },
 ];
 
@@ -29,12 +29,12 @@ export function isGoodPassword(password: string): boolean {
 
 export function emailProblem(email: string): string | undefined {
   if (email === '') return register.noEmail;
-  if (!email.includes('@') || email.length > LONGEST_EMAIL) return register.badEmail;
+  if (!email.includes('@') || email.length > MAX_EMAIL) return register.badEmail;
   return undefined;
 }
 
 export function usernameProblem(username: string): string | undefined {
   if (username === '') return register.noUsername;
-  if (codePoints(username) > LONGEST_USERNAME) return register.longUsername;
+  if (codePoints(username) > MAX_USERNAME) return register.longUsername;
   return undefined;
 }

@@ -6,29 +6,34 @@ import styles from './Ending.module.css';
 import { messages } from './endingMessages';
 import { endingProblem } from './endings';
 
-/** What the shortener asks of the field. */
+/** Methods of the field for the shortener. */
 export interface EndingHandle {
-  /** The ending that was chosen, '' for none; null for one that cannot be, which is pointed at. */
+  /**
+   * Returns the custom ending, '' for none. For an invalid one, moves the focus to it and returns
+   * null.
+   */
   take: () => string | null;
-  /** Another link has it. */
+  /** Marks the ending as taken. */
   refuse: () => void;
-  /** A link was made with it. */
+  /** Clears the field after a link was created with it. */
   clear: () => void;
 }
 
-/** Milliseconds without another letter after which the server is asked. */
-const REST = 300;
+/** Milliseconds without typing after which the server is asked. */
+const CHECK_DELAY = 300;
 
 type Answer = 'asked' | 'free' | 'taken' | 'unknown';
 
-/** The field for an ending of one's own. It says while one types whether a link can have it. */
+/**
+ * The field for a custom ending. While the user types, it shows whether the ending is available.
+ */
 export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
   const id = useId();
   const details = useRef<HTMLDetailsElement>(null);
   const [text, setText] = useState('');
-  /** What was found of which ending. */
+  /** Result of the last check, with the checked ending. */
   const [found, setFound] = useState<{ ending: string; answer: Answer } | null>(null);
-  /** Counts the tries to use an ending that cannot be, so that each is announced. */
+  /** Counts the attempts to use an invalid ending, so that each is announced. */
   const [attempt, setAttempt] = useState(0);
   const ending = text.trim();
   const problem = endingProblem(ending);
@@ -49,7 +54,7 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
         setFound({ ending, answer: 'unknown' });
       }
     };
-    const timer = setTimeout(() => void ask(), REST);
+    const timer = setTimeout(() => void ask(), CHECK_DELAY);
     return () => {
       clearTimeout(timer);
       left.abort();

@@ -1,4 +1,4 @@
-/** What comes for guests alone: their links of earlier visits, and what they can do with each. */
+/** Guest links: links of earlier visits and their actions. Loads for guests only. */
 import { useEffect, useId, useState } from 'react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link as RouteLink } from 'react-router-dom';
@@ -20,10 +20,12 @@ import { LinkActions, Of, UndoLine, Views } from './LinkActions';
 import { messages } from './guestMessages';
 import { useResults, type Result } from './ResultsProvider';
 
-/** How many more are shown at a time. */
+/** Number of links that 'Show more' adds. */
 const MORE = 20;
 
-/** Beside the plate of a link that was made in this visit, or in its place once it was removed. */
+/**
+ * Actions beside the plate of a link created in this visit, or in its place once it was removed.
+ */
 export function PlateActions({ result: { code, owner, removed } }: { result: Result }) {
   return owner.kind === 'guest' ? (
     <GuestPlateActions code={code} guest={owner} removed={removed === true} />
@@ -54,17 +56,17 @@ function GuestPlateActions({
 
 interface GuestLinksProps {
   owner: Guest;
-  /** How many are shown at first. */
-  most: number;
+  /** Number of links shown at first. */
+  max: number;
 }
 
-/** The links that were made in this browser before; those of this visit are plates. */
-export function GuestLinks({ owner, most }: GuestLinksProps) {
+/** Links created in this browser before this visit. Those of this visit are plates. */
+export function GuestLinks({ owner, max }: GuestLinksProps) {
   const id = useId();
   const { results } = useResults();
   const query = useInfiniteQuery(linksOf(owner), cache);
-  const [shown, setShown] = useState(most);
-  /** Links that were removed or brought back on this page: they keep their places. */
+  const [shown, setShown] = useState(max);
+  /** Links removed or restored on this page. They keep their positions. */
   const [changed, setChanged] = useState<readonly { link: Link; removed: boolean }[]>([]);
   const total = query.data?.pages.at(-1)?.total;
 

@@ -1,4 +1,4 @@
-/** What a guest can do with a link, beside its plate and in its row. */
+/** Actions of a guest's link, beside its plate and in its row. */
 import { useState } from 'react';
 import { Link } from 'react-router-dom';
 import type { Link as KnownLink } from '../../api';
@@ -15,12 +15,12 @@ import { formatNumber } from '../../lib/format';
 import type { Guest } from '../../lib/owner';
 import { canShare, share } from '../../lib/share';
 import { useHere } from '../../lib/useHere';
-import { changeLife } from './guestCache';
+import { removeOrRestore } from './guestCache';
 import { messages } from './guestMessages';
 import styles from './LinkActions.module.css';
 
 interface LinkActionsProps {
-  /** As much of it as is known. */
+  /** The known fields of the link. */
   link: Pick<KnownLink, 'code' | 'scan_code'>;
   guest: Guest;
   onRemoved: () => void;
@@ -68,7 +68,7 @@ export function LinkActions({ link, guest, onRemoved }: LinkActionsProps) {
   );
 }
 
-/** Tells for a screen reader one of many buttons with the same word from the others. */
+/** Distinguishes buttons with the same text for screen readers. */
 export function Of({ code }: { code: string }) {
   return <VisuallyHidden>{shortAddress(code)}</VisuallyHidden>;
 }
@@ -79,7 +79,7 @@ interface UndoLineProps {
   onRestored: () => void;
 }
 
-/** Stands where a link was that was removed. */
+/** Replaces a removed link. */
 export function UndoLine({ code, guest, onRestored }: UndoLineProps) {
   const [busy, change] = useChange(guest, code);
   const undo = async () => {
@@ -97,7 +97,7 @@ export function UndoLine({ code, guest, onRestored }: UndoLineProps) {
   );
 }
 
-/** '1,204 views', which lead to the statistics. */
+/** A link to the statistics, such as '1,204 views'. */
 export function Views({ code, views }: { code: string; views: number | null }) {
   return (
     <Link className={styles.views} to={linkPath(code)}>
@@ -120,7 +120,7 @@ function useChange(
   const run = async (change: 'remove' | 'restore') => {
     if (busy) return false;
     setBusy(true);
-    const done = await changeLife(guest, code, change);
+    const done = await removeOrRestore(guest, code, change);
     if (isHere()) setBusy(false);
     return done;
   };

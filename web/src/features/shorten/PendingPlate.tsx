@@ -9,19 +9,21 @@ import type { Wait } from './wait';
 
 interface PendingPlateProps {
   url: string;
-  /** The wait that the server asked for; once there was one, giving up is offered to the end. */
+  /**
+   * The wait that the server asked for. After the first one, the button to cancel stays to the end.
+   */
   wait: Wait | null;
   onGiveUp: () => void;
 }
 
-/** The place of the plate while its address is being made. */
+/** Replaces the plate while its short URL is created. */
 export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
   const working = useOnline() ? messages.working : messages.waiting;
   const until = wait?.until ?? null;
 
   return (
     <div className={styles.plate}>
-      {/* A screen reader hears how long it is, and not each second of it. */}
+      {/* Screen readers announce the duration, not each second of it. */}
       <Spinner label={wait && until !== null ? wait.words : working} />
       <span className={styles.text}>
         <span className={styles.words} aria-hidden="true">

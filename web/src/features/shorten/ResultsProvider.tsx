@@ -5,7 +5,7 @@ export interface Result {
   code: string;
   url: string;
   owner: Owner;
-  /** Its owner removed it just now, and may want it back. */
+  /** Whether the owner just removed it and may restore it. */
   removed?: boolean;
 }
 
@@ -14,7 +14,7 @@ interface Results {
   results: Result[];
   add: (result: Result) => void;
   setRemoved: (code: string, removed: boolean) => void;
-  /** Forgets what was removed. */
+  /** Drops removed links. */
   settle: () => void;
 }
 
@@ -26,14 +26,16 @@ const ResultsContext = createContext<Results>({
 });
 
 /**
- * Keeps what was shortened in this visit, on whichever page: an account's while its session lasts,
- * a guest's while the browser has its key. A guest's is not shown while an account is logged in.
+ * Keeps the links shortened in this visit across pages.
+ *
+ * An account's links are kept while its session lasts, and a guest's links while the browser has
+ * the guest key. A guest's links are not shown while an account is logged in.
  */
 export function ResultsProvider({ children }: { children: ReactNode }) {
   const [made, setMade] = useState<Result[]>([]);
   const current = useOwner();
   const guest = useGuest();
-  // An answer may come after the session that asked for it.
+  // A response may arrive after the session of its request.
   const isKept = ({ owner }: Result) =>
     owner.kind === 'nobody' || owner === current || owner === guest;
   if (!made.every(isKept)) setMade(made.filter(isKept));

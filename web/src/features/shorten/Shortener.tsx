@@ -24,16 +24,16 @@ import { SignPlate } from './SignPlate';
 import { useShortening } from './useShortening';
 
 interface ShortenerProps {
-  /** The home page alone insists on a scheme, or the product's own host, in the text. */
+  /** Whether the text must contain a scheme or the product's own host, as only on the home page. */
   wantsScheme?: boolean;
-  /** Puts the cursor into the field when the document opens here, on a wide screen. */
+  /** Whether to focus the field when the document opens on this page, on a wide screen. */
   focused?: boolean;
 }
 
-/** Most of a guest's earlier links that are shown at first. */
+/** Maximum number of a guest's earlier links shown at first. */
 const EARLIER = 5;
 
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+/** Nothing is chained to the import(): the build would make it part of the import(). */
 const loadEnding = () => import('./Ending');
 const loadGuestLinks = () => import('./GuestLinks');
 
@@ -49,10 +49,10 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
   const ending = useRef<EndingHandle>(null);
   const endingPart = usePart(loadEnding, owner.kind === 'account');
   const guestPart = usePart(loadGuestLinks, owner.kind === 'guest');
-  // For these there is room before they come, so that nothing moves then.
+  // Reserve space for these links before they load, so that the layout does not shift.
   const [earlier] = useState(() => Math.min(guestLinks() - results.length, EARLIER));
 
-  /** The link goes back to where it came from, unless another one stands there. */
+  /** Puts the link back into the field, unless the field contains another one. */
   const handBack = (url: string) => {
     if (field.current?.value === '') field.current.value = url;
   };
@@ -65,7 +65,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     },
   });
 
-  // What was removed is undone for as long as its line stands.
+  // A removal can be undone only while its line is shown.
   useEffect(() => settle, [settle]);
 
   useEffect(() => {
@@ -90,7 +90,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     giveUp();
   };
 
-  /** The second half of a double click finds the field cleared: nobody meant that one. */
+  /** Ignores the second click of a double click, which finds the field cleared. */
   const onClick = (event: MouseEvent) => {
     if (event.detail > 1 && field.current?.value === '') event.preventDefault();
   };
@@ -154,7 +154,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
           className={earlier > 0 ? styles.earlier : undefined}
           style={{ '--earlier': earlier } as CSSProperties}
         >
-          {guestPart && <guestPart.GuestLinks owner={owner} most={EARLIER} />}
+          {guestPart && <guestPart.GuestLinks owner={owner} max={EARLIER} />}
         </div>
       )}
     </div>

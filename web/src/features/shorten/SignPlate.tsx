@@ -11,18 +11,18 @@ import styles from './SignPlate.module.css';
 
 interface SignPlateProps {
   result: Result;
-  /** An earlier one: the same plate, read from nearer. */
+  /** Whether to draw the plate small, for an earlier link. */
   small?: boolean;
-  /** What else its owner can do, where that has come. */
+  /** Further actions of the owner, once they have loaded. */
   actions?: ComponentType<{ result: Result }> | undefined;
 }
 
-/** A link that was made. The whole plate copies its address. */
+/** A created link. The whole plate is a button that copies its short URL. */
 export function SignPlate({ result, small = false, actions: Actions }: SignPlateProps) {
   const [copied, copy] = useCopy();
   if (result.removed) return Actions && <Actions result={result} />;
   const address = shortAddress(result.code);
-  // The longer of the two lines the address may fall into; the type shrinks until it fits.
+  // Length of the longer line if the URL breaks into two. The font shrinks until it fits.
   const longest = Math.max(address.length - result.code.length - 1, result.code.length + 1);
   return (
     <div>

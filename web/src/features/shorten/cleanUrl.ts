@@ -1,6 +1,8 @@
 /**
- * Removes what surrounds a pasted URL and never changes its inside. The back end has the same rule,
- * which services/links/domain/url_cleaning.py explains; tests/links/url_cases.json tests both.
+ * Removes the characters around a pasted URL, and never changes its inside.
+ *
+ * The backend has the same rule, which services/links/domain/url_cleaning.py explains.
+ * tests/links/url_cases.json tests both.
  */
 
 const OPENING = '([{<（〈《【';
@@ -46,12 +48,12 @@ export function cleanUrl(text: string): string {
   return all.slice(start, end).join('');
 }
 
-/** The quotes of the same kind, '' for what is no quote. */
+/** Returns all quotes of the same kind, '' if the character is not a quote. */
 function quoteKind(character: string): string {
   return [DOUBLE_QUOTES, SINGLE_QUOTES].find((kind) => kind.includes(character)) ?? '';
 }
 
-/** The index of the partner of each bracket that has one. */
+/** Returns the index of the partner of each bracket that has one. */
 function partnersOf(characters: readonly string[]): Map<number, number> {
   const partners = new Map<number, number>();
   const open = Array.from(OPENING, (): number[] => []);

@@ -1,9 +1,9 @@
-/** What an ending that somebody chose must be. The server decides; here it is told ahead of it. */
+/** Rules of custom endings. The server decides; the page gives feedback earlier. */
 import { isCode, isReserved } from '../../lib/codes';
 
 export type EndingProblem = 'letters' | 'length' | 'reserved';
 
-/** Why no link can have this ending; null where one could, and for none at all. */
+/** Returns why no link can have this ending, or null if one can or the ending is empty. */
 export function endingProblem(ending: string): EndingProblem | null {
   if (ending === '') return null;
   if (!/^[\w-]*$/.test(ending)) return 'letters';

@@ -1,13 +1,13 @@
-/** What a guest owns, in the cache, newest first. */
+/** A guest's links in the query cache, newest first. */
 import { infiniteQueryOptions } from '@tanstack/react-query';
-import { failureCode, removeLinks, restoreLinks, showLinks, whenLinkMade } from '../../api';
+import { failureCode, removeLinks, restoreLinks, showLinks, onLinkCreated } from '../../api';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { showToast } from '../../components/toast';
 import type { Guest } from '../../lib/owner';
 import { messages } from './guestMessages';
 
-/** Links that are asked for at a time. */
+/** Links per page. */
 const PAGE = 20;
 
 export function linksOf(guest: Guest) {
@@ -19,20 +19,20 @@ export function linksOf(guest: Guest) {
       }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ cursor }) => cursor,
-    // The link may have been changed on its own page meanwhile.
+    // A link may have been changed on its own page.
     staleTime: 0,
-    // The list says it where it stands.
+    // The list shows the failure itself.
     meta: { onFailure: () => undefined },
   });
 }
 
-// It stands there as a plate; what is counted is asked for anew.
-whenLinkMade((_link, owner) => {
-  if (owner.kind === 'guest') askAnew(owner);
+// The new link is shown as a plate. Refetch the counts.
+onLinkCreated((_link, owner) => {
+  if (owner.kind === 'guest') invalidate(owner);
 });
 
-/** Removes a link, or takes that back; answers whether it worked, and tells where it did not. */
-export async function changeLife(
+/** Removes or restores a link. Returns whether that succeeded, and shows a toast if not. */
+export async function removeOrRestore(
   guest: Guest,
   code: string,
   change: 'remove' | 'restore',
@@ -44,10 +44,10 @@ export async function changeLife(
     showToast(messages.failed[failureCode(error) === 'no-exist' ? 'gone' : change]);
     return false;
   }
-  askAnew(guest);
+  invalidate(guest);
   return true;
 }
 
-function askAnew(guest: Guest): void {
+function invalidate(guest: Guest): void {
   void cache.invalidateQueries({ queryKey: keys.all(guest) });
 }

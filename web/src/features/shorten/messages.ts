@@ -1,4 +1,4 @@
-/** Texts of the shortener. Those of a guest's links and of a custom ending load with these. */
+/** Texts of the shortener. Those of guest links and of custom endings load with their parts. */
 import { fromNow } from '../../lib/format';
 import type { UrlProblem } from './url';
 

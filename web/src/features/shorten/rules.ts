@@ -1,4 +1,4 @@
-/** Loads the rules of a link: they are not needed before the first interaction. */
+/** Lazy loading of the rules of URLs, which are not needed before the first interaction. */
 import type * as url from './url';
 
 type Rules = typeof url;

@@ -1,17 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../api';
-import { backoff, createShortening, TRY_LIMIT, type Outcome, type Request } from './shortening';
+import {
+  backoff,
+  createShortening,
+  ATTEMPT_TIMEOUT,
+  type Outcome,
+  type Request,
+} from './shortening';
 
 const failed = () => new Failure('createShortLink', 'failed');
 const taken = () => new Failure('createShortLink', 'aborted');
 
-/** Each submission meets the next of these answers; the last one stays. */
+/** Returns a Shortening whose requests get these answers in turn. The last one repeats. */
 function setUp(...answers: (() => Promise<string>)[]) {
   const requests: (Request & { signal: AbortSignal })[] = [];
   const outcomes: Outcome[] = [];
   const browser = new EventTarget();
   const log = vi.fn();
-  const loadAnew = vi.fn(() => true);
+  const reload = vi.fn(() => true);
   const waits = vi.fn();
   let codes = 0;
   const shortening = createShortening(
@@ -24,23 +30,23 @@ function setUp(...answers: (() => Promise<string>)[]) {
       newCode: () => `code000${++codes}`,
       random: () => 0.5,
       log,
-      loadAnew,
+      reload,
       waits,
       browser,
     },
     (outcome) => outcomes.push(outcome),
   );
-  return { shortening, requests, outcomes, browser, log, loadAnew, waits };
+  return { shortening, requests, outcomes, browser, log, reload, waits };
 }
 
 const link = { url: 'https://example.com/', owner: { kind: 'nobody' } as const };
 const settle = (duration = 0) => vi.advanceTimersByTimeAsync(duration);
 
-describe('the true spinner', () => {
+describe('a submission', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('answers with the short code', async () => {
+  it('reports the short code', async () => {
     const { shortening, outcomes, requests } = setUp(() => Promise.resolve('code0001'));
     shortening.submit(link);
     await settle();
@@ -48,7 +54,7 @@ describe('the true spinner', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('tries the same code and link again after 1 s, 2 s, 4 s, up to 30 s', async () => {
+  it('retries with the same code and link after 1 s, 2 s, 4 s, up to 30 s', async () => {
     const { shortening, requests, outcomes, log } = setUp(() => Promise.reject(failed()));
     shortening.submit(link);
     await settle();
@@ -65,19 +71,19 @@ describe('the true spinner', () => {
     shortening.stop();
   });
 
-  it('spreads its waits by a fifth to either side', () => {
+  it('varies its waits randomly by up to 20%', () => {
     expect(backoff(0, 0)).toBeCloseTo(800);
     expect(backoff(0, 1)).toBeCloseTo(1200);
     expect(backoff(20, 0.5)).toBeCloseTo(30_000);
   });
 
-  it('gives a try 70 s and then tries again', async () => {
+  it('aborts an attempt after 70 s and retries', async () => {
     const { shortening, requests, outcomes } = setUp(
       () => new Promise<never>(() => undefined),
       () => Promise.resolve('code0001'),
     );
     shortening.submit(link);
-    await settle(TRY_LIMIT - 1);
+    await settle(ATTEMPT_TIMEOUT - 1);
     expect(requests[0]?.signal.aborted).toBe(false);
     await settle(1);
     expect(requests[0]?.signal.aborted).toBe(true);
@@ -86,7 +92,7 @@ describe('the true spinner', () => {
     expect(outcomes).toHaveLength(1);
   });
 
-  it('tries at once when the browser is back online', async () => {
+  it('retries at once when the browser is back online', async () => {
     const { shortening, requests, browser } = setUp(() => Promise.reject(failed()));
     shortening.submit(link);
     await settle(1000 + 2000 + 4000);
@@ -99,7 +105,7 @@ describe('the true spinner', () => {
     shortening.stop();
   });
 
-  it('takes a fresh code at once when one is taken', async () => {
+  it('replaces a taken code at once', async () => {
     const { shortening, requests, outcomes, log } = setUp(
       () => Promise.reject(taken()),
       () => Promise.resolve('code0002'),
@@ -111,7 +117,7 @@ describe('the true spinner', () => {
     expect(log).not.toHaveBeenCalled();
   });
 
-  it('draws no other code where its owner chose one', async () => {
+  it('does not replace a custom code', async () => {
     const { shortening, requests, outcomes } = setUp(() => Promise.reject(taken()));
     shortening.submit({ ...link, ending: 'fiesta' });
     await settle();
@@ -119,7 +125,7 @@ describe('the true spinner', () => {
     expect(outcomes).toEqual([{ kind: 'taken', url: link.url }]);
   });
 
-  it('does not storm a server that says every code is taken', async () => {
+  it('does not flood a server that reports every code as taken', async () => {
     const { shortening, requests } = setUp(() => Promise.reject(taken()));
     shortening.submit(link);
     await settle();
@@ -127,7 +133,7 @@ describe('the true spinner', () => {
     shortening.stop();
   });
 
-  it('keeps the code of a try that may have arrived', async () => {
+  it('keeps the code of an attempt that may have succeeded', async () => {
     const { shortening, requests } = setUp(
       () => Promise.reject(taken()),
       () => Promise.reject(failed()),
@@ -153,7 +159,7 @@ describe('the true spinner', () => {
     expect(outcomes).toEqual([outcome]);
   });
 
-  it('waits as long as it is asked to, online or not', async () => {
+  it('waits as long as the server asks, online or not', async () => {
     const { shortening, requests, browser, waits } = setUp(
       () => Promise.reject(new Failure('createShortLink', 'resource-exhausted', '', 45_000)),
       () => Promise.resolve('code0001'),
@@ -169,7 +175,7 @@ describe('the true spinner', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('says nothing of a wait that was left', async () => {
+  it('does not report the end of a stopped wait', async () => {
     const { shortening, waits } = setUp(() =>
       Promise.reject(new Failure('createShortLink', 'resource-exhausted', '', 45_000)),
     );
@@ -180,7 +186,7 @@ describe('the true spinner', () => {
     expect(waits.mock.calls).toEqual([[45_000]]);
   });
 
-  it('goes on like after any failure when no time is named', async () => {
+  it('backs off as after any failure if the server names no time', async () => {
     const { shortening, requests } = setUp(() =>
       Promise.reject(new Failure('createShortLink', 'resource-exhausted')),
     );
@@ -190,7 +196,7 @@ describe('the true spinner', () => {
     shortening.stop();
   });
 
-  it('lets a new submission replace the old one', async () => {
+  it('is replaced by a new submission', async () => {
     let answerFirst: (code: string) => void = () => undefined;
     const { shortening, requests, outcomes } = setUp(
       () => new Promise((resolve) => (answerFirst = resolve)),
@@ -207,7 +213,7 @@ describe('the true spinner', () => {
     ]);
   });
 
-  it('is silent after it was left', async () => {
+  it('does nothing after it was stopped', async () => {
     const { shortening, requests, outcomes } = setUp(() => Promise.reject(failed()));
     shortening.submit(link);
     await settle();
@@ -218,7 +224,7 @@ describe('the true spinner', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('takes anything thrown, a code that did not load too, for a failing call', async () => {
+  it('treats any error as a failed call, including code that does not load', async () => {
     const { shortening, requests, outcomes } = setUp(
       () => Promise.reject(new TypeError('Failed to fetch dynamically imported module')),
       () => Promise.resolve('code0001'),

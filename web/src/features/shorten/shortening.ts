@@ -1,6 +1,7 @@
 /**
- * One submission at a time, tried until it is answered: the spinner it drives is true, because as
- * long as it turns something is really being tried or is waiting for its next try.
+ * Submits one link at a time and retries until the server responds.
+ *
+ * The spinner is accurate: while it is shown, an attempt is in flight or waiting for its time.
  */
 import { Failure, failureCode, failureReason } from '../../api';
 import type { Owner } from '../../lib/owner';
@@ -8,7 +9,7 @@ import type { Owner } from '../../lib/owner';
 export interface Submission {
   url: string;
   owner: Owner;
-  /** The code that its owner chose; without one they are drawn until one is free. */
+  /** Custom code. Without one, random codes are tried until one is free. */
   ending?: string;
 }
 
@@ -21,7 +22,7 @@ export interface Request {
 export type Outcome =
   | { kind: 'shortened'; code: string; url: string }
   | { kind: 'refused'; problem: 'invalid' | 'blocked' }
-  /** Another link has the chosen code. */
+  /** Another link has the custom code. */
   | { kind: 'taken'; url: string }
   | { kind: 'invalid-token' };
 
@@ -30,11 +31,13 @@ export interface Ports {
   newCode: () => string;
   random: () => number;
   log: (error: unknown) => void;
-  /** Loads a newer page that goes on with the link; answers whether it does. */
-  loadAnew: (url: string) => boolean;
-  /** How long the server asked to be left alone, in milliseconds; null when it is asked again. */
+  /** Loads a newer page that continues with the link. Returns whether it does. */
+  reload: (url: string) => boolean;
+  /**
+   * Called with the milliseconds that the server asked to wait, and with null when the wait ends.
+   */
   waits: (duration: number | null) => void;
-  /** Fires `online` when the browser is back. */
+  /** Fires `online` when the browser is back online. */
   browser: EventTarget;
 }
 
@@ -43,13 +46,16 @@ export interface Shortening {
   stop: () => void;
 }
 
-export const TRY_LIMIT = 70_000;
+export const ATTEMPT_TIMEOUT = 70_000;
 const FIRST_WAIT = 1_000;
-const LONGEST_WAIT = 30_000;
+const MAX_WAIT = 30_000;
 const JITTER = 0.2;
-const LONGEST_TIMER = 2 ** 31 - 1;
-/** A code that is taken is replaced at once; a server that says so of every code is a failing one. */
-const FRESH_CODES_IN_A_ROW = 5;
+const MAX_TIMER = 2 ** 31 - 1;
+/**
+ * Number of codes tried in a row. A taken code is replaced at once, but a server that reports every
+ * code as taken counts as failing.
+ */
+const MAX_CODES_IN_A_ROW = 5;
 
 export function createShortening(ports: Ports, onOutcome: (outcome: Outcome) => void): Shortening {
   let running: AbortController | undefined;
@@ -83,7 +89,7 @@ async function untilAnswered(
   let taken = 0;
   while (!left.aborted) {
     try {
-      const short = await oneTry({ url, owner, code }, ports, left);
+      const short = await attempt({ url, owner, code }, ports, left);
       return { kind: 'shortened', code: short, url };
     } catch (error) {
       if (isAborted(left)) return undefined;
@@ -93,13 +99,13 @@ async function untilAnswered(
       } else if (failure === 'aborted') {
         code = ports.newCode();
         taken += 1;
-        if (taken % FRESH_CODES_IN_A_ROW !== 0) continue;
+        if (taken % MAX_CODES_IN_A_ROW !== 0) continue;
       } else if (failure === 'invalid-argument') {
         const isBlocked = failureReason(error) === 'URL_REFUSED';
         return { kind: 'refused', problem: isBlocked ? 'blocked' : 'invalid' };
       } else if (failure === 'invalid-token') {
         return { kind: 'invalid-token' };
-      } else if (failure === 'outdated' && ports.loadAnew(url)) {
+      } else if (failure === 'outdated' && ports.reload(url)) {
         return undefined;
       }
       ports.log(error);
@@ -118,17 +124,17 @@ async function untilAnswered(
   return undefined;
 }
 
-/** Read anew: what was false before an await need not be so after it. */
+/** Reads the flag again: it may have changed during an await. */
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-async function oneTry(request: Request, ports: Ports, left: AbortSignal): Promise<string> {
+async function attempt(request: Request, ports: Ports, left: AbortSignal): Promise<string> {
   const mine = new AbortController();
   const abort = () => mine.abort();
-  const timer = setTimeout(abort, TRY_LIMIT);
+  const timer = setTimeout(abort, ATTEMPT_TIMEOUT);
   left.addEventListener('abort', abort);
-  // The call is raced as well as told: a load that hangs knows nothing of a signal.
+  // Reject as well as abort: a hanging import() does not observe the signal.
   const aborted = new Promise<never>((_resolve, reject) => {
     mine.signal.addEventListener('abort', () =>
       reject(new Failure('createShortLink', 'failed', 'no answer in time')),
@@ -143,11 +149,11 @@ async function oneTry(request: Request, ports: Ports, left: AbortSignal): Promis
 }
 
 export function backoff(failures: number, random: number): number {
-  const base = Math.min(FIRST_WAIT * 2 ** failures, LONGEST_WAIT);
+  const base = Math.min(FIRST_WAIT * 2 ** failures, MAX_WAIT);
   return base * (1 - JITTER + 2 * JITTER * random);
 }
 
-/** Waits; answers true when the browser came back online and the wait was cut short. */
+/** Waits. Resolves to true if the browser came back online and ended the wait. */
 function wait(duration: number, left: AbortSignal, browser?: EventTarget): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (online: boolean) => {
@@ -158,7 +164,7 @@ function wait(duration: number, left: AbortSignal, browser?: EventTarget): Promi
     };
     const onLeft = () => end(false);
     const onOnline = () => end(true);
-    const timer = setTimeout(() => end(false), Math.min(duration, LONGEST_TIMER));
+    const timer = setTimeout(() => end(false), Math.min(duration, MAX_TIMER));
     left.addEventListener('abort', onLeft);
     browser?.addEventListener('online', onOnline);
   });

@@ -13,12 +13,12 @@ interface Case {
   public_url?: string;
 }
 
-// Read at run time: it holds lone surrogates, which a bundler's JSON loader refuses.
+// Read at run time: it contains lone surrogates, which a bundler's JSON loader refuses.
 const table = JSON.parse(
   readFileSync(new URL('../../../../tests/links/url_cases.json', import.meta.url), 'utf8'),
 ) as { public_url: string; cases: Case[] };
 
-describe('the rules of a link', () => {
+describe('the rules of URLs', () => {
   it.each(table.cases)('$name', ({ input, stored, home, elsewhere, public_url }) => {
     const publicUrl = public_url ?? table.public_url;
     const onHome = checkUrl(input, { publicUrl, wantsScheme: true });

@@ -1,7 +1,9 @@
 /**
- * The rules a link must keep. The back end has the same rules in Python; both are held to
- * tests/links/url_cases.json. The page sends the cleaned text and the server decides;
- * what is decided here is only which message is shown without asking it.
+ * Rules of the URLs that can be shortened.
+ *
+ * The backend has the same rules in Python. tests/links/url_cases.json tests both. The page sends
+ * the cleaned text and the server decides. The check here only chooses the messages that need no
+ * request.
  */
 import { addressedCode } from '../../lib/codes';
 import { codePoints } from '../../lib/text';
@@ -15,7 +17,7 @@ export type UrlVerdict = { ok: true; stored: string } | { ok: false; problem: Ur
 
 interface Rules {
   publicUrl: string;
-  /** The home page wants a scheme, or the product's own host, in the text. */
+  /** Whether the text must contain a scheme or the product's own host, as on the home page. */
   wantsScheme: boolean;
 }
 
@@ -61,13 +63,18 @@ function mentionsScheme(text: string, ownHost: string): boolean {
   return ['http://', 'https://', ownHost.toLowerCase()].some((part) => lower.includes(part));
 }
 
-/** `http://https//a.example` leads to a host named `https`. With a port it is one: `http:80`. */
+/**
+ * Whether the host is a second scheme: `http://https//a.example` leads to a host named `https`.
+ * With a port it is a host: `http:80`.
+ */
 function isDoubledScheme(full: string, { hostname }: URL): boolean {
   const port = AUTHORITY.exec(full)?.groups?.['port'];
   return SCHEME_AS_HOST.test(hostname) && !/[0-9]/.test(port ?? '');
 }
 
-/** A short address of the product itself, in whatever spelling: it would lead round in circles. */
+/**
+ * Whether a URL is a short URL of the product itself, in any spelling. It would redirect in a loop.
+ */
 function isLoop(url: URL, own: URL): boolean {
   return sameHost(url.hostname, own.hostname) && samePort(url, own) && isShortPath(url.pathname);
 }
@@ -98,7 +105,7 @@ function effectivePort({ port, protocol }: URL): string {
   return port || (protocol === 'https:' ? '443' : '80');
 }
 
-/** `/k7Qm2_xB` and `/k7Qm2_xB.` are short paths, `/login` is not. */
+/** Whether a path is that of a short URL: `/k7Qm2_xB` and `/k7Qm2_xB.` are, `/login` is not. */
 function isShortPath(pathname: string): boolean {
   const path = resolveDots(decodeOnce(pathname).replaceAll('\\', '/'));
   return addressedCode(path.replace(/^\/+/, '')) !== null;
@@ -123,7 +130,7 @@ function resolveDots(path: string): string {
   return `/${out.join('/')}`;
 }
 
-/** Exactly as given, but for a host with other letters, which is kept as punycode. */
+/** Returns a URL exactly as given, except that a host that is not ASCII becomes Punycode. */
 function withAsciiHost(full: string, hostname: string): string {
   const parts = AUTHORITY.exec(full)?.groups;
   if (!parts || /^[\x20-\x7e]*$/.test(parts['host'] ?? '')) return full;

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useLocation, useNavigate, type Path } from 'react-router-dom';
-import { createShortLink, loadAnew } from '../../api';
+import { createShortLink, reloadOnce } from '../../api';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
 import { publicUrl, shortAddress } from '../../lib/config';
@@ -22,7 +22,7 @@ interface ShownError {
   text: string;
   /** Counts the errors, so that the same one is announced again. */
   attempt: number;
-  /** A toast says it too. */
+  /** Whether a toast shows it, too. */
   toasted: boolean;
 }
 
@@ -30,30 +30,35 @@ interface State {
   /** The link that is being shortened now. */
   working: string | null;
   error: ShownError | undefined;
-  /** What it waits for, where the server asked for that. */
+  /** The wait, if the server asked for one. */
   wait: Wait | null;
-  /** With the code its owner chose, '' for none. */
+  /** `ending` is the custom code, '' for none. */
   submit: (text: string, ending: string) => void;
   giveUp: () => void;
 }
 
-/** What became of an ending that was chosen. */
+/** Callbacks for the result of a custom ending. */
 interface Chosen {
   onMade: () => void;
-  /** Another link has it; the link is handed back. */
+  /** Another link has the ending. The URL is given back to be put into the field. */
   onTaken: (url: string) => void;
 }
 
 const log = (failure: unknown) => console.error(failure);
 
-/** A click on Shorten: refused here, or tried until it is answered, replaced or left. */
+/**
+ * Returns the state and the actions of the shortener.
+ *
+ * The page refuses an invalid link itself. It retries a valid one until the server responds,
+ * another one replaces it, or the user cancels or leaves.
+ */
 export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
   const { add } = useResults();
   const [working, setWorking] = useState<string | null>(null);
   const [wait, setWait] = useState<Wait | null>(null);
   const [error, setError] = useState<ShownError>();
   const attempts = useRef(0);
-  /** Of the link under way. */
+  /** Owner of the link in flight. */
   const owner = useRef<Owner>(nobody);
   const shortening = useRef<Shortening>(null);
   const navigate = useNavigate();
@@ -84,12 +89,12 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
     }
   });
 
-  /** In the history, where the page that comes finds it for its field. */
+  /** Stores a link in the history, where the next document finds it for its field. */
   const keepLink = (link: string | null) => {
     void navigate({ pathname, search, hash }, { replace: true, state: link && { link } });
   };
 
-  const goOnAnew = useEffectEvent((url: string): boolean => loadAnew(() => keepLink(url)));
+  const reloadWithLink = useEffectEvent((url: string): boolean => reloadOnce(() => keepLink(url)));
 
   useEffect(() => {
     const waits = (duration: number | null) => {
@@ -103,14 +108,14 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       newCode,
       random: Math.random,
       log,
-      loadAnew: (url: string) => goOnAnew(url),
+      reload: (url: string) => reloadWithLink(url),
       waits,
       browser: window,
     };
     const mine = (shortening.current = createShortening(ports, (outcome) => onOutcome(outcome)));
     return () => {
       mine.stop();
-      shortening.current = null; // Rules that load after this start nothing.
+      shortening.current = null; // Rules that load later start nothing.
     };
   }, []);
 

@@ -1,10 +1,10 @@
-/** A wait that the server asked for, and that is long enough to be told of. */
+/** A wait that the server asked for and that is long enough to be shown. */
 export interface Wait {
-  /** Epoch milliseconds at which it is tried again; null once it is being tried. */
+  /** Time of the next attempt in epoch milliseconds; null during the attempt. */
   until: number | null;
-  /** How long it is as it begins, said once. */
+  /** Its duration at its beginning in words, announced once. */
   words: string;
 }
 
-/** Milliseconds from which on a person wants to know. */
+/** Minimum milliseconds of a wait that is shown. */
 export const LONG_WAIT = 3_000;

@@ -6,22 +6,22 @@ import { formatNumber } from '../../lib/format';
 import styles from './Breakdown.module.css';
 import { messages } from './messages';
 
-/** How many are shown before one asks for all. */
+/** Number of rows shown before 'Show all'. */
 const FIRST = 6;
 
 interface BreakdownProps {
   title: string;
-  /** The largest number first. */
+  /** Sorted by number, largest first. */
   rows: readonly { key: string; name: ReactNode; people: number }[];
-  /** Of what the shares are. */
+  /** The number that is 100% of the shares. */
   whole: number;
 }
 
-/** People by something, each with a bar behind the words and the share. */
+/** People by one property. Each row has a bar behind its text, and its share. */
 export function Breakdown({ title, rows, whole }: BreakdownProps) {
   const id = useId();
   const [all, setAll] = useState(false);
-  const most = Math.max(1, ...rows.map(({ people }) => people));
+  const max = Math.max(1, ...rows.map(({ people }) => people));
   return (
     <section className={styles.breakdown} aria-labelledby={id}>
       <h3 id={id}>{title}</h3>
@@ -30,7 +30,7 @@ export function Breakdown({ title, rows, whole }: BreakdownProps) {
           <li key={key}>
             <span
               className={styles.bar}
-              style={{ inlineSize: `${(100 * people) / most}%` }}
+              style={{ inlineSize: `${(100 * people) / max}%` }}
               aria-hidden="true"
             />
             <span className={styles.name} dir="auto">

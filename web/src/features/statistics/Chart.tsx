@@ -14,25 +14,25 @@ import styles from './Chart.module.css';
 import { gridOf, peakOf, plot } from './drawing';
 import { sayStep, tickOf, type Steps } from './steps';
 
-/** Grid lines. */
-const MOST_LINES = 5;
-/** Pixels, as those below. */
+/** Maximum number of grid lines. */
+const MAX_LINES = 5;
+/** Height in pixels. The sizes below are in pixels, too. */
 const HEIGHT = 300;
 const NARROW = { width: 560, height: 210 };
-/** Above the highest grid line, and below the lowest one for the names of steps. */
+/** Space above the highest grid line, and below the lowest one for the names of steps. */
 const TOP = 10;
 const BOTTOM = 30;
-/** Beside the grid lines, for what they stand for. */
+/** Space beside the grid lines before their values, and the width of a digit there. */
 const GAP = 12;
 const DIGIT = 9;
-/** From the middle of one name to that of the next one. */
+/** Minimum distance between the centers of two names. */
 const NAME = { hour: 72, day: 88, week: 88, month: 120 };
-/** Until the page is laid out. */
+/** Width before the page is laid out. */
 const FIRST_WIDTH = 640;
-/** From this on numbers beside the grid lines are said in short. */
+/** Smallest value that is abbreviated beside the grid lines. */
 const LONG_NUMBER = 10_000;
 
-/** By how many steps one goes on; Home and End go all the way. */
+/** Number of steps by which a key moves. Home and End move to the ends. */
 const moves: Record<string, number> = {
   ArrowLeft: -1,
   ArrowDown: -1,
@@ -46,37 +46,39 @@ const moves: Record<string, number> = {
 
 interface ChartProps {
   shown: Steps;
-  /** What the bars are: 'People by day'. */
+  /** What the bars show: 'People by day'. */
   label: string;
-  /** What the dotted line is, in a sentence; undefined where there is none. */
+  /** Text about the dotted line; undefined if there is none. */
   dotted: string | undefined;
 }
 
 /**
- * People by step: pointing at a step, touching it or moving to it with the arrow keys shows its
- * figures below; else those of the highest one. To a screen reader it is a slider, whose value is the
- * figures of a step in words.
+ * A bar chart of people by step.
+ *
+ * Pointing at a step, touching it or moving to it with the arrow keys shows its figures below.
+ * Otherwise those of the highest step are shown. For screen readers, the chart is a slider whose
+ * value is the figures of a step in words.
  */
 export function Chart({ shown, label, dotted }: ChartProps) {
   const { steps, length } = shown;
   const id = useId();
   const place = useRef<HTMLDivElement>(null);
   const full = useWidth(place);
-  /** Steps by their starts, so that they stay the same when others come. */
+  /** Steps by their `start`, which stays the same when others are added. */
   const [pointed, setPointed] = useState<string | null>(null);
   const [chosen, setChosen] = useState<string | null>(null);
 
   const people = steps.map((step) => step.people);
   const indexOf = (start: string | null) =>
     start === null ? -1 : steps.findIndex((step) => step.start === start);
-  const looked =
+  const highlighted =
     [indexOf(pointed), indexOf(chosen)].find((index) => index !== -1) ??
     peakOf(people) ??
     steps.length - 1;
 
   const height = full < NARROW.width ? NARROW.height : HEIGHT;
   const before = steps.map((step) => step.before);
-  const grid = gridOf(people, before, MOST_LINES);
+  const grid = gridOf(people, before, MAX_LINES);
   const digits = Math.max(...grid.map((value) => nameLine(value).length));
   const size = {
     width: Math.max(1, full - GAP - DIGIT * digits),
@@ -97,11 +99,11 @@ export function Chart({ shown, label, dotted }: ChartProps) {
     if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     setPointed(null);
-    const to = Math.max(0, Math.min(steps.length - 1, looked + move));
+    const to = Math.max(0, Math.min(steps.length - 1, highlighted + move));
     setChosen(steps[to]?.start ?? null);
   };
 
-  const step = steps[looked];
+  const step = steps[highlighted];
   if (!step) return null;
   const words = sayStep(step, shown);
   return (
@@ -115,7 +117,7 @@ export function Chart({ shown, label, dotted }: ChartProps) {
         aria-describedby={dotted && id}
         aria-valuemin={1}
         aria-valuemax={steps.length}
-        aria-valuenow={looked + 1}
+        aria-valuenow={highlighted + 1}
         aria-valuetext={words}
         onKeyDown={onKeyDown}
         onPointerMove={onPointer}
@@ -136,8 +138,8 @@ export function Chart({ shown, label, dotted }: ChartProps) {
               </text>
             </g>
           ))}
-          <path className={styles.pointer} d={`M${middle(looked)} 0V${size.height}`} />
-          <Bars drawing={draw(looked)} />
+          <path className={styles.pointer} d={`M${middle(highlighted)} 0V${size.height}`} />
+          <Bars drawing={draw(highlighted)} />
           {steps.map(({ start }, index) =>
             isNamed(shown, index, width) ? (
               <text
@@ -169,11 +171,11 @@ function nameLine(value: number): string {
   return value < LONG_NUMBER ? formatNumber(value) : formatCompact(value);
 }
 
-/** Whether a step has its name below the chart: as many have as there is room for. */
+/** Whether a step has its name below the chart: as many as fit. */
 function isNamed({ steps, length }: Steps, index: number, width: number): boolean {
   const every = Math.ceil(NAME[length] / width);
   if (length !== 'hour') return index % every === 0;
-  // At hours that one counts by; where days are many, at the beginning of each.
+  // Name round hours or, if there are many days, the beginning of days.
   const hour = Number(steps[index]?.start.slice(11, 13));
   const apart = [1, 2, 3, 4, 6, 12].find((hours) => hours >= every);
   if (steps.length > 48 || apart === undefined) {
@@ -183,7 +185,7 @@ function isNamed({ steps, length }: Steps, index: number, width: number): boolea
   return hour % apart === 0;
 }
 
-/** How wide something is in the page. */
+/** Returns the width of an element in pixels, and follows its changes. */
 function useWidth(place: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(FIRST_WIDTH);
   useLayoutEffect(() => {

@@ -7,12 +7,12 @@ import { messages } from './messages';
 import { problemOf } from './spans';
 
 interface DatesFormProps {
-  /** What stands in the fields at first. */
+  /** Initial values of the fields. */
   initial: Dates;
   onChoose: (dates: Dates) => void;
 }
 
-/** A span of one's own, from one day to another. */
+/** A form for a custom period, from one day to another. */
 export function DatesForm({ initial, onChoose }: DatesFormProps) {
   const [dates, setDates] = useState(initial);
   const [problem, setProblem] = useState<{ text: string; attempt: number }>();

@@ -6,11 +6,11 @@ import { compare } from './names';
 
 interface FiguresProps {
   statistics: Statistics;
-  /** 'previous 30 days'. */
+  /** Name of the previous period: 'previous 30 days'. */
   previousName: string;
 }
 
-/** The three figures of a span, each beside that of the span before. */
+/** The three figures of a period, each compared with the previous period. */
 export function Figures({ statistics, previousName }: FiguresProps) {
   const { totals, previous } = statistics;
   const beside = (now: number, then: number | undefined) =>
@@ -41,7 +41,7 @@ interface FigureProps {
   name: string;
   value: number;
   than: string;
-  /** It is beside what the page is about. */
+  /** Whether the figure is shown apart from the others. */
   apart?: boolean;
 }
 

@@ -3,29 +3,31 @@ import { useQuery } from '@tanstack/react-query';
 import { failureReason, type Statistics } from '../../api';
 import { cache } from '../../api/cache';
 import { TextButton } from '../../components/TextButton';
-import { useLooked } from '../../lib/looked';
+import { usePageActive } from '../../lib/looked';
 import type { Owner } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
 import { messages } from './messages';
 import styles from './Overview.module.css';
 import { statisticsOf } from './queries';
 import { SmallBars } from './SmallBars';
-import { USUAL } from './spans';
+import { DEFAULT_SPAN } from './spans';
 
-/** Milliseconds from one question to the next while somebody looks. */
-const AGAIN = 30_000;
+/** Milliseconds between two requests while the page has the user's attention. */
+const REFETCH_INTERVAL = 30_000;
 
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+/** Nothing is chained to the import(): the build would make it part of the import(). */
 const loadStatistics = () => import('./Statistics');
 
-/** The last 30 days of all links of an owner in one line, and behind it all there is to know. */
+/**
+ * The last 30 days of all links of an owner in one line, with a button that shows all statistics.
+ */
 export function Overview({ owner }: { owner: Owner }) {
   const id = useId();
   const [open, setOpen] = useState(false);
   const part = usePart(loadStatistics, open);
-  const looked = useLooked();
+  const isActive = usePageActive();
   const { data, isError, error } = useQuery(
-    { ...statisticsOf(owner, null, USUAL), refetchInterval: looked && AGAIN },
+    { ...statisticsOf(owner, null, DEFAULT_SPAN), refetchInterval: isActive && REFETCH_INTERVAL },
     cache,
   );
   const tooMany = failureReason(error) === 'TOO_MANY_LINKS';
@@ -69,7 +71,7 @@ function Figures({ totals }: Statistics) {
     <p>
       {messages.summary(
         <strong>{messages.countPeople(totals.people)}</strong>,
-        messages.periods[USUAL],
+        messages.periods[DEFAULT_SPAN],
         <span className={styles.quiet}>
           {messages.countDailyVisitors(totals.visitors)}, {messages.countBots(totals.bots)}
         </span>,

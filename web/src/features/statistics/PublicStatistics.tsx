@@ -10,13 +10,15 @@ import { useStatistics } from './useStatistics';
 
 interface PublicStatisticsProps {
   code: string;
-  /** Around the statistics, once it is known that there are some. */
+  /** Wraps the statistics, once they are known to exist. */
   page: (children: ReactNode) => ReactNode;
-  /** In the place of a link whose statistics are not public, or of none. */
+  /** Replaces a link without public statistics or that does not exist. */
   otherwise: ReactNode;
 }
 
-/** What everybody sees of a link whose owner shows its statistics: these, and nothing else of it. */
+/**
+ * The public statistics of a link, as every visitor sees them. Nothing else of the link is shown.
+ */
 export function PublicStatistics({ code, page, otherwise }: PublicStatisticsProps) {
   const [span] = useSpan();
   const { state } = useStatistics(nobody, code, span);

@@ -4,7 +4,7 @@ import styles from './SmallBars.module.css';
 
 const SIZE = { width: 120, height: 28 };
 
-/** A chart of bars on a baseline, without labels: the figures stand beside it. */
+/** A bar chart on a baseline, without labels. The figures are shown beside it. */
 export function SmallBars({ values }: { values: readonly number[] }) {
   return (
     <svg

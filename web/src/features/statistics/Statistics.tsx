@@ -33,7 +33,7 @@ interface StatisticsProps {
   title?: string;
 }
 
-/** Who followed a link, or all of them: figures, a chart and lists, of a span that one chooses. */
+/** Visits of a link or of all links in a selectable period: figures, a chart and breakdowns. */
 export function Statistics({ owner, code, title = messages.title }: StatisticsProps) {
   const id = useId();
   const [span, choose] = useSpan();
@@ -102,9 +102,9 @@ interface ShownProps {
   code: string | null;
 }
 
-function Shown({ found: { span, statistics: told, before, isLate }, code }: ShownProps) {
+function Shown({ found: { span, statistics: loaded, before, isLate }, code }: ShownProps) {
   const names = usePart(loadHosts, true);
-  const statistics = names?.nameReferrers(told) ?? told;
+  const statistics = names?.nameReferrers(loaded) ?? loaded;
   const { range, totals, breakdowns, top = [] } = statistics;
   const { kept_from: keptFrom } = statistics;
   const shown = stepsOf(statistics, before, span);
@@ -119,7 +119,7 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
       ) : (
         <>
           <Chart shown={shown} label={label} dotted={before && messages.dotted(previousName)} />
-          <Behind
+          <ChartTable
             table={<StepTable shown={shown} label={label} previousName={previousName} />}
             onDownload={() =>
               save(tableOf(statistics, shown), `${code ?? 'links'} ${range.from} ${range.to}.csv`)
@@ -167,13 +167,13 @@ function Shown({ found: { span, statistics: told, before, isLate }, code }: Show
   );
 }
 
-/** Whether a moment in ISO 8601 is in a zone such as +05:30. */
+/** Whether an ISO 8601 time has an offset such as +05:30, which is not a whole number of hours. */
 function hasPartHours(start: string): boolean {
   return /[+-]\d\d:?(?!00)\d\d$/.test(start);
 }
 
-/** The table behind the chart, and what takes it away as a file. */
-function Behind({ table, onDownload }: { table: ReactNode; onDownload: () => void }) {
+/** The table of the chart, shown on demand, and the button that downloads it as a file. */
+function ChartTable({ table, onDownload }: { table: ReactNode; onDownload: () => void }) {
   const id = useId();
   const [open, setOpen] = useState(false);
   return (

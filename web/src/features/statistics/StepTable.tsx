@@ -6,11 +6,11 @@ import type { Steps } from './steps';
 interface StepTableProps {
   shown: Steps;
   label: string;
-  /** 'previous 30 days'. */
+  /** Name of the previous period: 'previous 30 days'. */
   previousName: string;
 }
 
-/** What the chart shows, in figures. */
+/** The figures of the chart as a table. */
 export function StepTable({ shown, label, previousName }: StepTableProps) {
   const { steps, length, distance } = shown;
   const hasVisitors = length !== 'hour';

@@ -1,10 +1,10 @@
-/** Where the shapes of a chart are. Lengths are in the units of its SVG. */
+/** Geometry of charts. Lengths are in the units of their SVG. */
 import type { Drawing } from '../../components/Bars';
 
-/** Of a step, what is left free between its bar and the next one. */
-const FREE = 0.28;
-/** How wide the bar that is looked at is at least, among bars that are too many to be seen apart. */
-const LEAST = 4;
+/** Gap between two bars, as a share of a step. */
+const GAP = 0.28;
+/** Minimum width of the highlighted bar, for bars that are too many to be told apart. */
+const MIN_WIDTH = 4;
 
 interface Size {
   width: number;
@@ -12,21 +12,22 @@ interface Size {
 }
 
 export interface Plot {
-  /** How wide a step is with what is free beside its bar. */
+  /** Width of a step, including the gap. */
   step: number;
-  /** What each grid line stands for, and where it is. */
+  /** Value and position of each grid line. */
   lines: { value: number; y: number }[];
-  /** The middle of a step. */
+  /** Returns the center of a step. */
   middle: (index: number) => number;
-  /** The step at a place, the nearest one where none is. */
+  /** Returns the index of the step at a position, or the nearest one. */
   at: (x: number) => number;
-  /** The shapes with one step looked at, or none. */
+  /** Returns the shapes with one highlighted step, or none. */
   draw: (looked: number | null) => Drawing;
 }
 
 /**
- * A bar for each value, and a line through the values of `before`, where there are any: below the
- * last line of a grid, or else the highest of all has the whole height.
+ * Lays out a bar for each value, and a line through the values of `before` if there are any.
+ *
+ * The chart reaches up to the last value of `grid`, or without a grid to the highest value of all.
  */
 export function plot(
   values: readonly number[],
@@ -38,10 +39,10 @@ export function plot(
   const y = (value: number) => height * (1 - value / top);
   const step = width / Math.max(1, values.length);
   const middle = (index: number) => step * (index + 0.5);
-  const bar = (index: number, width = step * (1 - FREE)) => {
+  const bar = (index: number, width = step * (1 - GAP)) => {
     const value = values[index] ?? 0;
     if (value === 0) return '';
-    // What is not nothing can be seen.
+    // A value above 0 is always visible.
     const high = short(Math.min(y(value), height - 1));
     const left = short(middle(index) - width / 2);
     return `M${left} ${short(height)}V${high}h${short(width)}V${short(height)}z`;
@@ -54,7 +55,7 @@ export function plot(
     at: (place) => Math.max(0, Math.min(values.length - 1, Math.floor(place / step))),
     draw: (looked) => ({
       bars: values.map((_, index) => (index === looked ? '' : bar(index))).join(''),
-      looked: looked === null ? '' : bar(looked, Math.max(step * (1 - FREE), LEAST)),
+      looked: looked === null ? '' : bar(looked, Math.max(step * (1 - GAP), MIN_WIDTH)),
       before: before
         .map((value, index) => {
           if (value === null) return '';
@@ -67,20 +68,23 @@ export function plot(
   };
 }
 
-/** The last one of the highest values; null where there is no value above 0. */
+/** Returns the index of the last of the highest values, or null if no value is above 0. */
 export function peakOf(values: readonly number[]): number | null {
   const highest = Math.max(0, ...values);
   return highest === 0 ? null : values.lastIndexOf(highest);
 }
 
-/** What grid lines stand for: whole numbers from 0 to one that nothing is above, at most so many. */
+/**
+ * Returns the values of at most `max` grid lines: whole numbers from 0 to at least the highest
+ * value.
+ */
 export function gridOf(
   values: readonly number[],
   before: readonly (number | null)[],
-  most: number,
+  max: number,
 ): number[] {
   const highest = highestOf(values, before);
-  for (let count = Math.min(most - 1, highest); count > 1; count -= 1) {
+  for (let count = Math.min(max - 1, highest); count > 1; count -= 1) {
     let step = 0;
     let last = highest;
     for (let next = roundStep(last, count); next !== step; next = roundStep(last, count)) {
@@ -88,16 +92,16 @@ export function gridOf(
       last = Math.ceil(last / step) * step;
     }
     const steps = last / step;
-    if (steps < most && step >= 1) return Array.from({ length: steps + 1 }, (_, at) => at * step);
+    if (steps < max && step >= 1) return Array.from({ length: steps + 1 }, (_, at) => at * step);
   }
   return [0, highest];
 }
 
-/** The length of about `count` steps up to `highest`: 1, 2 or 5 times a power of ten. */
+/** Returns the length of about `count` steps up to `highest`: 1, 2 or 5 times a power of ten. */
 function roundStep(highest: number, count: number): number {
   const length = highest / count;
   const power = 10 ** Math.floor(Math.log10(length));
-  // The limits between them are the geometric means.
+  // The limits between two factors are their geometric means.
   const factor = [10, 5, 2].find(
     (one, at) => length / power >= Math.sqrt(one * ([5, 2, 1][at] ?? 1)),
   );

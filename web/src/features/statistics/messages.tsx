@@ -109,7 +109,7 @@ export const messages = {
     'The offset of this time zone from UTC is not a whole number of hours. Visits are counted in the hour in which their UTC hour began.',
   keptFrom: (day: string) => `Daily statistics before ${nameDay(day)} are no longer stored.`,
 
-  /** The first line and the kinds of lines of the CSV file. */
+  /** Header and kinds of lines of the CSV file. */
   table: {
     fields: ['kind', 'name', 'people', 'daily visitors', 'bots', 'people in previous period'],
     timeZone: 'time zone',

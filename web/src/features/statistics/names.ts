@@ -9,7 +9,7 @@ export const dimensions = Object.keys(messages.dimensions) as Dimension[];
 const sources: Record<string, string> = messages.sources;
 const devices: Record<string, string> = messages.devices;
 
-/** The name of a breakdown's row as people read it. */
+/** Returns the readable name of a breakdown's row. */
 export function nameOf(dimension: Dimension, name: string): string {
   if (name === '') return dimension === 'referrer' ? messages.noReferrer : messages.unknown;
   if (name === '*') return messages.others;

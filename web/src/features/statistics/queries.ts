@@ -8,12 +8,12 @@ import type { Owner } from '../../lib/owner';
 import { spanKey } from './spans';
 
 export interface Answer {
-  /** What was asked for. */
+  /** The requested period. */
   span: Span;
   statistics: Statistics;
 }
 
-/** Statistics of a link; with null, of all links of the owner together. */
+/** Returns the query of the statistics of a link or, with null, of all links of the owner. */
 export function statisticsOf(owner: Owner, code: string | null, span: Span) {
   return queryOptions({
     queryKey: keys.statistics(owner, code ?? '', spanKey(span), viewerZone()),
@@ -25,7 +25,7 @@ export function statisticsOf(owner: Owner, code: string | null, span: Span) {
   });
 }
 
-/** In the viewer's time zone, or in UTC where the server does not know that one. */
+/** Requests statistics in the viewer's time zone, or in UTC if the server does not know it. */
 async function ask(
   owner: Owner,
   code: string | null,

@@ -1,4 +1,4 @@
-/** The steps of a span as the page names them, each beside the same one of the span before. */
+/** Steps of a period as the page names them, each with the same step of the previous period. */
 import type { Dates, Span, Statistics } from '../../api';
 import {
   addDays,
@@ -14,44 +14,44 @@ import { nameSpan } from './spans';
 type StepLength = Statistics['range']['step'];
 
 export interface Step {
-  /** ISO 8601 in the time zone; no other step has the same. */
+  /** ISO 8601 in the time zone; unique. */
   start: string;
   /** 'Sun 22 Nov 2026'. */
   name: string;
   people: number;
   bots: number;
-  /** null where they are not told by the hour, and where they were not counted then. */
+  /** Daily visitors; null for hours, and for days on which they were not counted. */
   visitors: number | null;
-  /** The people of the same step of the span before; null where there is none, or not known. */
+  /** People of the same step of the previous period; null if there is none or it is unknown. */
   before: number | null;
 }
 
 export interface Steps {
   length: StepLength;
   steps: Step[];
-  /** How long before it the same step of the span before is: '30 days'; null where there is none. */
+  /** Distance to the same step of the previous period: '30 days'; null if there is none. */
   distance: string | null;
 }
 
 const dayOf = (start: string) => start.slice(0, 10);
 const hourOf = (start: string) => start.slice(11, 13);
 
-/** The days of the span right before; null where there is none. */
+/** Returns the days of the previous period, or null if there is none. */
 export function datesBefore({ range, previous }: Statistics, span: Span): Dates | null {
   if (previous === null) return null;
   const shift = -shiftOf(range, span);
   return { from: addDays(range.from, shift), to: addDays(range.to, shift) };
 }
 
-/** Steps of a span; `before` are the statistics of the days of datesBefore, once they are known. */
+/** Returns the steps of a period. `before` are the statistics of `datesBefore`, once known. */
 export function stepsOf(statistics: Statistics, before: Statistics | undefined, span: Span): Steps {
   const { range, series } = statistics;
   const shift = shiftOf(range, span);
-  // Days and hours are found by what they are called: a span may have one hour more than another.
+  // Match days and hours by their names: one period may have an hour more than another.
   const place = (start: string, days: number) =>
     addDays(dayOf(start), days) + (range.step === 'hour' ? hourOf(start) : '');
   const placeAt = (index: number) => series[index] && place(series[index].start, 0);
-  // Where clocks go back two hours have one name, and stand together beside the first of that name.
+  // When clocks go back, two hours have the same name. Their sum belongs to the first of that name.
   const byPlace = new Map<string, number>();
   before?.series.forEach(({ start, people }) => {
     const at = place(start, 0);
@@ -81,7 +81,7 @@ export function stepsOf(statistics: Statistics, before: Statistics | undefined, 
   };
 }
 
-/** The figures of a step in one sentence. */
+/** Returns the figures of a step in one sentence. */
 export function sayStep(step: Step, { distance }: Steps): string {
   const figures = [
     messages.countPeople(step.people),
@@ -93,7 +93,7 @@ export function sayStep(step: Step, { distance }: Steps): string {
   return messages.step(step.name, figures, before);
 }
 
-/** A short name for below the chart. */
+/** Returns a short name of a step for the chart. */
 export function tickOf(length: StepLength, start: string, withDay: boolean): string {
   if (length === 'month') return nameMonthShort(dayOf(start));
   if (length === 'hour' && !withDay) return start.slice(11, 16);

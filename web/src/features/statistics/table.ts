@@ -1,4 +1,4 @@
-/** All that the statistics show, as a table for spreadsheets. */
+/** All statistics of a page, as CSV for spreadsheets. */
 import type { Dimension, Statistics } from '../../api';
 import { BOM, CSV_TYPE, csvLine, type Cell } from '../../lib/csv';
 import { shortUrl } from '../../lib/config';
@@ -10,8 +10,10 @@ const texts = messages.table;
 const FIELDS = texts.fields;
 
 /**
- * A file of lines that say in `kind` what they are of: the total, the span before, a step, or a name
- * of a breakdown. An empty cell is a figure that there is not.
+ * Returns the CSV file.
+ *
+ * `kind` says what a line is about: the total, the previous period, a step, or a name of a
+ * breakdown. An empty cell means that there is no such figure.
  */
 export function tableOf(statistics: Statistics, shown: Steps): Blob {
   const { range, totals, previous, top = [] } = statistics;

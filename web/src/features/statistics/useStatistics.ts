@@ -2,47 +2,50 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { failureCode, failureReason, type Span, type Statistics } from '../../api';
 import { cache } from '../../api/cache';
 import { toLocalField } from '../../lib/format';
-import { useLooked } from '../../lib/looked';
+import { usePageActive } from '../../lib/looked';
 import type { Owner } from '../../lib/owner';
 import { statisticsOf } from './queries';
 import { isRecent } from './spans';
 import { datesBefore } from './steps';
 
-/** Milliseconds from one question to the next while somebody looks. */
-const AGAIN = 2_500;
-/** The same once it failed. */
-const LATER = 30_000;
-/** Milliseconds for which what is over stays as it was told: late visits may still come in. */
-const OVER = 5 * 60_000;
+/** Milliseconds between two requests while the page has the user's attention. */
+const REFETCH_INTERVAL = 2_500;
+/** The same after a failure. */
+const RETRY_INTERVAL = 30_000;
+/** Milliseconds for which data of a past period is fresh. Late visits may still be counted. */
+const PAST_FRESH_FOR = 5 * 60_000;
 
 export type StatisticsState =
   | { state: 'loading' }
-  /** It is not this owner's, or not public, or there is none. */
+  /** The link is not this owner's, its statistics are not public, or it does not exist. */
   | { state: 'no-exist' }
   | { state: 'failed'; tooMany: boolean; again: boolean; reload: () => void }
   | {
       state: 'loaded';
-      /** What these are of. */
+      /** Period of the statistics. */
       span: Span;
       statistics: Statistics;
-      /** Of the span before; undefined where there is none, or until it has come. */
+      /** Statistics of the previous period; undefined if there is none, or until they load. */
       before: Statistics | undefined;
-      /** These are of another span than the one that was asked for, which is on its way. */
+      /** Whether these statistics are of another period, while the requested ones load. */
       isOld: boolean;
-      /** What was asked for last did not come. */
+      /** Whether the last request failed. */
       isLate: boolean;
     };
 
-/** Statistics of a link or of all, anew all the time while somebody looks at them. */
+/**
+ * Returns statistics of a link or of all links, and updates them while the page has the user's
+ * attention.
+ */
 export function useStatistics(owner: Owner, code: string | null, span: Span): StatisticsState {
-  const looked = useLooked();
+  const isActive = usePageActive();
   const isOver = !isRecent(span) && span.to < toLocalField(new Date()).slice(0, 10);
   const query = useQuery(
     {
       ...statisticsOf(owner, code, span),
       placeholderData: keepPreviousData,
       refetchInterval: ({ state }: { state: { status: string } }) =>
-        looked && !isOver && (state.status === 'error' ? LATER : AGAIN),
+        isActive && !isOver && (state.status === 'error' ? RETRY_INTERVAL : REFETCH_INTERVAL),
     },
     cache,
   );
@@ -52,7 +55,7 @@ export function useStatistics(owner: Owner, code: string | null, span: Span): St
     {
       ...statisticsOf(owner, code, dates ?? span),
       enabled: dates !== null,
-      staleTime: OVER,
+      staleTime: PAST_FRESH_FOR,
       refetchOnWindowFocus: false,
     },
     cache,
@@ -69,7 +72,7 @@ export function useStatistics(owner: Owner, code: string | null, span: Span): St
       isLate: query.isError,
     };
   }
-  // The session of a token that was refused is about to end.
+  // The session of a refused token is about to end.
   if (problem === null || problem === 'invalid-token') return { state: 'loading' };
   return {
     state: 'failed',

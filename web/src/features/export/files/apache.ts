@@ -1,10 +1,12 @@
 /**
- * `apache.conf`: a virtual host with a RewriteRule for each code. Rules are tried in their order, so
- * they are grouped by the first two characters, and each group is passed over by one rule.
+ * `apache.conf`: a virtual host with a RewriteRule for each code.
+ *
+ * Apache tries rules in order. They are therefore grouped by the first character and then by the
+ * first two characters. One rule skips each group.
  */
 import type { Redirect } from '../exported';
 
-/** `redirects` are sorted. `comment` is put first, line by line. */
+/** Yields the file in pieces. `redirects` must be sorted. The lines of `comment` come first. */
 export function* apacheConf(
   redirects: readonly Redirect[],
   host: string,
@@ -29,7 +31,7 @@ RewriteEngine On
   yield '</VirtualHost>\n';
 }
 
-/** Runs of redirects whose codes begin with the same characters. */
+/** Yields runs of redirects whose codes begin with the same `length` characters. */
 function* groupsOf(redirects: readonly Redirect[], length: number): Generator<Redirect[]> {
   let group: Redirect[] = [];
   for (const redirect of redirects) {
@@ -42,17 +44,19 @@ function* groupsOf(redirects: readonly Redirect[], length: number): Generator<Re
   if (group.length > 0) yield group;
 }
 
-/** Passes over the next `count` rules unless the path begins as those of the group. */
+/**
+ * Returns a rule that skips the next `count` rules unless the path begins like those of the group.
+ */
 function unless([first]: readonly Redirect[], length: number, count: number): string {
   return `RewriteRule "!^/${first?.code.slice(0, length) ?? ''}" - [S=${count}]\n`;
 }
 
-/** Writes a Location, which has no white space, as what mod_rewrite expands to it. */
+/** Returns the substitution that mod_rewrite expands to a Location, which has no white space. */
 function substitution(location: string): string {
-  // `${` would be a variable of the file.
+  // Apache expands `${` as a variable of the file.
   const escaped = location.replace(/[\\$%]/g, '\\$&').replaceAll('${', '$\\{');
-  // It would escape the space behind the argument. The pattern has no group: `$1` is empty.
+  // A backslash would escape the space after the argument. `$1` is empty: the pattern has no group.
   if (escaped.endsWith('\\')) return `${escaped}$1`;
-  // mod_rewrite removes an & from the end of a query, and a query that was empty before.
+  // mod_rewrite removes an & from the end of a query, and it removes an empty query.
   return /\?(?:.*&)?$/.test(location) ? `${escaped}&` : escaped;
 }

@@ -1,6 +1,8 @@
-/** Lines of tables that other programs read: RFC 4180, every text exactly as it is. */
+/** Lines of CSV files (RFC 4180) for other programs, which need every text unchanged. */
 
-/** A line with its end. Formulas are not guarded: these files are not for spreadsheets. */
+/**
+ * Returns a line with its line end. Formulas are not escaped: these files are not for spreadsheets.
+ */
 export function tableLine(cells: readonly (string | number)[]): string {
   return `${cells.map((cell) => quote(String(cell))).join(',')}\r\n`;
 }

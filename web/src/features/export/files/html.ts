@@ -1,4 +1,6 @@
-/** `html/<code>/index.html`: a page that leads to the destination, for any host of static files. */
+/**
+ * `html/<code>/index.html`: a page that redirects to the destination, for any static file server.
+ */
 import type { Redirect } from '../exported';
 
 export function htmlPage({ location }: Redirect): string {

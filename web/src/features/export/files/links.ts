@@ -5,7 +5,7 @@ import type { ExportedLink } from '../exported';
 
 export type Format = 'csv' | 'json';
 
-/** All fields of a link but its latest views. */
+/** All fields of a link except its recent views. */
 const FIELDS = [
   'code' as const,
   'short_link' as const,
@@ -20,7 +20,7 @@ export interface LinksWriter {
   foot: string;
 }
 
-/** A table for spreadsheets, and an array of objects. */
+/** Writers of `links.csv`, for spreadsheets, and of `links.json`, an array of objects. */
 export const linksWriters: Record<Format, LinksWriter> = {
   csv: {
     type: CSV_TYPE,
@@ -36,7 +36,7 @@ export const linksWriters: Record<Format, LinksWriter> = {
   },
 };
 
-/** The same with the earlier destinations; in the table, they are JSON. */
+/** The same with the earlier destinations, as JSON in the CSV file. */
 export const historyWriters: Record<Format, LinksWriter> = {
   csv: {
     ...linksWriters.csv,

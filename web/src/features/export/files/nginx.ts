@@ -1,19 +1,19 @@
 /**
  * `nginx.conf`: a server with an exact location for each code. A `map` would ignore case.
  *
- * nginx 1.22 inserts locations into a sorted list from its end, which takes seconds for 100,000 if
- * they come in their order, and minutes if not.
+ * nginx 1.22 inserts locations into a sorted list from its end. For 100,000 locations this takes
+ * seconds if they are in order, and minutes if they are not.
  */
 import type { Redirect } from '../exported';
 
-/** nginx has no escape for a dollar: `$` always begins a variable. */
+/** nginx cannot escape a dollar sign: `$` always begins a variable. */
 const DOLLAR = '${atajo_dollar}';
 /** nginx reads at most 4,096 bytes of one argument. */
 const MAX_ARGUMENT = 4_000;
-/** Characters of a piece, each of which takes at most as many bytes as `DOLLAR` has. */
+/** Characters of a piece. Each takes at most as many bytes as `DOLLAR` has. */
 const PIECE = Math.floor(MAX_ARGUMENT / DOLLAR.length);
 
-/** `redirects` are sorted. `comment` is put first, line by line. */
+/** Yields the file in pieces. `redirects` must be sorted. The lines of `comment` come first. */
 export function* nginxConf(
   redirects: Iterable<Redirect>,
   host: string,

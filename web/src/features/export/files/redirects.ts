@@ -1,4 +1,4 @@
-/** `_redirects`: a rule for each code, as Netlify and Cloudflare Pages read them. */
+/** `_redirects`: a rule for each code, in the format of Netlify and Cloudflare Pages. */
 import type { Redirect } from '../exported';
 
 export function* redirectsFile(redirects: Iterable<Redirect>): Generator<string> {

@@ -1,16 +1,16 @@
-/** Reads bookmarks as browsers and services write them (Netscape format); tags are not closed in it. */
+/** Reads bookmarks of browsers and services (Netscape format), whose tags are not closed. */
 import { Parser } from 'htmlparser2';
 import type { Reader, Source } from '../parsed';
 import type { Found, RowWriter } from '../rows';
 
-/** Addresses that lead nowhere outside of the browser. */
+/** URLs that work only inside the browser. */
 const NO_LINK = /^(?:javascript|place):/i;
-/** Attributes of the folders that every browser has. */
+/** Attributes of the folders that exist in every browser. */
 const ROOT_FOLDERS = ['personal_toolbar_folder', 'unfiled_bookmarks_folder'];
 
 export class BookmarksReader implements Reader {
   readonly #parser: Parser;
-  /** The names of the folders around the current bookmark; '' of a root folder. */
+  /** Names of the folders that contain the current bookmark; '' for a root folder. */
   readonly #folders: string[] = [];
   #place = 0;
   #heading: { name: string; isRoot: boolean } | null = null;
@@ -68,7 +68,7 @@ export class BookmarksReader implements Reader {
     else if (name === 'dl') this.#folders.pop();
   }
 
-  /** Ends the bookmark or the folder's heading that is open. */
+  /** Ends the open bookmark or folder heading. */
   #finish(): void {
     const text = (this.#text ?? '').replace(/\s+/g, ' ').trim();
     if (this.#heading) this.#lastFolder = this.#heading.isRoot ? '' : text;

@@ -1,4 +1,4 @@
-/** Reads tables with columns of their own: guesses what the columns are, and takes the user's word. */
+/** Reads tables with unknown columns: guesses their fields, unless the user has chosen them. */
 import { normalizeHeader } from '../headers';
 import type { Columns } from '../parsed';
 import type { Found } from '../rows';
@@ -7,7 +7,7 @@ import { listOf, textOf } from './fields';
 
 type Field = Exclude<keyof Columns, 'header'>;
 
-/** Normalized headers, the more telling ones first. */
+/** Normalized headers of each field, the more specific ones first. */
 const NAMES: Record<Field, readonly string[]> = {
   code: [
     'code',
@@ -67,12 +67,12 @@ const NAMES: Record<Field, readonly string[]> = {
 const FIELDS = Object.keys(NAMES) as Field[];
 export const WEB_URL = /^https?:\/\/\S/i;
 
-/** Whether these normalized headers name a destination. */
+/** Whether one of these normalized headers names a destination. */
 export function looksLikeColumns(headers: readonly string[]): boolean {
   return headers.some((header) => NAMES.destination.includes(header));
 }
 
-/** The columns by their headers, and the destination and ending also by what stands in them. */
+/** Guesses the columns by their headers, the destination and the ending also by their contents. */
 export function guessColumns(records: readonly string[][]): Columns {
   const [first = [], ...rest] = records;
   const headers = first.map(normalizeHeader);
@@ -86,7 +86,8 @@ export function guessColumns(records: readonly string[][]): Columns {
   const columns = { header, ...(guess as Record<Field, number | null>) };
   const urls = urlColumns(sample);
   const destination = columns.destination ?? urls[0] ?? null;
-  // Beside the destination, a column of URLs has the short URLs, and the other one of two endings.
+  // A second column of URLs contains the short URLs. Of two columns, the other one contains the
+  // endings.
   const other = first.length === 2 && destination !== null ? 1 - destination : null;
   const code =
     columns.code ?? urls.find((index) => index !== destination) ?? (header ? null : other);
@@ -98,7 +99,7 @@ function isHeader(headers: readonly string[], rest: readonly string[][]): boolea
   return isNamed || urlColumns(rest).length > 0;
 }
 
-/** The columns with URLs, the one with the longest URLs first. */
+/** Returns the indexes of the columns with URLs, the one with the longest URLs first. */
 function urlColumns(records: readonly string[][]): number[] {
   const lengths = new Map<number, number>();
   for (const cells of records) {

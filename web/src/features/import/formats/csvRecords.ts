@@ -1,25 +1,25 @@
 /** Splits the text of a table into records, piece by piece, with PapaParse. */
 import Papa, { type ParseResult } from 'papaparse';
 
-/** How a table is written. */
+/** Syntax of a table. */
 export interface Dialect {
   separator: string;
-  /** Line feeds also end lines that end with CR LF: the CR is white space then. */
+  /** A line feed also ends lines with CR LF. The CR then counts as white space. */
   newline: '\n' | '\r';
   /** Whether cells may be in quotation marks. */
   quoted: boolean;
 }
 
 export interface CsvRecord {
-  /** In a broken record, its first line as the only cell. */
+  /** The only cell of a broken record is its first line. */
   cells: string[];
   /** Whether a quotation mark is not closed. The record then ends with its line. */
   broken: boolean;
 }
 
-/** Characters that are parsed at once, and so the length of the longest record. */
+/** Characters that are parsed at once, and thus the maximum length of a record. */
 const WINDOW = 1 << 18;
-/** Broken records after which quotation marks are read as ordinary characters. */
+/** Number of broken records after which quotation marks are ordinary characters. */
 const MAX_BROKEN = 100;
 /** Not a character: no text contains it. */
 const NO_QUOTE = '\uffff';
@@ -33,7 +33,7 @@ export class CsvRecords {
     private readonly emit: (record: CsvRecord) => void,
   ) {}
 
-  /** Whether quotation marks came to be ignored because too many were not closed. */
+  /** Whether quotation marks are ignored because too many were not closed. */
   get ignoresQuotes(): boolean {
     return this.#broken > MAX_BROKEN;
   }
@@ -53,7 +53,7 @@ export class CsvRecords {
   #take(): void {
     const text = this.#text.slice(0, WINDOW);
     const { data, errors, meta } = this.#parse(text);
-    // A quotation mark in an odd place is harmless, unless it pulls several lines into one record.
+    // A misplaced quotation mark is harmless, unless it merges several lines into one record.
     const error = errors.find(({ row }) => /[\r\n]/.test(data[row ?? 0]?.join('') ?? '\n'));
     const good = error ? (error.row ?? 0) : data.length;
     for (const cells of data.slice(0, good)) this.emit({ cells, broken: false });
@@ -61,7 +61,7 @@ export class CsvRecords {
     else this.#takeBroken(error ? (error.index ?? 0) : meta.cursor);
   }
 
-  /** Emits the line around this index as a broken record, and goes on after it. */
+  /** Emits the line at this index as a broken record, and continues after it. */
   #takeBroken(index: number): void {
     const { newline } = this.dialect;
     const start = index === 0 ? 0 : this.#text.lastIndexOf(newline, index - 1) + 1;
@@ -87,7 +87,7 @@ export class CsvRecords {
   }
 }
 
-/** The first records of a text, at most so many. */
+/** Returns the first records of a text, at most `limit`. */
 export function firstRecords(text: string, dialect: Dialect, limit: number): CsvRecord[] {
   const records: CsvRecord[] = [];
   const reader = new CsvRecords(dialect, (record) => {

@@ -1,16 +1,16 @@
-/** Detects how a table is written: its separator, its line ends and its header. */
+/** Detects the dialect of a table: its separator, its line ends and its header. */
 import { normalizeHeader } from '../headers';
 import { looksLikeColumns } from './columns';
 import { firstRecords, isBlank, type Dialect } from './csvRecords';
 import { serviceOfTable } from './services';
 
 const SEPARATORS = [',', ';', '\t', '|'] as const;
-/** Of a list with one column: a control character that separates nothing in it. */
+/** Separator of a list with one column: a control character that does not occur in it. */
 const NO_SEPARATOR = '\u001f';
-/** Records that the detection looks at. */
+/** Number of records that the detection examines. */
 const SAMPLE = 20;
-/** The share of records of a table that have all columns of the header. */
-const MOST = 0.6;
+/** Minimum share of records of a table that have all columns of the header. */
+const MIN_FULL_SHARE = 0.6;
 /** Excel's first line that names the separator. */
 const DIRECTIVE = /^"?sep=([,;\t|])"?[ \t]*(?:\r\n|\r|\n|$)/i;
 
@@ -29,13 +29,18 @@ export function detectDialect(head: string): DetectedDialect {
   return { separator: NO_SEPARATOR, newline, quoted: true, hasDirective: false };
 }
 
-/** Bare CRs end lines only where no line feed does. Line ends inside quotation marks do not count. */
+/**
+ * Returns the line end. A bare CR ends lines only if the text has no line feed. Line ends inside
+ * quotation marks do not count.
+ */
 function newlineOf(head: string): Dialect['newline'] {
   const unquoted = head.replace(/"[^"]*"/g, '');
   return unquoted.includes('\r') && !unquoted.includes('\n') ? '\r' : '\n';
 }
 
-/** A known header with a constant number of columns is best, then either of them. */
+/**
+ * Weighs a dialect. A known header with a constant number of columns is best, then either of them.
+ */
 function weigh(head: string, dialect: Dialect) {
   const records = firstRecords(head, dialect, SAMPLE).filter((record) => !isBlank(record));
   const counts = records.map(({ cells }) => cells.length);
@@ -45,12 +50,12 @@ function weigh(head: string, dialect: Dialect) {
   const isConstant = columns > 1 && counts.every((count) => count === columns);
   // Records with more columns than the header have the separator in an unquoted cell.
   const full = counts.filter((count) => count >= columns).length;
-  const isTable = columns > 1 && full >= MOST * counts.length;
+  const isTable = columns > 1 && full >= MIN_FULL_SHARE * counts.length;
   const weight = [isKnown && isConstant, isKnown && columns > 1, isConstant, isTable];
   return { dialect, weight: [...weight.map(Number), isTable ? columns : 0] };
 }
 
-/** Orders the heavier first. */
+/** Sorts greater weights first. */
 function compare(one: readonly number[], other: readonly number[]): number {
   const at = one.findIndex((value, index) => value !== other[index]);
   return at === -1 ? 0 : (other[at] ?? 0) - (one[at] ?? 0);

@@ -8,7 +8,7 @@ export function textOf(value: unknown): string {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }
 
-/** The first of these fields with a text. */
+/** Returns the text of the first of these fields that has one, else ''. */
 export function firstText(field: Fields, ...names: string[]): string {
   return names.map((name) => textOf(field(name))).find((text) => text !== '') ?? '';
 }
@@ -18,7 +18,7 @@ export function flagOf(value: unknown): boolean {
   return /^(?:true|yes|1)$/i.test(textOf(value));
 }
 
-/** The items of a list: of an array (of texts, or of objects with a name), or of a text. */
+/** Returns the items of a list: of an array (of texts, or of objects with a name), or of a text. */
 export function listOf(value: unknown, separator: RegExp | string): string[] {
   if (Array.isArray(value))
     return value.map((item: unknown) => textOf(isObject(item) ? item['name'] : item));

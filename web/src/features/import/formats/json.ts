@@ -1,4 +1,4 @@
-/** Reads JSON: pages of the services' APIs, exports, and lists of objects with fields of their own. */
+/** Reads JSON: pages of the services' APIs, exports, and lists of objects with unknown fields. */
 import { normalizeHeader } from '../headers';
 import type { Columns, Questions, Reader, ReadOptions, Source } from '../parsed';
 import type { RowWriter } from '../rows';
@@ -7,15 +7,15 @@ import { isObject, textOf } from './fields';
 import { parseJson } from './jsonText';
 import { serviceNamed, serviceOfEntry, type Service } from './services';
 
-/** Keys under which a page has its entries. */
+/** Keys that contain the entries of a page. */
 const CONTAINERS = ['links', 'data', 'shortUrls', 'items', 'urls', 'results'] as const;
-/** Entries that tell the source, and that columns are guessed from. */
+/** Number of entries from which the source and the columns are detected. */
 const SAMPLE = 20;
 const SHOWN = 5;
-/** Depth of pages in lists and containers in containers, at most. */
+/** Maximum depth of pages in lists and of containers in containers. */
 const MAX_DEPTH = 5;
 
-/** Normalized names of keys. */
+/** Cache of normalized keys. */
 const names = new Map<string, string>();
 const MAX_NAMES = 1_000;
 
@@ -55,7 +55,10 @@ export class JsonReader implements Reader {
     return this.#question;
   }
 
-  /** The user's choice where it finds destinations, else what the first known entry is. */
+  /**
+   * Returns the service that the user chose if it finds destinations, else that of the first known
+   * entry.
+   */
   #serviceOf(sample: readonly Record<string, unknown>[]): Service | undefined {
     if (this.options.columns) return undefined;
     const chosen = serviceNamed(this.options.source);
@@ -81,7 +84,7 @@ export class JsonReader implements Reader {
     });
   }
 
-  /** The keys of all sample entries are columns. */
+  /** Reads entries with the keys of all sample entries as columns. */
   #readColumns(entries: readonly unknown[], sample: readonly Record<string, unknown>[]): void {
     this.#source = 'csv';
     const headers = [...new Set(sample.flatMap((entry) => Object.keys(entry)))];
@@ -99,7 +102,7 @@ export class JsonReader implements Reader {
   }
 }
 
-/** The entries of a page, of a list of pages, or of a list. */
+/** Returns the entries of a page, of a list of pages, or of a list. */
 function entriesOf(value: unknown, depth: number): unknown[] {
   if (depth === 0) return [value];
   if (Array.isArray(value)) {
@@ -126,7 +129,7 @@ function fieldsOf(entry: Record<string, unknown>): (name: string) => unknown {
   return (name) => values.get(name);
 }
 
-/** The same keys come with every entry. */
+/** Normalizes a key. Every entry has the same keys, so the result is cached. */
 function nameOf(key: string): string {
   const name = names.get(key) ?? normalizeHeader(key);
   if (names.size < MAX_NAMES) names.set(key, name);

@@ -1,6 +1,6 @@
-/** Parses JSON with the faults that exports have: raw control characters, and pages one after another. */
+/** Parses JSON with common faults of exports: raw control characters, and concatenated pages. */
 
-/** Brackets within which an entry is, at most. */
+/** Maximum depth of brackets around an entry. */
 const MAX_DEPTH = 5;
 const CONTROL = /[\u0000-\u001f]/g;
 
@@ -36,13 +36,14 @@ function parseParts(text: string): ParsedJson {
 }
 
 /**
- * The top-level objects and lists of a text. An unfinished one is the last, and before it what is
- * complete of it, with its brackets closed.
+ * Returns the top-level objects and lists of a text.
+ *
+ * An unfinished one comes last. Before it comes its complete part, with its brackets closed.
  */
 function partsOf(text: string): string[] {
   const parts: string[] = [];
   const sign = /["{[\]}]/g;
-  /** The brackets that close those that are open. */
+  /** Closing brackets of the open ones. */
   const open: string[] = [];
   let start = 0;
   let complete = '';
@@ -80,14 +81,17 @@ function escapeControl(control: string): string {
   return `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** The index after the string that begins here. No regular expression: strings can have megabytes. */
+/**
+ * Returns the index after the string that begins here. Uses no regular expression: strings can have
+ * megabytes.
+ */
 function endOfString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (quote !== -1 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
   return quote === -1 ? text.length : quote + 1;
 }
 
-/** Whether an odd number of backslashes is before this index. */
+/** Whether an odd number of backslashes precedes this index. */
 function isEscaped(text: string, index: number): boolean {
   let before = index - 1;
   while (text.charAt(before) === '\\') before -= 1;

@@ -5,7 +5,7 @@ import type { RowWriter } from '../rows';
 import { serviceOfTable, type Service } from './services';
 import { SqlTokens, type Token } from './sqlTokens';
 
-/** The columns of tables whose INSERTs name none, by the table's name and their number. */
+/** Columns of tables whose INSERT statements name none. The number of values limits them. */
 const KNOWN: readonly { table: RegExp; columns: readonly string[] }[] = [
   { table: /(?:^|_)url$/i, columns: ['keyword', 'url', 'title', 'timestamp', 'ip', 'clicks'] },
   {
@@ -64,7 +64,7 @@ export class SqlReader implements Reader {
     const name = tokens.skipTo('(');
     if (name === null) return;
     const columns: string[] = [];
-    // A definition begins with its column's name; keys and constraints do no harm after them.
+    // A definition begins with its column's name. Keys and constraints come later and do no harm.
     let depth = 1;
     let isFirst = true;
     for (let token = tokens.next(); token !== null && depth > 0; token = tokens.next()) {
@@ -99,7 +99,7 @@ export class SqlReader implements Reader {
     }
   }
 
-  /** What reads the rows of a table, null where it has no links. */
+  /** Returns how to read the rows of a table, or null if it has no links. */
   private planOf(
     table: string,
     named: readonly string[],

@@ -1,4 +1,4 @@
-/** Splits SQL into tokens, tolerant of what it does not know. */
+/** Splits SQL into tokens. Tolerates unknown syntax. */
 
 export interface Token {
   kind: 'word' | 'text' | 'sign';
@@ -8,7 +8,7 @@ export interface Token {
 const SPACE = /\s*/y;
 const QUOTED_NAME = /`([^`]*)`|"([^"]*)"|\[([^\]]*)\]/y;
 const WORD = /[^\s'"`,;()[\]]+/y;
-/** How comments begin and end. */
+/** Start and end of comments. */
 const COMMENTS = [
   ['--', '\n'],
   ['#', '\n'],
@@ -44,7 +44,7 @@ export class SqlTokens {
     return { kind: 'sign', text: sign };
   }
 
-  /** Goes past the end of the statement that the reader is in. */
+  /** Skips the rest of the current statement. */
   skipStatement(): void {
     if (this.text.charAt(this.#at - 1) === ';') return;
     for (let token = this.next(); token !== null; token = this.next()) {
@@ -52,7 +52,10 @@ export class SqlTokens {
     }
   }
 
-  /** Goes past the next sign of this kind in the statement; answers the last word before it. */
+  /**
+   * Skips past the next `sign` in the statement. Returns the last word before it, or null if the
+   * statement ends first.
+   */
   skipTo(sign: string): string | null {
     let last = '';
     for (let token = this.next(); token !== null; token = this.next()) {
@@ -63,7 +66,7 @@ export class SqlTokens {
     return null;
   }
 
-  /** The table and the columns of an INSERT; goes past VALUES. */
+  /** Reads the table and the columns of an INSERT, up to and including VALUES. */
   insertHead(): { table: string; columns: string[] } | null {
     let table = '';
     const columns: string[] = [];
@@ -79,7 +82,10 @@ export class SqlTokens {
     return { table, columns };
   }
 
-  /** The values in the next parentheses; null stands for NULL, and where there are none. */
+  /**
+   * Reads the values in the next parentheses, null for NULL. Returns null if there are no
+   * parentheses.
+   */
   tuple(): (string | null)[] | null {
     this.#skipSpace();
     if (this.text.charAt(this.#at) !== '(') return null;
@@ -105,7 +111,7 @@ export class SqlTokens {
     return true;
   }
 
-  /** Goes past white space and comments. */
+  /** Skips white space and comments. */
   #skipSpace(): void {
     for (;;) {
       this.#take(SPACE);
@@ -116,7 +122,7 @@ export class SqlTokens {
     }
   }
 
-  /** The text that begins here. One that is not closed goes on to the end of the file. */
+  /** Reads the string that begins here. An unclosed string extends to the end of the file. */
   #literal(): string {
     const start = this.#at + 1;
     let quote = this.text.indexOf("'", start);
@@ -130,7 +136,7 @@ export class SqlTokens {
     return this.#unescape(this.text.slice(start, end));
   }
 
-  /** Whether an odd number of backslashes is before this index. */
+  /** Whether an odd number of backslashes precedes this index. */
   #isEscaped(index: number, start: number): boolean {
     let before = index - 1;
     while (before >= start && this.text.charAt(before) === '\\') before -= 1;
@@ -153,7 +159,7 @@ export class SqlTokens {
   }
 }
 
-/** `url` of `yourls.url`. */
+/** Returns the table name without its database: `url` for `yourls.url`. */
 function tableOf(name: string): string {
   return name.split('.').at(-1) ?? '';
 }

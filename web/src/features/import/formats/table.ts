@@ -1,4 +1,4 @@
-/** Reads tables with separators: of services by their headers, others by columns. */
+/** Reads delimited tables: those of known services by their headers, others by columns. */
 import { normalizeHeader } from '../headers';
 import type { Columns, Note, Questions, Reader, ReadOptions, Source } from '../parsed';
 import type { Found, RowWriter } from '../rows';
@@ -7,14 +7,14 @@ import { CsvRecords, firstRecords, isBlank, type CsvRecord, type Dialect } from 
 import { detectDialect } from './dialect';
 import { serviceNamed, serviceOfTable, type Service } from './services';
 
-/** Records that are shown to the user who maps columns. */
+/** Number of records shown to the user who maps columns. */
 const SAMPLE = 5;
-/** Records that the columns are guessed from. */
+/** Number of records from which the columns are guessed. */
 const GUESSED = 20;
 
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', '0': '', '\\': '\\' };
 
-/** How the cells of a record are read. */
+/** How to read the cells of a record. */
 type Plan = { service: Service; headers: Map<string, number> } | { columns: Columns };
 
 export class TableReader implements Reader {
@@ -27,7 +27,7 @@ export class TableReader implements Reader {
   #place = 0;
   #isStarted = false;
 
-  /** `head` is the beginning of the text, which is written again. */
+  /** `head` is the beginning of the text, which must also be passed to `write`. */
   constructor(
     head: string,
     options: ReadOptions,
@@ -39,7 +39,7 @@ export class TableReader implements Reader {
       .filter((record) => !isBlank(record))
       .map(({ cells }) => cells);
     this.#plan = planOf(sample, options);
-    // `mysql --batch` escapes by backslash and has no quotation marks.
+    // `mysql --batch` escapes with backslashes and uses no quotation marks.
     const isBatch = dialect.separator === '\t' && isDatabase(this.source());
     this.#dialect = { ...dialect, quoted: !isBatch };
     this.#hasDirective = hasDirective;
@@ -73,7 +73,7 @@ export class TableReader implements Reader {
       this.#width = record.cells.length;
       if (!('columns' in this.#plan) || this.#plan.columns.header) return;
     }
-    // Nothing is read before the user has named the column of the destination.
+    // Read nothing until the user has chosen the column of the destination.
     if ('columns' in this.#plan && this.#plan.columns.destination === null) return;
     if (record.broken) {
       this.writer.fail(this.#place, 'quote-not-closed', record.cells[0]);
@@ -117,7 +117,10 @@ function readService(
   });
 }
 
-/** The user's choice first, then the service of the headers, then columns. */
+/**
+ * Chooses how to read a table: by the user's choice, else by the service of the headers, else by
+ * columns.
+ */
 function planOf(sample: readonly string[][], options: ReadOptions): Plan {
   if (options.columns) return { columns: options.columns };
   const names = (sample[0] ?? []).map(normalizeHeader);
@@ -142,8 +145,10 @@ function questionOf(sample: readonly string[][], guess: Columns): Questions['col
 }
 
 /**
- * Makes a record as wide as the header. A URL in the last column gets its separators back; null where
- * it is unclear which cells are too many.
+ * Fits a record to the width of the header.
+ *
+ * If the last column is a URL that contains the separator, its parts are joined again. Returns null
+ * if it is unclear which cells are excess.
  */
 function fit(
   given: readonly string[],
@@ -158,7 +163,7 @@ function fit(
   return { cells: [...cells.slice(0, width - 1), last], isJoined: true };
 }
 
-/** The text of a cell of `mysql --batch`. */
+/** Unescapes a cell of `mysql --batch`. */
 function unescape(cell: string): string {
   return cell.replace(/\\([ntr0\\])/g, (_all, letter: string) => ESCAPES[letter] ?? letter);
 }

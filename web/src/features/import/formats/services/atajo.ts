@@ -15,7 +15,7 @@ export const atajo: Service = {
   isTable: (has) => has('code', 'longlink', 'shortlink'),
   isEntry: (has) => has('code', 'longlink'),
   read: (field) => {
-    // Only cells of a table have a ' before formulas, and lists in one text.
+    // Only table cells have a ' before formulas, and lists as one text.
     const isTable = typeof field('tags') === 'string';
     const cell = (name: string) => {
       const text = textOf(field(name));

@@ -1,4 +1,4 @@
-/** Bitly: the CSV export with today's and with older headers, and bitlinks of API v4. */
+/** Bitly: the CSV export with current and older headers, and bitlinks of API v4. */
 import { lastPartOf } from '../../shortUrls';
 import { firstText, flagOf, listOf, textOf } from '../fields';
 import type { Service } from './service';

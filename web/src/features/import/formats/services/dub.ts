@@ -1,4 +1,4 @@
-/** Dub: the CSV export, the older one, and links of its API. */
+/** Dub: the current and the older CSV export, and links of its API. */
 import { undoFormula } from '../../../../lib/csv';
 import { pathOf, trimSlashes } from '../../shortUrls';
 import { flagOf, listOf, textOf } from '../fields';

@@ -1,4 +1,4 @@
-/** All services, the ones with the more specific columns first. */
+/** All services, those with more specific columns first. */
 import type { Source } from '../../parsed';
 import { atajo } from './atajo';
 import { bitly } from './bitly';
@@ -52,5 +52,5 @@ export function serviceNamed(source: Source | undefined): Service | undefined {
 }
 
 function inList(names: readonly string[]): Has {
-  return (...wanted) => wanted.every((name) => names.includes(name));
+  return (...required) => required.every((name) => names.includes(name));
 }

@@ -1,4 +1,4 @@
-/** Polr: its table `links`, as SQL or with separators. */
+/** Polr: its table `links`, as SQL or as delimited text. */
 import { textOf } from '../fields';
 import type { Service } from './service';
 

@@ -11,6 +11,6 @@ export interface Service {
   isTable?: (has: Has) => boolean;
   /** Whether a JSON object with these normalized keys is from the service. */
   isEntry?: (has: Has) => boolean;
-  /** Null for the root of a domain, which is no short URL. */
+  /** Returns null for the root of a domain, which is not a short URL. */
   read: (field: Fields) => Found | null;
 }

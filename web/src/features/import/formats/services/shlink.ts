@@ -11,7 +11,7 @@ export const shlink: Service = {
     const given = field('meta');
     const meta = isObject(given) ? given : {};
     const isConditional = (meta['maxVisits'] ?? meta['validSince'] ?? null) !== null;
-    // The web client separates tags by | alone, so that a tag may have a comma in it.
+    // The web client separates tags only by |, so a tag can contain a comma.
     const isWebClient = field('createdat') !== undefined;
     return {
       codes: [trimSlashes(textOf(field('shortcode')))],

@@ -14,7 +14,7 @@ export const yourls: Service = {
       shortUrls: [textOf(field('shorturl'))],
       destination: firstText(field, 'url', 'target'),
       title: textOf(field('title')),
-      // In the zone of the server, which the file does not name.
+      // In the time zone of the server, which the file does not contain.
       created: field('timestamp'),
     };
   },
