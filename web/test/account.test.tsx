@@ -56,7 +56,7 @@ describe('the account page', () => {
     await expectNoAxeViolations();
   });
 
-  it('copies a short address, whole', async () => {
+  it('copies a short URL with its scheme', async () => {
     logIn();
     serve({ showLinks: () => page(LINKS) });
     const { user } = visit('/my-account');
@@ -66,7 +66,7 @@ describe('the account page', () => {
     await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent(/\bCopied\b/));
   });
 
-  it('says that there is no link, and shows the first one made', async () => {
+  it('says that there are no links, and shows the first created one', async () => {
     logIn();
     let made: Link[] = [];
     serve({
@@ -87,7 +87,7 @@ describe('the account page', () => {
     expect(await table()).toHaveTextContent('https://example.org/first');
   });
 
-  it('goes home without a token', async () => {
+  it('redirects to the home page without a token', async () => {
     const calls = serve({});
     visit('/my-account');
     await heading('Shorten, share and track your links');
@@ -95,7 +95,7 @@ describe('the account page', () => {
     expect(calls).toEqual([]);
   });
 
-  it('on an invalid token removes it and goes home', async () => {
+  it('removes an invalid token and redirects to the home page', async () => {
     logIn();
     const refused = () => data({ success: false, error: 'invalid token' });
     serve({ showLinks: refused, showStatistics: refused });
@@ -105,7 +105,7 @@ describe('the account page', () => {
     expect(menuLinks()).toContain('LOGIN');
   });
 
-  it('asks to log in again where its session has ended, and leads back', async () => {
+  it('asks to log in again after the session has ended, and leads back', async () => {
     logIn('old', -1);
     const calls = serve({
       verifyUser: () =>
@@ -131,7 +131,7 @@ describe('the account page', () => {
     expect(calls.at(-1)?.payload['token']).toBe('new');
   });
 
-  it('says so when its session ends while it is open', async () => {
+  it('says when the session ends while the page is open', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true });
     logIn('short', HOUR);
     serve({ showLinks: () => page(LINKS) });
@@ -142,7 +142,7 @@ describe('the account page', () => {
     screen.getByText('Your session has ended. Please log in again.');
   });
 
-  it('says so when a token is refused that was taken before', async () => {
+  it('says that the session has ended when the server refuses a token that it accepted before', async () => {
     logIn('revoked-token');
     let taken = true;
     serve({
@@ -158,7 +158,7 @@ describe('the account page', () => {
     expect(localStorage.getItem('userToken')).toBeNull();
   });
 
-  it('says so of a session that ended on another page or in another tab', async () => {
+  it('says that the session has ended on another page or in another tab', async () => {
     logIn('old', -1);
     serve({ showLinks: never });
     const { user } = visit('/');
@@ -168,14 +168,14 @@ describe('the account page', () => {
     visit('/my-account');
     await heading('Log in');
     screen.getByText('Your session has ended. Please log in again.');
-    // Whoever leads here by the way of the menu was on no owner's page.
+    // A visitor who comes by the menu was not on a page of an owner.
     await user.click(screen.getByRole('link', { name: 'HOME' }));
     await user.click(screen.getByRole('link', { name: 'LOGIN' }));
     await heading('Log in');
     expect(screen.queryByText(/session has ended/)).toBeNull();
   });
 
-  it('leads back through the registration, too', async () => {
+  it('leads back after a registration, too', async () => {
     logIn('old', -1);
     serve({
       registerUser: () => data({ success: true }),
@@ -201,7 +201,7 @@ describe('the account page', () => {
     await table();
   });
 
-  it('keeps a session that began while an older token was refused', async () => {
+  it('keeps a session that began while the server refused an older token', async () => {
     logIn('old');
     let answer: (reply: object) => void = () => undefined;
     serve({
@@ -211,7 +211,7 @@ describe('the account page', () => {
     visit('/my-account');
     await screen.findByRole('img', { name: 'Loading your links' });
     await waitFor(() => expect(answer).toHaveLength(1));
-    // Another tab has logged in anew, and this one has not heard of it yet.
+    // Another tab has logged in again, and this one has not noticed it yet.
     logIn('new');
     answer(data({ success: false, error: 'invalid token' }));
     await answered();
@@ -220,7 +220,7 @@ describe('the account page', () => {
     await table();
   });
 
-  it('goes home when the server knows of no login', async () => {
+  it('redirects to the home page when the server reports no login', async () => {
     logIn();
     serve({ showLinks: () => data({ success: false, error: 'no logged' }) });
     visit('/my-account');
@@ -228,7 +228,7 @@ describe('the account page', () => {
     expect(location.pathname).toBe('/');
   });
 
-  it('says when the links do not load, and tries again', async () => {
+  it('says when the links do not load, and retries', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     let down = true;
@@ -251,7 +251,7 @@ describe('the account page', () => {
     expect(document.querySelector('main')).toContainElement(document.activeElement as HTMLElement);
   });
 
-  it('counts anew when the page is looked at again', async () => {
+  it('refreshes the views when the window gets the focus again', async () => {
     logIn();
     let views = 1;
     serve({
@@ -265,7 +265,7 @@ describe('the account page', () => {
     await screen.findByText('77');
   });
 
-  it('takes its plates away on logging out, and leaves those of before', async () => {
+  it('removes the plates of the account on logout, and keeps earlier ones', async () => {
     serve({
       showLinks: never,
       createShortLink: ({ code }) => data({ success: true, code, short_link: code }),
@@ -288,9 +288,9 @@ describe('the account page', () => {
     expect(screen.queryByText(/example.org.account/)).toBeNull();
   });
 
-  it('is there at once for who comes back, and asks nobody', async () => {
+  it('shows cached links at once on return, without a request', async () => {
     logIn();
-    // However long this takes, it is not the while after which it asks.
+    // The clock stands still, so that the links stay fresh.
     vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     const calls = serve({ showLinks: () => page(LINKS) });
     const { user } = visit('/my-account');
@@ -299,12 +299,12 @@ describe('the account page', () => {
     await heading('Shorten a link');
     await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     expect(screen.getByRole('table', { name: 'Your links' })).toHaveTextContent('1,204');
-    // It would ask in a timer of its own, before this one.
+    // A request would be made in a timer before this one.
     await act(() => new Promise((resolve) => setTimeout(resolve)));
     expect(calls).toHaveLength(1);
   });
 
-  it('keeps nothing of an account that was logged out on another page', async () => {
+  it('drops the data of an account that was logged out on another page', async () => {
     logIn('one');
     let answer: () => ReturnType<typeof never> | ReturnType<typeof data> = () => page(LINKS);
     serve({ showLinks: () => answer() });
@@ -324,7 +324,7 @@ describe('the account page', () => {
     expect(screen.queryByRole('table')).toBeNull();
   });
 
-  it('shows no plate of a link that was answered after logging out', async () => {
+  it('shows no plate of a link whose response arrives after logout', async () => {
     logIn();
     let answer: (reply: object) => void = () => undefined;
     const calls = serve({
@@ -346,7 +346,7 @@ describe('the account page', () => {
     expect(screen.queryByText(/example.org.account/)).toBeNull();
   });
 
-  it('asks anew for who comes back after a while, and renders no row that is as it was', async () => {
+  it('refetches on a later return, and does not render unchanged rows again', async () => {
     logIn();
     let links = [...LINKS];
     const calls = serve({
@@ -360,7 +360,7 @@ describe('the account page', () => {
       vi.spyOn(Date, 'now').mockReturnValue(later);
       await user.click(screen.getByRole('link', { name: 'MY ACCOUNT' }));
     };
-    // Each row that is rendered asks for the plural of its views.
+    // Each rendered row selects a plural for its views.
     const rendered = vi.spyOn(Intl.PluralRules.prototype, 'select');
     const renderedOf = (views: number) =>
       rendered.mock.calls.filter(([number]) => number === views).length;
@@ -376,7 +376,7 @@ describe('the account page', () => {
     expect([renderedOf(1205), renderedOf(1)]).toEqual([1, 1]);
   });
 
-  it('asks anew at once where a link was made meanwhile', async () => {
+  it('refetches at once if a link was created meanwhile', async () => {
     logIn();
     let made = LINKS;
     serve({
@@ -399,7 +399,7 @@ describe('the account page', () => {
     expect(await table()).toHaveTextContent('https://example.org/new');
   });
 
-  it('has a link that was made meanwhile at once, before it is answered', async () => {
+  it('shows a link created meanwhile at once, before the server responds', async () => {
     logIn();
     let answer = () => page(LINKS) as ReturnType<typeof never> | Reply;
     serve({
@@ -422,7 +422,7 @@ describe('the account page', () => {
     expect(rows[2]).toHaveTextContent('k7Qm2_xB');
   });
 
-  it('takes no answer from before a link was made', async () => {
+  it('ignores a response to a request from before a link was created', async () => {
     logIn();
     const answers: ((reply: Reply) => void)[] = [];
     serve({
@@ -445,7 +445,7 @@ describe('the account page', () => {
     expect(await table()).toHaveTextContent('https://example.org/new');
   });
 
-  it('asks offline too, and says that it failed', async () => {
+  it('makes requests even offline, and says that they failed', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     const calls = serve({ showLinks: () => 'network error' });
@@ -458,7 +458,7 @@ describe('the account page', () => {
     act(() => void window.dispatchEvent(new Event('online')));
   });
 
-  it('does not ask a server that just failed whenever the page is looked at', async () => {
+  it('does not refetch on every focus after the server just failed', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     const start = Date.now();
@@ -476,7 +476,7 @@ describe('the account page', () => {
     await waitFor(() => expect(calls).toHaveLength(2));
   });
 
-  it('shows nothing of one account to another', async () => {
+  it('shows no data of one account to another', async () => {
     logIn('one');
     serve({
       showLinks: ({ token }) => (token === 'one' ? page(LINKS) : never()),
@@ -490,7 +490,7 @@ describe('the account page', () => {
     expect(screen.queryByRole('table')).toBeNull();
   });
 
-  it('shows a dash for views that are not known, and says so once', async () => {
+  it('shows a dash for unknown views, and explains it once', async () => {
     logIn();
     const unknown = LINKS.map((one) => ({ ...one, views: null }));
     serve({ showLinks: () => page(unknown) });

@@ -29,7 +29,7 @@ const failure = async (attempt: Promise<unknown>): Promise<Failure> => {
   throw new Error('It did not fail with a Failure');
 };
 
-describe('a call that is refused', () => {
+describe('a refused call', () => {
   const html = (status: number): Reply => ({ status, body: '<h1>nginx</h1>' });
 
   it.each([
@@ -40,16 +40,16 @@ describe('a call that is refused', () => {
     ['UNAVAILABLE', error(503, 'UNAVAILABLE'), 'failed'],
     ['429 of a proxy', html(429), 'resource-exhausted'],
     ['502 of a proxy', html(502), 'failed'],
-    ['a page in place of an answer', html(200), 'failed'],
+    ['an HTML page instead of a reply', html(200), 'failed'],
     ['invalid token', data({ success: false, error: 'invalid token' }), 'invalid-token'],
-    ['an outcome nobody named', data({ success: false, error: 'surprise' }), 'failed'],
+    ['an unknown outcome', data({ success: false, error: 'surprise' }), 'failed'],
     ['another code in the reply', data({ success: true, code: 'x', short_link: 'x' }), 'failed'],
   ])('%s', async (_name, answer, code) => {
     serve({ createShortLink: () => answer });
     expect((await failure(create())).code).toBe(code);
   });
 
-  it('is one whose list has a link of another shape in it', async () => {
+  it('fails if a link in a list has another shape', async () => {
     const query = { text: '', state: null, order: 'newest' } as const;
     const good = link('abcdefgh', 'https://a.b/');
     const list = (views: unknown) => ({
@@ -64,14 +64,14 @@ describe('a call that is refused', () => {
     expect((await failure(showLinks(owner, query, null))).code).toBe('failed');
   });
 
-  it('says how long to wait, if it says', async () => {
+  it('reports how long to wait if the server says so', async () => {
     serve({ createShortLink: () => error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '7' }) });
     expect((await failure(create())).retryAfter).toBe(7_000);
     serve({ createShortLink: () => error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': 'soon' }) });
     expect((await failure(create())).retryAfter).toBeUndefined();
   });
 
-  it('says which argument is wrong, where a page can tell it', async () => {
+  it('reports which argument is wrong if a page can show it', async () => {
     const refuse = (details: unknown) =>
       serve({ changeLink: () => ({ status: 400, body: { error: { status: 'X', details } } }) });
     const change = () => changeLink(owner, 'abcdefgh', { url: 'x' });
@@ -87,7 +87,7 @@ describe('a call that is refused', () => {
     ['no logged', 'no-logged'],
     ['invalid token', 'invalid-token'],
     ['no exist', 'no-exist'],
-  ])('%s is told by each call about a link', async (said, code) => {
+  ])('each call about a link reports %s', async (said, code) => {
     const answer = () => data({ success: false, error: said });
     serve({ showLink: answer, changeLink: answer, removeLinks: answer, restoreLinks: answer });
     for (const attempt of [
@@ -100,7 +100,7 @@ describe('a call that is refused', () => {
     }
   });
 
-  it('is one with a wrong password', async () => {
+  it('reports a wrong password', async () => {
     const answer = () => data({ success: false, error: 'incorrect' });
     serve({ changePassword: answer, removeAccount: answer });
     const change = { password: 'a', new_password: 'b', new_salt: 'c' };
@@ -108,7 +108,7 @@ describe('a call that is refused', () => {
     expect((await failure(removeAccount(owner, 'a'))).code).toBe('incorrect');
   });
 
-  it('carries no secret to the console', async () => {
+  it('logs no secret to the console', async () => {
     serve({ createShortLink: () => 'network error', verifyUser: () => error(500, 'INTERNAL') });
     for (const attempt of [
       create(),
@@ -122,10 +122,10 @@ describe('a call that is refused', () => {
   });
 });
 
-describe('a call that is answered', () => {
+describe('a successful call', () => {
   const options = { signal: new AbortController().signal };
 
-  it('may hold more than is asked for', async () => {
+  it('may return unknown fields', async () => {
     serve({
       accessLink: () =>
         data({ success: true, longUrl: [{ long_link: 'https://a.b/', new: 1 }], later: 2 }),
@@ -137,12 +137,12 @@ describe('a call that is answered', () => {
     });
   });
 
-  it('is null where nothing is stored', async () => {
+  it('returns null if nothing is stored', async () => {
     serve({ accessLink: () => data({ success: true, longUrl: [] }) });
     expect(await accessLink('abcdefgh', options)).toBeNull();
   });
 
-  it('says what an ended link is, and where it leads all the same', async () => {
+  it('reports why a link has ended, and where it redirects if it still does', async () => {
     serve({ accessLink: () => data({ success: true, longUrl: [], state: 'removed' }) });
     expect(await accessLink('abcdefgh', options)).toEqual({
       state: 'removed',
@@ -160,7 +160,7 @@ describe('a call that is answered', () => {
     expect(await accessLink('abcdefgh', options)).toMatchObject({ reason: 'phishing' });
   });
 
-  it('was asked for by its owner: an account by token, a guest by key, never both', async () => {
+  it('sends the credentials of its owner: a token for an account, a key for a guest, never both', async () => {
     const calls = serve({
       showLinks: () => data({ success: true, links: [], total: 0, cursor: null }),
       claimLinks: () => data({ success: true, claimed: 3 }),
@@ -194,7 +194,7 @@ describe('a call that is answered', () => {
     ]);
   });
 
-  it('is a session that goes on after a new password, by this clock', async () => {
+  it("returns a session after a new password, by this browser's clock", async () => {
     const date = new Date(1_800_000_000_000).toUTCString();
     const reply = { success: true, token: 'next', expirationTimestamp: 1_800_000_000_000 + 60_000 };
     serve({ changePassword: () => ({ ...data(reply), headers: { date } }) });

@@ -1,4 +1,4 @@
-/** The whole app on an address, as a visitor meets it. */
+/** Renders the whole app at a URL, as a visitor sees it. */
 import { act, render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import axe from 'axe-core';
@@ -20,13 +20,13 @@ export function logIn(token = 'a-token', lifetime = 4 * HOUR): void {
   );
 }
 
-/** The window gets the focus, and what is shown is no longer fresh. */
-export function lookAgain(): void {
+/** Gives the window the focus after cached data has become stale. */
+export function refocus(): void {
   vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
   act(() => void window.dispatchEvent(new Event('focus')));
 }
 
-/** Colours need layout, which jsdom has not; tokens.test.ts measures them instead. */
+/** Contrast needs layout, which jsdom does not have. tokens.test.ts measures it instead. */
 export async function expectNoAxeViolations(): Promise<void> {
   const { violations } = await axe.run(document, {
     rules: {

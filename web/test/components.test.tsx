@@ -1,4 +1,4 @@
-/** What the pages share, as people meet it: by keyboard, by pointer and by ear. */
+/** Shared components, as used by keyboard, pointer and screen reader. */
 import { act, render, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { useState } from 'react';
@@ -37,7 +37,7 @@ function Asking({ onClose = () => undefined }: { onClose?: () => void }) {
 }
 
 describe('a dialog', () => {
-  it('has a name, the focus, and the page behind it stands still', async () => {
+  it('has a name and the focus, and locks the page behind it', async () => {
     const user = userEvent.setup();
     render(<Asking />);
     await user.click(screen.getByRole('button', { name: 'Ask' }));
@@ -51,7 +51,7 @@ describe('a dialog', () => {
     expect(screen.getByRole('button', { name: 'Ask' })).toHaveFocus();
   });
 
-  it('closes on Escape and on a click beside it, and on none inside', async () => {
+  it('closes on Escape and on a click on the backdrop, but not on a click inside', async () => {
     const user = userEvent.setup();
     const closed = vi.fn();
     render(<Asking onClose={closed} />);
@@ -88,7 +88,7 @@ describe('a menu', () => {
   const button = () => screen.getByRole('button', { name: 'More' });
   const item = (name: string) => screen.getByRole('menuitem', { name });
 
-  it('opens on a click, and does what is chosen once', async () => {
+  it('opens on a click, and runs the chosen action once', async () => {
     const user = show();
     expect(button()).toHaveAttribute('aria-expanded', 'false');
     await user.click(button());
@@ -102,7 +102,7 @@ describe('a menu', () => {
     await expectNoAxeViolations();
   });
 
-  it('is gone through by keys', async () => {
+  it('is operated by keyboard', async () => {
     const user = show();
     await user.tab();
     await user.keyboard('{ArrowUp}');
@@ -124,7 +124,7 @@ describe('a menu', () => {
     expect(button()).toHaveFocus();
   });
 
-  it('closes on Escape with the focus back, and on leaving it', async () => {
+  it('closes on Escape, which returns the focus, and on losing the focus', async () => {
     const user = show();
     await user.tab();
     await user.keyboard('{ArrowDown}{Escape}');
@@ -145,7 +145,7 @@ describe('a menu', () => {
   });
 });
 
-describe('a choice of a few', () => {
+describe('a choice of options', () => {
   it('is one group of radio buttons', async () => {
     const user = userEvent.setup();
     function Orders() {
@@ -175,8 +175,8 @@ describe('a choice of a few', () => {
   });
 });
 
-describe('a toast that offers something', () => {
-  it('says what was done and does what is offered, once', async () => {
+describe('a toast with an action', () => {
+  it('says what was done, and runs its action once', async () => {
     const user = userEvent.setup();
     const undone = vi.fn();
     render(

@@ -1,4 +1,4 @@
-/** The end of a link, by a clock that goes forward and back. */
+/** The expiry of a link, across changes of the clock. */
 import { fireEvent, screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { heading, logIn, visit } from './app';
@@ -10,7 +10,7 @@ const IN_AN_HOUR = 'In an hour';
 beforeEach(() => void vi.stubEnv('TZ', 'Europe/Madrid'));
 afterEach(() => void vi.unstubAllEnvs());
 
-/** Opens the form of a link that ends so, at a moment that it is now. */
+/** Opens the form of a link with this expiry, at the time `now`. */
 async function open(expires_at: string | null, now = '2026-10-24T10:00:00Z') {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date(now) });
   logIn();
@@ -32,8 +32,8 @@ async function open(expires_at: string | null, now = '2026-10-24T10:00:00Z') {
 }
 const field = () => screen.getByLabelText('Expires at');
 
-describe('an end', () => {
-  it('in an hour comes in an hour, though the clock goes back by one', async () => {
+describe('an expiry date', () => {
+  it('in an hour is an hour later, even if the clock goes back', async () => {
     const { press, saved } = await open(null, '2026-10-25T00:30:00Z');
     await press(IN_AN_HOUR);
     expect(field()).toHaveValue('2026-10-25T02:30');
@@ -41,7 +41,7 @@ describe('an end', () => {
     expect(await saved()).toEqual({ expires_at: '2026-10-25T01:30:00.000Z' });
   });
 
-  it('in an hour comes at a whole minute, and no sooner', async () => {
+  it('in an hour is rounded up to a whole minute', async () => {
     const { press, saved } = await open(null, '2026-10-24T10:00:01Z');
     await press(IN_AN_HOUR);
     expect(field()).toHaveValue('2026-10-24T13:01');
@@ -49,14 +49,14 @@ describe('an end', () => {
   });
 
   it.each(['2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z', '2026-12-01T17:00:59Z'])(
-    'at %s stays as it is until it is changed',
+    'at %s is unchanged until the user changes it',
     async (end) => {
       const { saved } = await open(end);
       expect(await saved()).toEqual({ expires_at: end });
     },
   );
 
-  it('is what is typed, and what is over is told', async () => {
+  it('is what the user types, and the form says when it has passed', async () => {
     const { press, saved } = await open('2026-12-01T17:00:59Z');
     fireEvent.change(field(), { target: { value: '2026-10-24T11:59' } });
     screen.getByText(/This time has passed. The link expires at once\.$/);

@@ -1,6 +1,7 @@
 /**
  * Writes the files of 'Download everything' into a folder:
- * node test/export-kit.mjs <links.json> <folder> <origin> [--no-pages]
+ *
+ *   node test/export-kit.mjs <links.json> <folder> <origin> [--no-pages]
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

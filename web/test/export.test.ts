@@ -1,5 +1,8 @@
 // @vitest-environment node
-/** The files of 'Download everything'. Real servers read their configurations in tests/system/export. */
+/**
+ * The files of 'Download everything'. tests/system/export tests their configurations with real
+ * servers.
+ */
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -57,7 +60,7 @@ async function contentsOf(links: readonly ExportedLink[]): Promise<Map<string, s
 const rowsOf = (text = '') => read(new TextEncoder().encode(text), { now: NOW });
 
 describe('the kit', () => {
-  it('has all files', async () => {
+  it('contains all files', async () => {
     expect([...(await contentsOf(LINKS)).keys()]).toEqual([
       'README.txt',
       'links.csv',
@@ -76,7 +79,7 @@ describe('the kit', () => {
     ]);
   });
 
-  it('names every file in its README, which a terminal can show', async () => {
+  it('names every file in its README, whose lines fit a terminal', async () => {
     const files = await contentsOf(LINKS);
     const readme = files.get('README.txt') ?? '';
     for (const name of files.keys()) {
@@ -86,7 +89,7 @@ describe('the kit', () => {
     expect(readme).toContain('all links of your account: 5, in every state');
   });
 
-  it.each(['links.csv', 'links.json'])('has %s, which the importer reads back', async (name) => {
+  it.each(['links.csv', 'links.json'])('contains %s, which the importer can read', async (name) => {
     const parsed = rowsOf((await contentsOf(LINKS)).get(name));
     expect(parsed).toMatchObject({ source: 'atajo', problems: [] });
     expect(parsed.rows).toMatchObject(
@@ -103,7 +106,7 @@ describe('the kit', () => {
     expect(parsed.rows.map(({ state }) => state)).toEqual([null, null, null, 'expired', 'deleted']);
   });
 
-  it('has the history of each link', async () => {
+  it('contains the history of each link', async () => {
     const files = await contentsOf(LINKS);
     const links = JSON.parse(files.get('links.json') ?? '') as ExportedLink[];
     expect(links.map(({ history }) => history)).toEqual(LINKS.map(({ history }) => history));
@@ -117,7 +120,7 @@ describe('the kit', () => {
     ['shlink.csv', 'shlink'],
     ['yourls.csv', 'yourls'],
     ['dub.csv', 'dub'],
-  ])('has %s with the active links', async (name, source) => {
+  ])('contains %s with the active links', async (name, source) => {
     const parsed = rowsOf((await contentsOf(LINKS)).get(name));
     expect(parsed.source).toBe(source);
     expect(parsed.rows.map(({ code, destination }) => [code, destination])).toEqual(
@@ -126,7 +129,7 @@ describe('the kit', () => {
     expect(parsed.rows[0]?.title).toBe(LINKS[0]?.title);
   });
 
-  it('writes tables as their programs document them', async () => {
+  it('writes tables in the documented formats of their programs', async () => {
     const files = await contentsOf(LINKS.slice(0, 2));
     expect(files.get('shlink.csv')).toBe(
       'Long URL,Short code,Title,Tags\r\n' +
@@ -141,7 +144,7 @@ describe('the kit', () => {
     );
   });
 
-  it('has pages that lead on', async () => {
+  it('contains pages that redirect', async () => {
     const page = (await contentsOf(LINKS)).get('html/AbCd/index.html') ?? '';
     expect(page).toContain(
       '<meta http-equiv="refresh" content="0; url=https://one.example/?q=&quot;x&quot;&amp;&lt;y&gt;">',
@@ -149,13 +152,13 @@ describe('the kit', () => {
     expect(page).toContain('<link rel="canonical" href="https://one.example/?q=&quot;x');
   });
 
-  it('is small where there are no links', async () => {
+  it('is small if there are no links', async () => {
     const files = await contentsOf([]);
     expect(files.get('links.json')).toBe('[\n]\n');
     expect(files.get('_redirects')).toBe('');
   });
 
-  it('hashes as others do', () => {
+  it('computes the same hashes as Node', () => {
     for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 1_000, 100_000]) {
       const bytes = Uint8Array.from({ length }, (_, index) => (index * 7) % 256);
       const hash = new Sha256();
@@ -164,14 +167,14 @@ describe('the kit', () => {
     }
   });
 
-  it('percent-encodes as the gateway does', () => {
+  it('percent-encodes like the gateway', () => {
     expect(locationOf('https://x.example/ñ b\u2028%')).toBe(
       'https://x.example/%C3%B1%20b%E2%80%A8%',
     );
   });
 });
 
-it('the worker makes a ZIP of it', async () => {
+it('the worker creates a ZIP of the files', async () => {
   const messages: Message[] = [];
   let listener: ((event: { data: Order }) => void) | undefined;
   vi.stubGlobal('addEventListener', (_type: string, given: typeof listener) => (listener = given));
@@ -181,7 +184,7 @@ it('the worker makes a ZIP of it', async () => {
       if (message.kind === 'file') resolve(message.file);
     });
   });
-  // Node has none; a rejection would fail the test.
+  // Node has no reportError. A rejection would fail the test.
   vi.stubGlobal('reportError', (error: Error) => Promise.reject(error));
   await import('../src/features/export/kit.worker');
   const many = Array.from({ length: 1_200 }, (_, index) =>

@@ -1,9 +1,9 @@
 /**
- * An unmodified Firebase Functions client, driven by lines:
+ * An unmodified Firebase Functions client, controlled by lines:
  *
  *   node web/test/firebase-client.mjs http://127.0.0.1:8080
  *
- * reads {"name", "data"} from each line of its input and prints one line for each, in order:
+ * It reads {"name", "data"} from each line of its input and prints one line for each, in order:
  * {"ok": true, "data"} or {"ok": false, "code", "message", "details"}.
  */
 import { createInterface } from 'node:readline';

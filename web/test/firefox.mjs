@@ -1,12 +1,12 @@
 /**
- * Firefox, driven by lines over WebDriver BiDi:
+ * Controls Firefox over WebDriver BiDi by lines:
  *
  *   node web/test/firefox.mjs /usr/bin/firefox-esr /folder/of/downloads
  *
- * reads {"do", ...} from each line of its input and prints {"value"} or {"error"} for each, in
- * order: go {url}, run {script, args}, find {script, args} (whether there is such an element, which
- * is kept), click, and type {text} into what was found, in the place of what is in it. The end of
- * the input ends the browser.
+ * It reads {"do", ...} from each line of its input and prints {"value"} or {"error"} for each, in
+ * order. The commands are go {url}, run {script, args}, find {script, args} (returns whether the
+ * element exists, and selects it), click, and type {text}, which replaces the text of the selected
+ * element. The end of the input closes the browser.
  */
 import { createInterface } from 'node:readline';
 import puppeteer from 'puppeteer-core';
@@ -26,7 +26,7 @@ const page = await browser.newPage();
 await page.setViewport({ width: 1280, height: 1000 });
 let found;
 
-// As text: a page's policy forbids it to make functions of strings.
+// As text: the policy of a page forbids creating functions from strings.
 const call = ({ script, args }) =>
   `(function () { ${script} }).apply(null, ${JSON.stringify(args)})`;
 

@@ -9,7 +9,7 @@ const fromOtherTab = (key: string | null) =>
   act(() => void window.dispatchEvent(new StorageEvent('storage', { key })));
 
 describe('the menu', () => {
-  it('has two states', () => {
+  it('differs for visitors and logged-in users', () => {
     visit('/');
     expect(menuLinks()).toEqual(LOGGED_OUT);
   });
@@ -20,7 +20,7 @@ describe('the menu', () => {
     expect(menuLinks()).toEqual(LOGGED_IN);
   });
 
-  it('removes a token that has expired when it loads', () => {
+  it('removes an expired token when the page loads', () => {
     logIn('old', -1);
     visit('/');
     expect(menuLinks()).toEqual(LOGGED_OUT);
@@ -45,13 +45,13 @@ describe('the menu', () => {
     '{"token":1}',
     '{"token":"t","expirationTimestamp":"soon"}',
     '{"token":"","expirationTimestamp":9e15}',
-  ])('takes %s in storage for no token', (garbage) => {
+  ])('does not accept %s in storage as a token', (garbage) => {
     localStorage.setItem('userToken', garbage);
     visit('/');
     expect(menuLinks()).toEqual(LOGGED_OUT);
   });
 
-  it('follows logging in and out in another tab', () => {
+  it('follows logins and logouts in another tab', () => {
     visit('/');
     logIn();
     fromOtherTab('userToken');
@@ -61,7 +61,7 @@ describe('the menu', () => {
     expect(menuLinks()).toEqual(LOGGED_OUT);
   });
 
-  it('marks the page one is on', async () => {
+  it('marks the current page', async () => {
     visit('/login');
     await heading('Log in');
     expect(screen.getByRole('link', { current: 'page' })).toHaveTextContent('LOGIN');
@@ -108,7 +108,7 @@ describe('the menu', () => {
 });
 
 describe('the frame', () => {
-  it('has a footer with two links and two that are not ready', () => {
+  it('has a footer with two links and two disabled ones', () => {
     visit('/');
     const footer = within(screen.getByRole('navigation', { name: 'Footer' }));
     expect(footer.getByRole('link', { name: 'TERMS OF USE' })).toHaveAttribute(
@@ -134,7 +134,7 @@ describe('the frame', () => {
     expect(document.title).toBe('Register · Atajo');
   });
 
-  it('remembers the theme', async () => {
+  it('saves the theme', async () => {
     const { user, unmount } = visit('/');
     await user.selectOptions(screen.getByRole('combobox', { name: 'Theme' }), 'dark');
     expect(document.documentElement).toHaveAttribute('data-theme', 'dark');
@@ -179,7 +179,7 @@ describe('the legal pages', () => {
         'deleted 90 days after the operator has decided on them',
       ],
     ],
-  ])('%s can be read', async (path, title, says) => {
+  ])('%s shows its text', async (path, title, says) => {
     visit(path);
     await heading(title);
     for (const text of says) expect(document.body).toHaveTextContent(text);
@@ -191,7 +191,7 @@ describe('the legal pages', () => {
     await expectNoAxeViolations();
   });
 
-  it('name the configured contact', async () => {
+  it('show the configured contact', async () => {
     const meta = document.createElement('meta');
     meta.name = 'atajo-contact';
     meta.content = 'hello@atajo.example';

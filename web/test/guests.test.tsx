@@ -34,7 +34,7 @@ export const link = (code: string, more: object = {}) => ({
   ...more,
 });
 
-/** A back end that knows what guests own, newest first. */
+/** Serves a backend with the links of guests, newest first. */
 function serveGuests(owned: Record<string, ReturnType<typeof link>[]>, handlers = {}) {
   const removed = new Set<string>();
   const calls = serve({
@@ -70,7 +70,7 @@ function serveGuests(owned: Record<string, ReturnType<typeof link>[]>, handlers 
 const named = (calls: Call[], name: string) => calls.filter((call) => call.name === name);
 
 describe('a guest', () => {
-  it('gets a key with the first link, and keeps it', async () => {
+  it('gets a key with the first link, and keeps using it', async () => {
     const { calls } = serveGuests({});
     const { user } = visit('/');
     expect(localStorage.getItem('guestKey')).toBeNull();
@@ -87,7 +87,7 @@ describe('a guest', () => {
     expect(location.href + document.title + JSON.stringify(history.state)).not.toContain(key);
   });
 
-  it('has no key where the browser does not keep it', async () => {
+  it('has no key if the browser does not store it', async () => {
     const { calls } = serveGuests({});
     vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
       throw new DOMException('full', 'QuotaExceededError');
@@ -99,7 +99,7 @@ describe('a guest', () => {
     expect(named(calls, 'showLinks')).toEqual([]);
   });
 
-  it.each(['x', `${KEY}A`, 'A'.repeat(42) + 'B'])('takes %s for no key', async (stored) => {
+  it.each(['x', `${KEY}A`, 'A'.repeat(42) + 'B'])('does not accept %s as a key', async (stored) => {
     localStorage.setItem('guestKey', stored);
     const { calls } = serveGuests({});
     const { user } = visit('/');
@@ -110,7 +110,7 @@ describe('a guest', () => {
     expect(named(calls, 'createShortLink')[0]?.payload['guest']).toBe(key);
   });
 
-  it('uses the key that another tab made', async () => {
+  it('uses a key created in another tab', async () => {
     const { calls } = serveGuests({});
     const { user } = visit('/');
     localStorage.setItem('guestKey', KEY);
@@ -119,7 +119,7 @@ describe('a guest', () => {
     expect(named(calls, 'createShortLink')[0]?.payload['guest']).toBe(KEY);
   });
 
-  it('is sent for no link of an account', async () => {
+  it('is not sent for links of an account', async () => {
     localStorage.setItem('guestKey', KEY);
     logIn('my-token');
     const { calls } = serveGuests({});
@@ -142,7 +142,7 @@ describe('the links of a guest', () => {
     ],
   });
 
-  it('stand below the field, newest first, with views', async () => {
+  it('are listed below the field, newest first, with views', async () => {
     localStorage.setItem('guestKey', KEY);
     const { calls } = serveGuests(owned());
     visit('/');
@@ -157,7 +157,7 @@ describe('the links of a guest', () => {
     await expectNoAxeViolations();
   });
 
-  it('are not asked for where there is no guest', async () => {
+  it('are not requested without a guest key', async () => {
     const { calls } = serveGuests({});
     visit('/');
     await heading('Shorten, share and track your links');
@@ -165,7 +165,7 @@ describe('the links of a guest', () => {
     expect(calls).toEqual([]);
   });
 
-  it('are copied with their scheme, made into QR codes, shared, and lead to statistics', async () => {
+  it('are copied with their scheme, offer QR codes and sharing, and link to statistics', async () => {
     localStorage.setItem('guestKey', KEY);
     const share = vi.fn(() => Promise.resolve());
     Object.assign(navigator, { share });
@@ -188,7 +188,7 @@ describe('the links of a guest', () => {
     Reflect.deleteProperty(navigator, 'share');
   });
 
-  it('are removed, and brought back where they stood', async () => {
+  it('are removed, and restored to their positions', async () => {
     localStorage.setItem('guestKey', KEY);
     const { calls, removed } = serveGuests(owned());
     const { user } = visit('/');
@@ -209,7 +209,7 @@ describe('the links of a guest', () => {
     expect(await rows()).toHaveLength(3);
   });
 
-  it('say so when they are not removed', async () => {
+  it('show an error if they are not removed', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     localStorage.setItem('guestKey', KEY);
     serveGuests(owned(), { removeLinks: () => 'network error' });
@@ -219,7 +219,7 @@ describe('the links of a guest', () => {
     (await row('newest00')).getByRole('button', { name: /^Remove/ });
   });
 
-  it('that were made just now stand at their place at once, and can be removed there', async () => {
+  it('created just now appear as plates at once, and can be removed there', async () => {
     localStorage.setItem('guestKey', KEY);
     const { removed } = serveGuests(owned());
     const { user } = visit('/');
@@ -243,7 +243,7 @@ describe('the links of a guest', () => {
     expect(screen.queryByRole('list', { name: 'New short links' })).toBeNull();
   });
 
-  it('come five at first, and more when they are wanted', async () => {
+  it('are five at first, and more on demand', async () => {
     localStorage.setItem('guestKey', KEY);
     const many = Array.from({ length: 27 }, (_, index) =>
       link(`code00${String(index).padStart(2, '0')}`),
@@ -258,7 +258,7 @@ describe('the links of a guest', () => {
     expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull();
   });
 
-  it('that do not load are asked for again', async () => {
+  it('can be requested again if they do not load', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     localStorage.setItem('guestKey', KEY);
     let down = true;
@@ -277,7 +277,7 @@ describe('the links of a guest', () => {
     expect(await rows()).toHaveLength(3);
   });
 
-  it('are not shown while an account is logged in, and are there again after it', async () => {
+  it('are hidden while an account is logged in, and shown again afterwards', async () => {
     localStorage.setItem('guestKey', KEY);
     serveGuests(owned(), { showProfile: never });
     visit('/');
@@ -294,7 +294,7 @@ describe('the links of a guest', () => {
   });
 });
 
-describe('taking a guest’s links along', () => {
+describe('the offer to add a guest’s links to an account', () => {
   const WORDS = '2 links created in this browser are not in your account yet.';
   const owned = () => ({ [KEY]: [link('newest00'), link('oldest00')] });
   const line = () => screen.findByRole('region', { name: 'Links created in this browser' });
@@ -310,7 +310,7 @@ describe('taking a guest’s links along', () => {
     },
   });
 
-  it('is offered on every page, and done at one click', async () => {
+  it('appears on every page, and needs one click', async () => {
     localStorage.setItem('guestKey', KEY);
     logIn('my-token');
     const links = owned();
@@ -329,7 +329,7 @@ describe('taking a guest’s links along', () => {
     await screen.findByText('2 links were added to your account.');
   });
 
-  it('is not offered again once it was declined, for that key', async () => {
+  it('does not appear again for a key after it was declined', async () => {
     localStorage.setItem('guestKey', KEY);
     logIn();
     const { calls } = serveGuests(owned());
@@ -346,7 +346,7 @@ describe('taking a guest’s links along', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is not offered where there is nothing to take along', async () => {
+  it('does not appear if the guest has no links', async () => {
     localStorage.setItem('guestKey', KEY);
     logIn();
     const { calls } = serveGuests({});
@@ -356,7 +356,7 @@ describe('taking a guest’s links along', () => {
     await noLine();
   });
 
-  it('can be tried again where it did not work', async () => {
+  it('can be accepted again after a failure', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     localStorage.setItem('guestKey', KEY);
     logIn();
@@ -379,7 +379,7 @@ describe('taking a guest’s links along', () => {
     await noLine();
   });
 
-  it('ends a session that is over', async () => {
+  it('ends a session whose token is refused', async () => {
     localStorage.setItem('guestKey', KEY);
     logIn();
     serveGuests(owned(), { claimLinks: () => data({ success: false, error: 'invalid token' }) });
@@ -390,7 +390,7 @@ describe('taking a guest’s links along', () => {
     expect(await rows()).toHaveLength(2);
   });
 
-  it('takes along what was under way with the old key', async () => {
+  it('includes a link that was being created with the old key', async () => {
     localStorage.setItem('guestKey', KEY);
     const links = owned();
     let answer: () => void = () => undefined;
@@ -422,7 +422,7 @@ describe('taking a guest’s links along', () => {
     expect(links[KEY]).toEqual([]);
   });
 
-  it('gives the key back to what was under way where nobody is logged in any more', async () => {
+  it('restores the key for a link that was being created, if nobody is logged in anymore', async () => {
     localStorage.setItem('guestKey', KEY);
     const links = owned();
     let answer: () => void = () => undefined;
@@ -445,7 +445,7 @@ describe('taking a guest’s links along', () => {
   });
 });
 
-describe('an ending of one’s own', () => {
+describe('a custom ending', () => {
   const ending = () => screen.findByRole<HTMLInputElement>('textbox', { name: 'Custom ending' });
   const open = async (handlers: Parameters<typeof serve>[0]) => {
     logIn();
@@ -456,14 +456,14 @@ describe('an ending of one’s own', () => {
   };
   const shortens = ({ code }: Call['payload']) => data({ success: true, code, short_link: code });
 
-  it('is offered to accounts alone', async () => {
+  it('is offered to accounts only', async () => {
     serve({});
     visit('/');
     await heading('Shorten, share and track your links');
     expect(screen.queryByText('Customize the ending')).toBeNull();
   });
 
-  it('says at once whether it is free, and is used once', async () => {
+  it('shows at once whether it is available, and is used once', async () => {
     const { user, calls } = await open({
       accessLink: () => data({ success: true, longUrl: [] }),
       createShortLink: shortens,
@@ -483,9 +483,9 @@ describe('an ending of one’s own', () => {
     ['a'.repeat(33), 'Enter 4 to 32 characters.'],
     ['año-nuevo', 'Use only the letters A to Z, digits, hyphens and underscores.'],
     ['Dashboard', 'This ending is reserved.'],
-  ])('refuses %s without asking', async (text, message) => {
+  ])('refuses %s without a request', async (text, message) => {
     const { user, calls } = await open({ createShortLink: shortens });
-    // All at once: who types slowly has what stands there so far looked up.
+    // All at once: slow typing would check each intermediate text.
     await user.click(await ending());
     await user.paste(text);
     expect(await ending()).toHaveAccessibleDescription(expect.stringContaining(message));
@@ -496,7 +496,7 @@ describe('an ending of one’s own', () => {
     await expectNoAxeViolations();
   });
 
-  it('says that it is taken, and leaves the fields as they are', async () => {
+  it('says that it is taken, and keeps the text of the fields', async () => {
     const { user, calls } = await open({
       accessLink: () => data({ success: true, longUrl: [{ long_link: LONG }] }),
     });
@@ -507,7 +507,7 @@ describe('an ending of one’s own', () => {
     expect(await ending()).toHaveValue('fiesta');
   });
 
-  it('says so when it is taken in the last moment', async () => {
+  it('says when it was taken at the last moment', async () => {
     const { user, calls } = await open({
       accessLink: () => data({ success: true, longUrl: [] }),
       createShortLink: () => error(409, 'ABORTED'),
@@ -523,7 +523,7 @@ describe('an ending of one’s own', () => {
     expect(named(calls, 'createShortLink')).toHaveLength(1);
   });
 
-  it('is not known to be free while the server is away', async () => {
+  it('is not shown as available while the server does not respond', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open({ accessLink: () => 'network error' });
     await user.type(await ending(), 'fiesta');

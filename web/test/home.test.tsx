@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { expectNoAxeViolations, heading, logIn, toasts, visit } from './app';
 import { data, error, never, serve as serveAll } from './server';
 
-/** A back end; returns the list of the creations alone. */
+/** Serves a backend. Returns the list of createShortLink calls only. */
 function serve(handlers: Parameters<typeof serveAll>[0]) {
   const noLinks = () => data({ success: true, links: [], total: 0, cursor: null });
   return serveAll({ showLinks: noLinks, ...handlers }, 'createShortLink');
@@ -19,7 +19,7 @@ const plates = async () =>
   within(await results()).getAllByRole('button', { name: /Copy$|Copied$|Not copied$/ });
 
 describe('the home page', () => {
-  it('says what it does, with three reasons', async () => {
+  it('explains the product, with three reasons', async () => {
     visit('/');
     await heading('Shorten, share and track your links');
     for (const name of ['Advanced analytics', 'Unique customization', 'Free and hassle-free']) {
@@ -29,7 +29,7 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
-  it('shortens a link and copies the short address', async () => {
+  it('shortens a link and copies the short URL', async () => {
     const calls = serve({ createShortLink: shortens });
     const { user } = visit('/');
     await user.type(field(), `  ${LONG} {Enter}`);
@@ -53,7 +53,7 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
-  it('takes off what surrounds a pasted link', async () => {
+  it('removes the characters around a pasted link', async () => {
     const calls = serve({ createShortLink: shortens });
     const { user } = visit('/');
     await user.click(field());
@@ -73,7 +73,7 @@ describe('the home page', () => {
     expect(calls).toEqual([]);
   });
 
-  it('announces each copy, the second one too', async () => {
+  it('announces each copy, including the second one', async () => {
     serve({ createShortLink: shortens });
     const { user } = visit('/');
     const status = screen.getByRole('status');
@@ -88,7 +88,7 @@ describe('the home page', () => {
     expect(screen.getAllByRole('status')).toEqual([status]);
   });
 
-  it('announces an error again that comes again', async () => {
+  it('announces a repeated error again', async () => {
     const { user } = visit('/');
     await user.type(field(), 'ab{Enter}');
     const first = await screen.findByText('Enter a valid URL');
@@ -97,7 +97,7 @@ describe('the home page', () => {
     screen.getByText('Enter a valid URL');
   });
 
-  it('hands the address on to the QR generator', async () => {
+  it('passes the short URL to the QR generator', async () => {
     serve({ createShortLink: shortens });
     const { user } = visit('/');
     await user.type(field(), `${LONG}{Enter}`);
@@ -108,7 +108,7 @@ describe('the home page', () => {
     );
   });
 
-  it('says so when copying is refused', async () => {
+  it('says when copying is refused', async () => {
     serve({ createShortLink: shortens });
     const { user } = visit('/');
     vi.spyOn(navigator.clipboard, 'writeText').mockRejectedValue(new Error('denied'));
@@ -140,7 +140,7 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
-  it('takes an error back with the next link', async () => {
+  it('clears an error with the next link', async () => {
     serve({ createShortLink: shortens });
     const { user } = visit('/');
     await user.type(field(), 'no{Enter}');
@@ -161,7 +161,7 @@ describe('the home page', () => {
     expect(calls[0]?.payload['token']).toBe('my-token');
   });
 
-  it('on an invalid token says so, removes it and stays', async () => {
+  it('reports and removes an invalid token, and stays on the page', async () => {
     logIn();
     const calls = serve({
       createShortLink: () => data({ success: false, error: 'invalid token' }),
@@ -176,7 +176,7 @@ describe('the home page', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('shows what the server refuses like what the page refuses', async () => {
+  it('shows a refusal by the server like one by the page', async () => {
     serve({ createShortLink: () => error(400, 'INVALID_ARGUMENT') });
     const { user } = visit('/');
     await user.type(field(), `${LONG}{Enter}`);
@@ -184,7 +184,7 @@ describe('the home page', () => {
     expect(screen.queryByText(LONG)).toBeNull();
   });
 
-  it('says that a link cannot be shortened that leads to what is blocked', async () => {
+  it('says that a link to a blocked destination cannot be shortened', async () => {
     const calls = serve({
       createShortLink: () => error(400, 'INVALID_ARGUMENT', {}, { reason: 'URL_REFUSED' }),
     });
@@ -198,7 +198,7 @@ describe('the home page', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('replaces a taken code unseen', async () => {
+  it('replaces a taken code without a message', async () => {
     let first = true;
     const calls = serve({
       createShortLink: (payload) => {
@@ -214,7 +214,7 @@ describe('the home page', () => {
     expect(calls[0]?.payload['code']).not.toBe(calls[1]?.payload['code']);
   });
 
-  it('keeps its spinner, and the same request, until it succeeds', async () => {
+  it('repeats the same request and keeps the spinner until it succeeds', async () => {
     const log = vi.spyOn(console, 'error').mockReturnValue();
     let down = true;
     const calls = serve({
@@ -232,7 +232,7 @@ describe('the home page', () => {
     act(() => void window.dispatchEvent(new Event('offline')));
     screen.getByRole('img', { name: 'Waiting for a connection' });
 
-    // An empty click while it runs does nothing.
+    // A click on Shorten with an empty field does nothing meanwhile.
     await user.click(screen.getByRole('button', { name: 'Shorten' }));
     expect(screen.queryByText('Enter a valid URL')).toBeNull();
 
@@ -243,7 +243,7 @@ describe('the home page', () => {
     await expectNoAxeViolations();
   });
 
-  it('says how long a server asks it to wait, and can be given up', async () => {
+  it('shows how long the server asks to wait, and can be canceled', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     vi.useFakeTimers({ shouldAdvanceTime: true });
     const busy = () => error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '75' });
@@ -254,7 +254,7 @@ describe('the home page', () => {
     await screen.findByText('Trying again in 75 seconds', { selector: '[role=status] *' });
     await expectNoAxeViolations();
     act(() => void vi.advanceTimersByTime(30_000));
-    // The eye sees it run down; it is said once.
+    // The countdown is visible, and the duration is announced once.
     expect(screen.getByText(/^Trying again in 4\d seconds$/)).toHaveAttribute(
       'aria-hidden',
       'true',
@@ -262,7 +262,7 @@ describe('the home page', () => {
     expect(screen.getByRole('status')).toBeEmptyDOMElement();
     await act(() => vi.advanceTimersByTimeAsync(46_000));
     expect(calls).toHaveLength(2);
-    // The next wait is like the first, and the button was there all the time.
+    // The next wait looks like the first, and the button has stayed.
     expect(screen.getByRole('button', { name: 'Cancel' })).toBe(giveUp);
 
     await user.click(giveUp);
@@ -273,7 +273,7 @@ describe('the home page', () => {
     expect(calls).toHaveLength(2);
   });
 
-  it('keeps the focus where a link is made while giving up was looked at', async () => {
+  it('keeps the focus when the focused Cancel button disappears with a created link', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     vi.useFakeTimers({ shouldAdvanceTime: true });
     let busy = true;
@@ -288,17 +288,17 @@ describe('the home page', () => {
     busy = false;
     await act(() => vi.advanceTimersByTimeAsync(600_000));
     await plates();
-    // Around where it was, and not in the field: nobody asked for a phone's keyboard.
+    // Around its last position, and not in the field, which would open the keyboard of a phone.
     const place = field().closest('form')?.parentElement as HTMLElement;
     await waitFor(() => expect(place).toHaveFocus());
-    // Leaving the window takes nothing from it.
+    // Leaving the window does not take the focus away.
     fireEvent.blur(place);
     expect(place).toHaveAttribute('tabindex', '-1');
     act(() => field().focus());
     expect(place).not.toHaveAttribute('tabindex');
   });
 
-  it('gives a link that was kept back once, and not again after it was sent', async () => {
+  it('fills in a stored link once, and not again after it was submitted', async () => {
     serve({ createShortLink: shortens });
     const { user } = visit('/?from=mail#here', { link: LONG });
     await waitFor(() => expect(field().value).toBe(LONG));
@@ -308,7 +308,7 @@ describe('the home page', () => {
     expect(location.search + location.hash).toBe('?from=mail#here');
   });
 
-  it('makes no words of a short wait', async () => {
+  it('shows no message for a short wait', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     let busy = true;
     serve({
@@ -327,7 +327,7 @@ describe('the home page', () => {
     expect(screen.queryByRole('button', { name: 'Cancel' })).toBeNull();
   });
 
-  it('stops trying when the page is left', async () => {
+  it('stops retrying when the user leaves the page', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const calls = serve({ createShortLink: () => 'network error' });
     const { user } = visit('/');
@@ -335,7 +335,7 @@ describe('the home page', () => {
     await waitFor(() => expect(calls).toHaveLength(1));
     await user.click(screen.getByRole('link', { name: 'LOGIN' }));
     await heading('Log in');
-    // The way there may have taken as long as the pause before another try.
+    // The navigation may have taken as long as the pause before another attempt.
     const made = calls.length;
     act(() => void window.dispatchEvent(new Event('online')));
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -358,7 +358,7 @@ describe('the home page', () => {
     expect(await plates()).toHaveLength(2);
   });
 
-  it('lets a new submission replace the one under way', async () => {
+  it('replaces a submission in flight with a new one', async () => {
     const calls = serve({
       createShortLink: (payload) =>
         payload['url'] === 'https://example.org/old' ? never() : shortens(payload),
@@ -373,7 +373,7 @@ describe('the home page', () => {
 });
 
 describe('the shortener page', () => {
-  it('has three steps and needs no scheme', async () => {
+  it('shows three steps and accepts links without a scheme', async () => {
     const calls = serve({ createShortLink: shortens });
     const { user } = visit('/short-link');
     await heading('Shorten a link');

@@ -39,7 +39,7 @@ interface SentRow {
 }
 const rowsOf = ({ payload }: Pick<Call, 'payload'>) => payload['rows'] as SentRow[];
 
-/** A server that has links of its own, and remembers the rows of imports. */
+/** Serves a backend with links of its own that remembers imported rows. */
 function importServer({ taken = [] as string[], refused = [] as string[] } = {}) {
   const results = new Map<string, { row: number; verdict: string; code: string | null }>();
   const removed = new Map<string, number>();
@@ -116,7 +116,7 @@ const shownRows = async () =>
     .map((row) => row.textContent);
 
 describe('the import page', () => {
-  it('is reached from the account page', async () => {
+  it('is linked from the account page', async () => {
     logIn();
     importServer();
     const { user } = visit('/my-account');
@@ -133,7 +133,7 @@ describe('the import page', () => {
     await waitFor(() => expect(location.pathname).toBe('/'));
   });
 
-  it('rehearses, imports and undoes a file of Bitly', async () => {
+  it('checks, imports and undoes a file of Bitly', async () => {
     const { calls, results } = importServer({ taken: ['Launch24'], refused: ['restaurant'] });
     const { user, choose, press } = await open();
     await choose(fixture('bitly.csv'));
@@ -223,7 +223,7 @@ describe('the import page', () => {
     ]);
   });
 
-  it('lets the format be corrected, and asks for a time zone', async () => {
+  it('lets the user correct the format, and asks for a time zone', async () => {
     const { calls } = importServer();
     const { user, choose, press } = await open();
     await choose(
@@ -260,7 +260,7 @@ describe('the import page', () => {
     await expectNoAxeViolations();
   });
 
-  it('takes pasted links and dropped files', async () => {
+  it('accepts pasted links and dropped files', async () => {
     importServer();
     const { user, press } = await open();
     await user.click(await screen.findByLabelText('Or paste links'));
@@ -273,7 +273,7 @@ describe('the import page', () => {
     await screen.findByRole('heading', { name: '1 link found in links.csv' });
   });
 
-  it('goes on after a reload, and writes no row twice', async () => {
+  it('continues after a reload, and imports no row twice', async () => {
     const { calls, results } = importServer({ taken: ['code0300'] });
     const first = await open();
     const lines = Array.from({ length: 450 }, (_, index) => {
@@ -298,7 +298,7 @@ describe('the import page', () => {
     expect([...results.values()].every(({ verdict }) => verdict === 'new')).toBe(true);
   });
 
-  it('gives another ending to a row whose ending is taken meanwhile', async () => {
+  it('gives a new ending to a row whose ending was taken meanwhile', async () => {
     const taken: string[] = [];
     const { results } = importServer({ taken });
     const { choose, press } = await open();
@@ -398,7 +398,7 @@ describe('the import page', () => {
     expect(calls.some(({ name }) => name === 'importLinks')).toBe(false);
   });
 
-  it('asks for the file again where its rows are gone', async () => {
+  it('asks for the file again if its rows are no longer stored', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     localStorage.setItem(
       'import',
@@ -418,7 +418,7 @@ describe('the import page', () => {
     screen.getByText(/no longer has the rows of the import/);
   });
 
-  it('forgets an unfinished import on logging out', async () => {
+  it('deletes an unfinished import on logout', async () => {
     localStorage.setItem('import', 'anything');
     logIn();
     importServer();

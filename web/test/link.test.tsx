@@ -3,7 +3,7 @@ import { act, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Link } from '../src/api';
 import { cache } from '../src/api/cache';
-import { expectNoAxeViolations, heading, logIn, lookAgain, visit } from './app';
+import { expectNoAxeViolations, heading, logIn, refocus, visit } from './app';
 import { changed, details, link } from './links';
 import { data, error, held, never, serve, settled, type Reply } from './server';
 
@@ -20,10 +20,10 @@ const refused = (reason: string): Reply => ({
   status: 400,
   body: { error: { status: 'INVALID_ARGUMENT', message: 'x', details: { reason } } },
 });
-// What a test leaves unanswered keeps no change of the next one waiting.
+// Mutations without a response must not block those of the next test.
 afterEach(() => cache.getMutationCache().clear());
 
-/** What stands beside a name in the list of what belongs to the link. */
+/** Returns the value of a field in the list of the link's fields. */
 const fact = (name: string) => screen.getByText(name, { selector: 'dt' }).nextElementSibling;
 const button = (name: string | RegExp) => screen.getByRole('button', { name });
 
@@ -47,7 +47,7 @@ async function open(handlers: Parameters<typeof serve>[0] = {}) {
 }
 
 describe('the page of a link', () => {
-  it('says where it leads and led, and all that belongs to it', async () => {
+  it('shows the current and earlier destinations, and all fields of the link', async () => {
     const { user, calls } = await open();
     expect(calls[0]).toEqual({
       name: 'showLink',
@@ -71,7 +71,7 @@ describe('the page of a link', () => {
     expect(await navigator.clipboard.readText()).toBe('http://localhost:3000/fiesta-2026');
   });
 
-  it('shares the whole address where the browser can', async () => {
+  it('shares the URL with its scheme if the browser can share', async () => {
     const share = vi.fn().mockResolvedValue(undefined);
     Object.assign(navigator, { share });
     try {
@@ -83,7 +83,7 @@ describe('the page of a link', () => {
     }
   });
 
-  it('changes where it leads, and says at its field what is wrong', async () => {
+  it('changes the destination, and shows errors at its field', async () => {
     let answer = refused('INVALID_URL');
     let now = FIESTA;
     const { user, calls } = await open({
@@ -117,7 +117,7 @@ describe('the page of a link', () => {
     expect(button('Change the destination')).toHaveFocus();
   });
 
-  it('stays as it was on Escape', async () => {
+  it('is unchanged on Escape', async () => {
     const { user, calls } = await open();
     await user.click(button('Change the title'));
     await user.type(screen.getByRole('textbox', { name: 'Title' }), 'x{Escape}');
@@ -126,7 +126,7 @@ describe('the page of a link', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('stays open while it is saved, to say how that went', async () => {
+  it('keeps a form open while it is saved, to show the result', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const saves = held();
     const { user } = await open({ changeLink: saves.ask });
@@ -169,7 +169,7 @@ describe('the page of a link', () => {
     ]);
   });
 
-  it('shows nothing of what was before once the server has said yes', async () => {
+  it('never shows an old value after the server has confirmed a change', async () => {
     const saves = held();
     const { user } = await open({
       changeLink: ({ changes }) =>
@@ -187,7 +187,7 @@ describe('the page of a link', () => {
     await user.type(field, 'Carreras');
     const titles: string[] = [];
     const boxes: boolean[] = [];
-    // It is told of every state of the page that a browser may paint.
+    // It observes every state of the page that a browser can paint.
     const observer = new MutationObserver(() => {
       titles.push(/Programa de fiestas|Carreras/.exec(page.textContent)?.[0] ?? 'being changed');
       boxes.push(box.checked);
@@ -208,7 +208,7 @@ describe('the page of a link', () => {
     expect(new Set(boxes)).toEqual(new Set([true]));
   });
 
-  it('gets an end, what follows it, and loses it again', async () => {
+  it('gets an expiry date and a destination after expiry, and loses them again', async () => {
     const { user, calls } = await open({
       changeLink: change((changes) =>
         changed({ ...FIESTA, expires_at: '2099-12-01T17:00:00Z', ...changes }),
@@ -247,7 +247,7 @@ describe('the page of a link', () => {
     await waitFor(() => expect(calls.at(-1)?.name).toBe('restoreLinks'));
   });
 
-  it('stays removed where a change of before is answered', async () => {
+  it('stays removed when an earlier change gets its response', async () => {
     const [saves, removals] = [held(), held()];
     const { user } = await open({ changeLink: saves.ask, removeLinks: removals.ask });
     await user.click(button('Change the title'));
@@ -264,7 +264,7 @@ describe('the page of a link', () => {
     screen.getByText(/^You removed this link/);
   });
 
-  it('stays removed where the answer is of before', async () => {
+  it('stays removed when a response is older than the removal', async () => {
     const [shown, removals] = [held(), held()];
     let first = true;
     const { user } = await open({
@@ -278,12 +278,12 @@ describe('the page of a link', () => {
     const asked = (times: number) => waitFor(() => expect(shown.given).toHaveLength(times));
     await user.click(button('Remove'));
     await waitFor(() => expect(removals.given).toHaveLength(1));
-    lookAgain();
+    refocus();
     await asked(1);
     shown.given[0]?.(details({ ...FIESTA, views: 15_661 }, BEFORE));
     await waitFor(() => expect(fact('Views')).toHaveTextContent('15,661'));
     screen.getByText(/^You removed this link/);
-    lookAgain();
+    refocus();
     await asked(2);
     removals.given[0]?.(data({ success: true, removed: ['fiesta-2026'] }));
     await asked(3);
@@ -295,7 +295,7 @@ describe('the page of a link', () => {
     screen.getByText(/^You removed this link/);
   });
 
-  it('is forgotten a while after one looked at it, changed or not', async () => {
+  it('is dropped from the cache some time after the user left it, changed or not', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true, now: Date.now() });
     const { user } = await open();
     const box = screen.getByRole('checkbox', { name: 'Make these statistics public' });
@@ -310,7 +310,7 @@ describe('the page of a link', () => {
     expect(known()).toEqual([]);
   });
 
-  it('says what it is where it leads nowhere', async () => {
+  it('shows the state of a link that does not redirect', async () => {
     await open({
       showLink: () => details({ ...FIESTA, state: 'blocked', reason: 'malware' }),
     });
@@ -318,7 +318,7 @@ describe('the page of a link', () => {
   });
 });
 
-describe('a link of somebody else, or none', () => {
+describe('a link of another owner, or an unknown link', () => {
   const notPublic = () => data({ success: false, error: 'no logged' });
 
   it('is not found', async () => {
@@ -333,14 +333,14 @@ describe('a link of somebody else, or none', () => {
     await expectNoAxeViolations();
   });
 
-  it('is not asked for where nobody could own it', async () => {
+  it('is not requested if the visitor cannot own it', async () => {
     const calls = serve({ showLink: never, showStatistics: notPublic }, 'showLink');
     visit('/links/fiesta-2026');
     await heading('PAGE NOT FOUND');
     expect(calls).toEqual([]);
   });
 
-  it('is not asked for where it is no code', async () => {
+  it('is not requested if the code is invalid', async () => {
     logIn();
     const calls = serve({ showLink: never });
     visit('/links/x');
@@ -348,7 +348,7 @@ describe('a link of somebody else, or none', () => {
     expect(calls).toEqual([]);
   });
 
-  it("is shown where it is this browser's own, whoever is logged in", async () => {
+  it('is shown if this browser owns it, whoever is logged in', async () => {
     logIn();
     localStorage.setItem('guestKey', `${'k'.repeat(42)}A`);
     const calls = serve(
@@ -366,7 +366,7 @@ describe('a link of somebody else, or none', () => {
     ]);
   });
 
-  it('is said to have failed where that is so, and asked for again', async () => {
+  it('shows a failure, and can be requested again', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     let down = true;

@@ -1,9 +1,9 @@
-/** The list of an owner's links: looked for, chosen, changed and taken back. */
+/** The list of an owner's links: search, selection, changes and undo. */
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Link } from '../src/api';
 import { cache } from '../src/api/cache';
-import { expectNoAxeViolations, heading, logIn, lookAgain, toasts, visit } from './app';
+import { expectNoAxeViolations, heading, logIn, refocus, toasts, visit } from './app';
 import { changed, details, link, page } from './links';
 import { answered, data, error, held, never, serve, settled, type Reply } from './server';
 
@@ -23,7 +23,7 @@ const count = (words: string) => screen.findByText(words, { selector: 'label spa
 const removed = ({ codes }: Record<string, unknown>) => data({ success: true, removed: codes });
 const restored = ({ codes }: Record<string, unknown>) => data({ success: true, restored: codes });
 
-// What a test leaves unanswered keeps no change of the next one waiting.
+// Mutations without a response must not block those of the next test.
 afterEach(() => cache.getMutationCache().clear());
 
 type User = ReturnType<typeof visit>['user'];
@@ -33,7 +33,7 @@ async function choose(user: User, code: string, name: string): Promise<void> {
 }
 
 describe('the list of links', () => {
-  it('says of each what it is, and leads to its page', async () => {
+  it('shows the state of each link, and links to its page', async () => {
     logIn();
     const blocked = link('blocked1', 'https://bad.example/', {
       state: 'blocked',
@@ -43,7 +43,7 @@ describe('the list of links', () => {
       state: 'expired',
       expires_at: '2026-11-01T12:00:00Z',
     });
-    // Its time ran out after the server was asked.
+    // It expired after the response of the server.
     const over = link('over-001', 'https://over.example/', { expires_at: '2026-01-05T12:00:00Z' });
     serve({ showLinks: () => page([...LINKS, blocked, ended, over]) });
     visit('/my-account');
@@ -60,7 +60,7 @@ describe('the list of links', () => {
     await expectNoAxeViolations();
   });
 
-  it('asks the server for what is looked for, and keeps it in its address', async () => {
+  it('sends the search to the server, and keeps it in the URL of the page', async () => {
     logIn();
     const calls = serve({
       showLinks: ({ query, state }) =>
@@ -84,7 +84,7 @@ describe('the list of links', () => {
     expect(calls.at(-1)?.payload).toMatchObject({ query: null, state: 'removed' });
   });
 
-  it('is as it was for who comes back, and asks nobody', async () => {
+  it('is unchanged on return, without a request', async () => {
     logIn();
     vi.spyOn(Date, 'now').mockReturnValue(Date.now());
     const calls = serve({ showLinks: () => page([RUTAS]), showLink: never });
@@ -101,7 +101,7 @@ describe('the list of links', () => {
     expect(calls.filter(({ name }) => name === 'showLinks')).toHaveLength(1);
   });
 
-  it('is forgotten a while after one looked for something, and kept as it is without', async () => {
+  it('drops search results from the cache after some time, but not the whole list', async () => {
     logIn();
     vi.useFakeTimers({ shouldAdvanceTime: true, now: Date.now() });
     const calls = serve({ showLinks: ({ query }) => page(query === null ? LINKS : [RUTAS]) });
@@ -128,7 +128,7 @@ describe('the list of links', () => {
     expect(calls.filter(({ name }) => name === 'showLinks')).toHaveLength(2);
   });
 
-  it('goes on by cursors as one scrolls, and keeps rows out of sight out of the document', async () => {
+  it('loads pages by cursor while scrolling, and renders only visible rows', async () => {
     logIn();
     const many = Array.from({ length: 10_000 }, (_, index) =>
       link(`n${String(index).padStart(7, '0')}`, `https://example.org/${index}`),
@@ -150,7 +150,7 @@ describe('the list of links', () => {
     expect(screen.getAllByRole('row').length).toBeLessThan(100);
   });
 
-  it('says where the next links do not come, and tries again', async () => {
+  it('says when the next page does not load, and retries', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     const many = Array.from({ length: 200 }, (_, index) =>
@@ -173,7 +173,7 @@ describe('the list of links', () => {
     expect(screen.queryByRole('button', { name: 'Show more' })).toBeNull();
   });
 
-  it('is gone through from the start where its place in it is not known any more', async () => {
+  it('is read from the start when the cursor has expired', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     const refused: Reply = {
@@ -192,7 +192,7 @@ describe('the list of links', () => {
     expect(calls.map(({ payload }) => payload['cursor'])).toEqual([null, 'old', null]);
   });
 
-  it('says that one is offline', async () => {
+  it('says that the browser is offline', async () => {
     logIn();
     serve({ showLinks: () => page(LINKS) });
     visit('/my-account');
@@ -207,8 +207,8 @@ describe('the list of links', () => {
   });
 });
 
-describe('a link that is removed', () => {
-  it('leaves its place to a line that undoes it, until the list is left', async () => {
+describe('a removed link', () => {
+  it('is replaced by an undo line until the user leaves the list', async () => {
     logIn();
     const calls = serve({
       showLinks: () => page(LINKS),
@@ -239,7 +239,7 @@ describe('a link that is removed', () => {
     expect(await table()).not.toHaveTextContent('was removed');
   });
 
-  it('keeps its line where the list is asked for anew', async () => {
+  it('keeps its line when the list is refetched', async () => {
     logIn();
     let there = LINKS;
     serve({
@@ -254,14 +254,14 @@ describe('a link that is removed', () => {
     await choose(user, 'k7Qm2_xB', 'Remove');
     await answered();
     there = [link('new-link', 'https://new.example/'), ...there];
-    lookAgain();
+    refocus();
     await count('3 links');
     const words = screen.getAllByRole('row').map((row) => row.textContent);
     expect(words[1]).toContain('new-link');
     expect(words[3]).toContain('k7Qm2_xB was removed.');
   });
 
-  it('comes back where the server did not remove it', async () => {
+  it('reappears if the server did not remove it', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     serve({ showLinks: () => page(LINKS), removeLinks: () => error(503, 'UNAVAILABLE') });
@@ -273,7 +273,7 @@ describe('a link that is removed', () => {
     expect(rowOf('k7Qm2_xB')).not.toHaveTextContent('was removed');
   });
 
-  it('is restored from among the removed', async () => {
+  it('is restored from the list of removed links', async () => {
     logIn();
     const gone: Link = { ...RUTAS, state: 'removed' };
     const calls = serve({ showLinks: () => page([gone]), restoreLinks: restored });
@@ -291,12 +291,12 @@ describe('a link that is removed', () => {
   });
 });
 
-describe('an answer from before', () => {
+describe('a stale response', () => {
   const K7 = { codes: ['k7Qm2_xB'] };
   const ZT = { codes: ['Zt0-aaQ9'] };
   const [lists, removals, restorals] = [held(), held(), held()];
 
-  /** The list of three links, of which each call from then on is held. */
+  /** Opens a list of three links, whose further calls wait for the test. */
   async function open() {
     for (const { given } of [lists, removals, restorals]) given.length = 0;
     logIn();
@@ -318,11 +318,11 @@ describe('an answer from before', () => {
     await waitFor(() => expect(given).toHaveLength(times));
   }
 
-  it('does not bring a link back that was removed while it was on its way', async () => {
+  it('does not bring back a link that was removed while it was in flight', async () => {
     const user = await open();
     await choose(user, 'Zt0-aaQ9', 'Remove');
     await asked(removals, 1);
-    lookAgain();
+    refocus();
     await asked(lists, 1);
     removals.given[0]?.(removed(ZT));
     await asked(lists, 2);
@@ -335,9 +335,9 @@ describe('an answer from before', () => {
     expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
   });
 
-  it('does not bring a link back where it was asked for when another was removed', async () => {
+  it('does not bring back a link if it was requested before that link was removed', async () => {
     const user = await open();
-    lookAgain();
+    refocus();
     await asked(lists, 1);
     await choose(user, 'k7Qm2_xB', 'Remove');
     await choose(user, 'Zt0-aaQ9', 'Remove');
@@ -355,12 +355,12 @@ describe('an answer from before', () => {
     expect(rowOf('Zt0-aaQ9')).toHaveTextContent('was removed.');
   });
 
-  it('is taken for what it tells of others, until there is one that knows', async () => {
+  it('is used for other links until a newer response arrives', async () => {
     const made = link('new-link', 'https://new.example/');
     const user = await open();
     await choose(user, 'Zt0-aaQ9', 'Remove');
     await asked(removals, 1);
-    lookAgain();
+    refocus();
     await asked(lists, 1);
     lists.given[0]?.(page([made, ...LINKS]));
     await waitFor(() => expect(rowOf('new-link')).toBeDefined());
@@ -371,7 +371,7 @@ describe('an answer from before', () => {
     await count('3 links');
   });
 
-  it('is not waited for where the page is left: what waits for its turn is sent', async () => {
+  it('does not delay queued mutations when the page closes', async () => {
     const user = await open();
     await choose(user, 'k7Qm2_xB', 'Remove');
     await asked(removals, 1);
@@ -382,7 +382,7 @@ describe('an answer from before', () => {
     await asked(restorals, 1);
   });
 
-  it('does not take a link away that was restored', async () => {
+  it('does not remove a restored link', async () => {
     const user = await open();
     await choose(user, 'k7Qm2_xB', 'Remove');
     await asked(removals, 1);
@@ -390,7 +390,7 @@ describe('an answer from before', () => {
     await settled();
     await user.click(screen.getByRole('button', { name: /^Undo/ }));
     await asked(restorals, 1);
-    lookAgain();
+    refocus();
     await asked(lists, 1);
     lists.given[0]?.(page([FIESTA, DOCS]));
     await settled();
@@ -403,7 +403,7 @@ describe('an answer from before', () => {
     await count('3 links');
   });
 
-  it('says nothing of a link of which something else was asked since', async () => {
+  it('is ignored for a link that has a newer change', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const user = await open();
     await choose(user, 'k7Qm2_xB', 'Remove');
@@ -415,8 +415,8 @@ describe('an answer from before', () => {
     expect(rowOf('k7Qm2_xB')).toHaveTextContent('was removed.');
     restorals.given[0]?.(restored(K7));
     await asked(removals, 2);
-    // What is asked for now is from before the last of them, too.
-    lookAgain();
+    // A request made now is also older than the last change.
+    refocus();
     await asked(lists, 1);
     lists.given[0]?.(page(LINKS));
     await settled();
@@ -428,7 +428,7 @@ describe('an answer from before', () => {
     expect(rowOf('k7Qm2_xB')).toHaveTextContent('was removed.');
   });
 
-  it('does not bring back a link that was just made, and then removed', async () => {
+  it('does not bring back a link that was just created and then removed', async () => {
     logIn();
     const shown = held();
     serve({
@@ -464,7 +464,7 @@ describe('several links', () => {
   );
   const box = (name: RegExp) => screen.getByRole('checkbox', { name });
 
-  it('are chosen one by one, through, and all at once', async () => {
+  it('are selected one by one, as a range, and all at once', async () => {
     logIn();
     serve({ showLinks: () => page(many) });
     const { user } = visit('/my-account');
@@ -483,7 +483,7 @@ describe('several links', () => {
     await count('12 links');
   });
 
-  it('are removed together, and back again at one click', async () => {
+  it('are removed together, and restored with one click', async () => {
     logIn();
     const calls = serve({
       showLinks: () => page(many),
@@ -504,7 +504,7 @@ describe('several links', () => {
     await waitFor(() => expect(calls.at(-1)?.name).toBe('restoreLinks'));
   });
 
-  it('are asked about where they are more than one sees at a glance', async () => {
+  it('need a confirmation if they are more than one sees at a glance', async () => {
     logIn();
     const calls = serve({ showLinks: () => page(many), removeLinks: removed });
     const { user } = visit('/my-account');
@@ -520,7 +520,7 @@ describe('several links', () => {
     expect(calls.at(-1)?.payload['codes']).toHaveLength(12);
   });
 
-  it('stay removed while the rest of them is, whatever an answer from before says', async () => {
+  it('stay removed during the removal of the rest, despite a stale response', async () => {
     logIn();
     const most = Array.from({ length: 101 }, (_, index) =>
       link(`more-${String(index).padStart(3, '0')}`, `https://example.org/${index}`),
@@ -541,7 +541,7 @@ describe('several links', () => {
     await user.click(screen.getByRole('button', { name: 'Remove' }));
     await user.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Remove' }));
     await waitFor(() => expect(removals.given).toHaveLength(1));
-    lookAgain();
+    refocus();
     await waitFor(() => expect(lists.given).toHaveLength(1));
     removals.given[0]?.(removed({ codes: most.slice(0, 100).map(({ code }) => code) }));
     await waitFor(() => expect(removals.given).toHaveLength(2));
@@ -550,7 +550,7 @@ describe('several links', () => {
     expect(rowOf('more-000')).toHaveTextContent('was removed.');
   });
 
-  it('are tagged, and keep the tags that they have', async () => {
+  it('are tagged, and keep their existing tags', async () => {
     logIn();
     const calls = serve({
       showLinks: () => page(many),

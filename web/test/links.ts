@@ -1,4 +1,4 @@
-/** Links as the server tells them, and lists of them. */
+/** Links as the server returns them, and lists of them. */
 import { data, type Reply } from './server';
 import type { Link } from '../src/api';
 import { newLink } from '../src/api/functions';
@@ -9,12 +9,12 @@ export function link(code: string, url: string, more: Partial<Link> = {}): Link 
   return { ...newLink(code, url, CREATED), ...more };
 }
 
-/** A page of a list; the only one unless told otherwise. */
+/** Returns a reply with a page of a list, by default the only one. */
 export function page(links: Link[], total = links.length, cursor: string | null = null): Reply {
   return data({ success: true, links: links.map(onWire), total, cursor });
 }
 
-/** A link with where it led before. */
+/** Returns a reply with a link and its earlier destinations. */
 export function details(one: Link, history: { long_link: string; until: string }[] = []): Reply {
   return data({ success: true, link: onWire(one), history });
 }

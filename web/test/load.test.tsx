@@ -15,7 +15,7 @@ vi.mock('../src/components/ToastHost', () => {
   throw new Error('the connection is down');
 });
 
-it('a page whose code does not load says so, and the rest goes on', async () => {
+it('a page whose code does not load says so, and the rest keeps working', async () => {
   vi.spyOn(console, 'error').mockReturnValue();
   const { user } = visit('/');
   await user.click(screen.getByRole('link', { name: 'TERMS OF USE' }));
@@ -26,7 +26,7 @@ it('a page whose code does not load says so, and the rest goes on', async () => 
   await heading('Log in');
 });
 
-it('a toast whose code does not load is heard', async () => {
+it('a toast whose code does not load is announced', async () => {
   vi.spyOn(console, 'error').mockReturnValue();
   serve({ verifyUser: () => data({ success: false, error: 'incorrect' }) });
   const { user } = visit('/login');
@@ -37,7 +37,7 @@ it('a toast whose code does not load is heard', async () => {
 });
 
 describe('a page that did not load', () => {
-  /** Loads only when the line is up. */
+  /** Opens a page that loads only while the connection is up. */
   async function open() {
     vi.spyOn(console, 'error').mockReturnValue();
     const line = { up: false };
@@ -46,7 +46,7 @@ describe('a page that did not load', () => {
         ? Promise.resolve({ default: () => <h1>The page</h1> })
         : Promise.reject(new Error('the connection is down')),
     );
-    // What is tried by itself comes when a test lets it.
+    // Automatic retries happen when a test triggers them.
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const LatePage = lazyPage(load);
     render(
@@ -62,7 +62,7 @@ describe('a page that did not load', () => {
     return { line, load };
   }
 
-  it('comes when it is asked for again and the line is back', async () => {
+  it('loads on a click when the connection is back', async () => {
     const user = userEvent.setup();
     const { line, load } = await open();
     const again = screen.getByRole('button', { name: 'Reload' });
@@ -76,14 +76,14 @@ describe('a page that did not load', () => {
     await heading('The page');
   });
 
-  it('comes by itself when the browser is back online', async () => {
+  it('loads automatically when the browser is back online', async () => {
     const { line } = await open();
     line.up = true;
     act(() => void window.dispatchEvent(new Event('online')));
     await heading('The page');
   });
 
-  it('comes by itself, tried ever less often and only while somebody looks', async () => {
+  it('loads automatically, with growing pauses and only while the page is visible', async () => {
     const { line, load } = await open();
     const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(false);
     load.mockClear();

@@ -1,4 +1,6 @@
-/** The messages files: no entry is unused, and what the privacy page lists has its text. */
+/**
+ * The messages files: every entry is used, and the data listed on the privacy page has its texts.
+ */
 import { describe, expect, it } from 'vitest';
 import { stored as texts } from '../src/features/legal/messages';
 import stored from '../src/features/legal/stored.json';
@@ -18,7 +20,7 @@ const code = Object.entries(sources)
   .map(([, source]) => source)
   .join('\n');
 
-/** Whether an entry is used as `.name`, or by its name where that is computed. */
+/** Whether an entry is used as `.name`, or by its quoted name if that is computed. */
 const isUsed = (name: string) => new RegExp(`[.']${name}\\b`).test(code);
 
 describe('the messages', () => {
@@ -30,7 +32,7 @@ describe('the messages', () => {
     expect(names.filter((name) => !isUsed(name))).toEqual([]);
   });
 
-  it('describe all that is stored, and nothing else', () => {
+  it('describe all stored data, and nothing else', () => {
     const keys = (entries: { key: string }[]) => entries.map(({ key }) => key).sort();
     for (const [group, entries] of Object.entries(stored)) {
       expect(Object.keys(texts[group as keyof typeof texts]).sort()).toEqual(keys(entries));

@@ -15,7 +15,7 @@ function Go({ by }: { by: number }) {
   return <button onClick={() => void navigate(by)}>Go {by}</button>;
 }
 
-/** Two pages in a document that was opened in this way, the second with a section. */
+/** Opens a document in this way, with two pages, the second of which has a section. */
 async function open(type: NavigationTimingType, path: string) {
   vi.resetModules();
   const { Page } = await import('../src/components/Page');
@@ -53,7 +53,7 @@ async function open(type: NavigationTimingType, path: string) {
 
 const part = () => screen.getByRole('region', { name: 'Part' });
 
-it('scrolls to the section of the address, and not again for who goes back to it', async () => {
+it('scrolls to the section of the URL, but not when the user goes back to it', async () => {
   const user = await open('navigate', '/first');
   await user.click(screen.getByRole('link', { name: 'On' }));
   expect(part()).toHaveFocus();
@@ -68,7 +68,7 @@ it.each([
   ['navigate', 1],
   ['reload', 0],
   ['back_forward', 0],
-] as const)('scrolls in a document opened by %s: %i', async (type, times) => {
+] as const)('scrolls in a document opened by %s %i times', async (type, times) => {
   await open(type, '/second#part');
   expect(part()).toHaveFocus();
   expect(scrolled).toHaveBeenCalledTimes(times);

@@ -16,16 +16,16 @@ const known = {
   title: '',
   warnings: [],
 };
-// One browser knows for some seconds what another test's server said.
+// The cache must not contain data of another test's server.
 afterEach(() => cache.clear());
 
-/** A host by itself, in the parts that it may be broken into. */
+/** Matches a host on its own, in the parts that it can be broken into. */
 const hostShown = (host: string) =>
   screen.getByText((_, element) => element?.tagName === 'P' && element.textContent === host);
 const answers = (preview: object | null) => () => data({ success: true, preview });
 
 describe('the preview of a link', () => {
-  it('says where it leads and since when, and goes there by the short address', async () => {
+  it('shows the destination and its age, and goes there by the short URL', async () => {
     const calls = serve({ previewLink: answers(known) });
     visit('/k7Qm2_xB+');
     const title = await heading('Link preview');
@@ -43,7 +43,7 @@ describe('the preview of a link', () => {
     await expectNoAxeViolations();
   });
 
-  it('is forgotten a while after one looked at it', async () => {
+  it('is dropped from the cache some time after the visitor left it', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true });
     serve({ previewLink: answers(known) });
     const { user } = visit('/k7Qm2_xB+');
@@ -55,14 +55,14 @@ describe('the preview of a link', () => {
     expect(cache.getQueryCache().getAll()).toEqual([]);
   });
 
-  it.each(['/k7Qm2_xB+', '/k7Qm2_xB%2B', '/k7Qm2_xB+?a=b#c'])('stands under %s', async (path) => {
+  it.each(['/k7Qm2_xB+', '/k7Qm2_xB%2B', '/k7Qm2_xB+?a=b#c'])('is shown at %s', async (path) => {
     const calls = serve({ previewLink: answers(known) });
     visit(path);
     await heading('Link preview');
     await waitFor(() => expect(calls[0]?.payload).toEqual({ code: 'k7Qm2_xB' }));
   });
 
-  it('tells each thing to be careful about, and when the address changed', async () => {
+  it('shows each warning, and when the destination changed', async () => {
     const preview = {
       ...known,
       long_link: `https://user@${HOST}:8443/login`,
@@ -103,18 +103,21 @@ describe('the preview of a link', () => {
   it.each([
     ['expired', null, 'This link has expired.'],
     ['removed', null, 'This link was removed by its owner.'],
-  ])('says where a link led that is %s, and there is no way there', async (state, reason, text) => {
-    serve({ previewLink: answers({ ...known, state, reason }) });
-    visit('/k7Qm2_xB+');
-    await heading(`Preview of ${state === 'expired' ? 'an' : 'a'} ${state} link`);
-    expect(screen.getByText(text)).toBeVisible();
-    expect(screen.getByText(known.long_link)).toBeVisible();
-    expect(screen.queryByRole('link', { name: 'Go there' })).toBeNull();
-    expect(document.body).toHaveTextContent('was created on 2 Nov 2026.');
-    await expectNoAxeViolations();
-  });
+  ])(
+    'shows the destination of a link that is %s, without a button to go there',
+    async (state, reason, text) => {
+      serve({ previewLink: answers({ ...known, state, reason }) });
+      visit('/k7Qm2_xB+');
+      await heading(`Preview of ${state === 'expired' ? 'an' : 'a'} ${state} link`);
+      expect(screen.getByText(text)).toBeVisible();
+      expect(screen.getByText(known.long_link)).toBeVisible();
+      expect(screen.queryByRole('link', { name: 'Go there' })).toBeNull();
+      expect(document.body).toHaveTextContent('was created on 2 Nov 2026.');
+      await expectNoAxeViolations();
+    },
+  );
 
-  it('names the host alone of a blocked link, why, and whom to ask', async () => {
+  it('shows only the host of a blocked link, the reason and the contact', async () => {
     const meta = document.createElement('meta');
     meta.name = 'atajo-contact';
     meta.content = 'hello@atajo.example';
@@ -135,14 +138,14 @@ describe('the preview of a link', () => {
     ['/k7Qm2_xB+', 1],
     ['/abc+', 0],
     ['/no.code+', 0],
-  ])('is not found at %s where there never was a link', async (path, asked) => {
+  ])('is not found at %s if no link exists', async (path, asked) => {
     const calls = serve({ previewLink: answers(null) });
     visit(path);
     await heading('PAGE NOT FOUND');
     expect(calls).toHaveLength(asked);
   });
 
-  it('says that it could not be looked up, and tries again at a click', async () => {
+  it('says that it did not load, and retries on a click', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     let fails = true;
     serve({ previewLink: () => (fails ? 'network error' : answers(known)()) });
@@ -156,7 +159,7 @@ describe('the preview of a link', () => {
     await screen.findByText(known.long_link);
   });
 
-  it('says that it is looked up', async () => {
+  it('says that it is loading', async () => {
     serve({ previewLink: never });
     visit('/k7Qm2_xB+');
     await screen.findByRole('img', { name: 'Loading the preview' });
@@ -173,7 +176,7 @@ describe('a report', () => {
     return { calls, user, dialog, send };
   };
 
-  it('goes to the operator with what was filled in', async () => {
+  it('is sent to the operator with the entered data', async () => {
     const { calls, user, dialog, send } = await open(() => data({ success: true, report: 'r1' }));
     await expectNoAxeViolations();
     await user.click(dialog.getByRole('radio', { name: 'Malware' }));
@@ -198,7 +201,7 @@ describe('a report', () => {
     expect(screen.getByRole('button', { name: 'REPORT' })).toHaveFocus();
   });
 
-  it('needs a class alone', async () => {
+  it('needs only a reason', async () => {
     const { calls, user, dialog, send } = await open(() => data({ success: true, report: 'r1' }));
     await send();
     expect(await dialog.findByText('Choose a reason.')).toBeVisible();
@@ -215,7 +218,7 @@ describe('a report', () => {
     );
   });
 
-  it('is refused here where it is too long or the email is none', async () => {
+  it('is not sent if it is too long or the email is invalid', async () => {
     const { calls, user, dialog, send } = await open(never);
     await user.click(dialog.getByRole('radio', { name: 'Spam' }));
     const details = dialog.getByLabelText('Details (optional)');
@@ -243,13 +246,13 @@ describe('a report', () => {
       'Too many reports were sent from your network. Please try again in 30 minutes.',
     ],
     [
-      'the server does not take the email',
+      'the server refuses the email',
       error(400, 'INVALID_ARGUMENT', {}, { reason: 'INVALID_CONTACT' }),
       'Please enter a valid email',
     ],
     ['the server fails', error(503, 'UNAVAILABLE'), /not sent. Please try again/],
-    ['nobody answers', 'network error' as const, /not sent. Please try again/],
-  ])('says so where %s, and keeps what was filled in', async (_name, answer, text) => {
+    ['the network fails', 'network error' as const, /not sent. Please try again/],
+  ])('says so if %s, and keeps the entered data', async (_name, answer, text) => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user, dialog, send } = await open(() => answer);
     await user.click(dialog.getByRole('radio', { name: 'Phishing' }));
@@ -260,7 +263,7 @@ describe('a report', () => {
     await expectNoAxeViolations();
   });
 
-  it('is given up by Escape', async () => {
+  it('is canceled by Escape', async () => {
     const { user, calls } = await open(never);
     screen.getByRole('dialog').dispatchEvent(new Event('cancel', { cancelable: true }));
     await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull());

@@ -6,11 +6,11 @@ const proxied = (path: string) =>
   Object.keys(config.server?.proxy ?? {}).some((pattern) => new RegExp(pattern).test(path));
 
 it.each(['/abcd', '/k7Qm2_xB', `/${'a'.repeat(32)}`, '/Login', '/accessLink', '/status'])(
-  'asks the back end for %s',
+  'forwards %s to the backend',
   (path) => expect(proxied(path)).toBe(true),
 );
 
 it.each(['/', '/login', '/my-account', '/abc', `/${'a'.repeat(33)}`, '/src/main.tsx', '/icon.svg'])(
-  'answers %s itself',
+  'serves %s itself',
   (path) => expect(proxied(path)).toBe(false),
 );

@@ -1,5 +1,5 @@
 // @vitest-environment node
-/** Lists become rows, and rows names of files. */
+/** Parses lists into rows, and rows into file names. */
 import { describe, expect, it } from 'vitest';
 import { uniqueNames } from '../src/features/qr/batch/names';
 import { decodeList, readRows } from '../src/features/qr/batch/rows';
@@ -11,28 +11,28 @@ const causesOf = (list: string) =>
 describe('a list', () => {
   it.each([
     ['lines', 'Door,https://x.org/a\nTable,https://x.org/b'],
-    ['lines of Windows', 'Door,https://x.org/a\r\nTable,https://x.org/b\r\n'],
+    ['Windows line ends', 'Door,https://x.org/a\r\nTable,https://x.org/b\r\n'],
     ['cells of a spreadsheet', 'Door\thttps://x.org/a\nTable\thttps://x.org/b'],
     ['semicolons', 'Door;https://x.org/a\nTable;https://x.org/b'],
     ['quotation marks', '"Door","https://x.org/a"\n"Table","https://x.org/b"'],
     ['a header', 'Name,Content\nDoor,https://x.org/a\nTable,https://x.org/b'],
-    ['a mark of byte order', '\ufeffDoor,https://x.org/a\nTable,https://x.org/b'],
-    ['room and empty lines', '\n Door , https://x.org/a \n\n,\nTable,https://x.org/b\n \n'],
+    ['a byte order mark', '\ufeffDoor,https://x.org/a\nTable,https://x.org/b'],
+    ['spaces and empty lines', '\n Door , https://x.org/a \n\n,\nTable,https://x.org/b\n \n'],
     ['an empty column', 'Door,https://x.org/a,\nTable,https://x.org/b,'],
-  ])('of %s has its rows', (_name, list) =>
+  ])('of %s is split into rows', (_name, list) =>
     expect(rowsOf(list)).toEqual([
       ['Door', 'https://x.org/a'],
       ['Table', 'https://x.org/b'],
     ]),
   );
 
-  it('may have contents without names', () =>
+  it('can contain contents without names', () =>
     expect(rowsOf('https://x.org/a\nhttps://x.org/b')).toEqual([
       ['', 'https://x.org/a'],
       ['', 'https://x.org/b'],
     ]));
 
-  it('ends a name at what ends it, whatever the contents are full of', () => {
+  it('splits off the name at the delimiter, whatever the contents contain', () => {
     const wifi = 'WIFI:T:WPA;S:a;P:b\\;c;;';
     expect(rowsOf(`Hall,${wifi}\nAttic,${wifi}`)).toEqual([
       ['Hall', wifi],
@@ -58,7 +58,7 @@ describe('a list', () => {
       "Excel's directive, quoted",
       '"sep=;"\r\nMüller, Hans;https://x.org/1\r\nMüller, Eva;https://x.org/2',
     ],
-  ])('with commas in its names is split at %s', (_name, list) =>
+  ])('with commas in its names is split at %s correctly', (_name, list) =>
     expect(rowsOf(list)).toEqual([
       ['Müller, Hans', 'https://x.org/1'],
       ['Müller, Eva', 'https://x.org/2'],
@@ -72,7 +72,7 @@ describe('a list', () => {
     ['A,Visit us; https://x.org\nB,Hello', 'Visit us; https://x.org'],
     ['A;geo:40.4,-3.7\nB;geo:40.5,-3.8', 'geo:40.4,-3.7'],
     ['A,tel:+15551234567;ext=12\nB,tel:+34600123456', 'tel:+15551234567;ext=12'],
-  ])('keeps the signs of its contents: %j', (list, content) =>
+  ])('keeps delimiters inside contents: %j', (list, content) =>
     expect(rowsOf(list)[0]).toEqual(['A', content]),
   );
 
@@ -85,7 +85,7 @@ describe('a list', () => {
     'mailto:a@x.org?cc=b@x.org,c@x.org',
     'tel:+15551234567;ext=12',
     'WIFI:T:WPA;S:Ana’s iPhone;P:a,b;;',
-  ])('of contents alone has %j whole', (content) => {
+  ])('of contents only does not split %j', (content) => {
     for (const other of ['https://x.org/', 'https://x.org/e,f', 'https://x.org/g;h']) {
       expect(rowsOf(`${content}\n${other}`)).toEqual([
         ['', content],
@@ -93,7 +93,7 @@ describe('a list', () => {
       ]);
     }
     expect(rowsOf(content)).toEqual([['', content]]);
-    // A column that is empty.
+    // An empty column.
     expect(rowsOf(`https://x.org/,\nhttps://x.org/b,`)).toEqual([
       ['', 'https://x.org/'],
       ['', 'https://x.org/b'],
@@ -106,7 +106,7 @@ describe('a list', () => {
     'Nombre;Enlace\nA;https://x.org/a',
     'Dateiname;Adresse\nA;https://x.org/a\nB;https://x.org/b',
     'URL\nhttps://x.org/a\nhttps://x.org/b',
-  ])('says that the first row of %j is its header', (list) => {
+  ])('recognizes the first row of %j as the header', (list) => {
     const { rows, notes } = readRows(list);
     expect(notes).toEqual(['Row 1 is the header and is skipped.']);
     expect(rows.map(({ number }) => number)).not.toContain(1);
@@ -132,7 +132,7 @@ describe('a list', () => {
     expect(rows.map(({ number }) => number)).toEqual([3, 4]);
   });
 
-  it('names each row that an open quotation mark swallows', () => {
+  it('reports each row inside an unclosed quotation mark', () => {
     expect(causesOf('A,x\n"Q"x,y\nB,z\nC,z')).toEqual([
       [2, 'The closing quotation mark is missing.'],
       [3, 'It is inside the quotation mark that starts in row 2.'],
@@ -140,13 +140,13 @@ describe('a list', () => {
     ]);
   });
 
-  it('says which column is wrong where the link comes first', () =>
+  it('reports the order of the columns if the link comes first', () =>
     expect(causesOf('https://x.org/a,My door\nhttps://x.org/b,Your door')).toEqual([
       [1, 'Enter the name first, then the link.'],
       [2, 'Enter the name first, then the link.'],
     ]));
 
-  it('names the rows that fail, with their causes', () => {
+  it('reports the failing rows with their causes', () => {
     expect(causesOf('A,x\nB,\nC,x,y\n\nD,x')).toEqual([
       [2, 'The content is missing.'],
       [
@@ -164,7 +164,7 @@ describe('a list', () => {
     ]);
   });
 
-  it('of a file is read in the encoding that it is in', () => {
+  it('in a file is read in the encoding of the file', () => {
     const list = 'Año,5 ñ';
     const utf16 = (order: boolean) => {
       const view = new DataView(new ArrayBuffer(2 * list.length + 2));
@@ -179,21 +179,21 @@ describe('a list', () => {
     }
     expect(decodeList(western).note).toContain('Check accented letters');
     expect(decodeList(new TextEncoder().encode(list)).note).toBe('');
-    // As some programs write it, without a mark of byte order.
+    // Some programs write it without a byte order mark.
     expect(decodeList(utf16(true).slice(2))).toEqual({ text: list, note: '' });
     expect(decodeList(utf16(false).slice(2))).toEqual({ text: list, note: '' });
   });
 
   it.each([
-    ['a zero among letters', [0x41, 0x2c, 0x42, 0x00, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48]],
+    ['a zero byte between letters', [0x41, 0x2c, 0x42, 0x00, 0x43, 0x44, 0x45, 0x46, 0x47, 0x48]],
     ['a picture', [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d]],
   ])('is not read from %s', (_name, bytes) =>
     expect(() => decodeList(Uint8Array.from(bytes))).toThrow('no text'),
   );
 });
 
-describe('names of files', () => {
-  it('are safe, and none twice in whatever capitals', () => {
+describe('file names', () => {
+  it('are safe, and unique regardless of case', () => {
     const given = [
       'Door',
       'door',
@@ -225,7 +225,7 @@ describe('names of files', () => {
     ]);
   });
 
-  it('of 500 rows of one name are 500', () =>
+  it('of 500 rows with the same name are distinct', () =>
     expect(
       new Set(
         uniqueNames(

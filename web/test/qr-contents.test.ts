@@ -1,5 +1,5 @@
 // @vitest-environment node
-/** What each kind of content writes is read again by a parser of its format. */
+/** Contents of each kind are read back by a parser of their format. */
 import ICAL from 'ical.js';
 import { parse as parseVcard4 } from 'vcard4';
 import { describe, expect, it, vi } from 'vitest';
@@ -26,13 +26,13 @@ function textOf(written: Written<string>): string {
   return written.text;
 }
 
-/** The fields that are faulty. */
+/** Returns the invalid fields. */
 function faultsOf(written: Written<string>): string[] {
   if ('text' in written) return [];
   return Object.keys(written.faults).filter((field) => written.faults[field] !== undefined);
 }
 
-/** Texts of what formats give a meaning to, the same ones in every run. */
+/** Yields texts of characters with a meaning in formats, the same ones in every run. */
 function* awkward(count: number, alphabet = '\\;,:"\'n N=?&%+#@ñü短🥾\n\t.-'): Generator<string> {
   const characters = Array.from(alphabet);
   let seed = 20_261_122;
@@ -50,7 +50,10 @@ describe('a Wi-Fi network', () => {
   const network = (filled: Partial<Filled<'network' | 'security' | 'password' | 'hidden'>>) =>
     writeWifi({ network: 'Refugio', security: WPA, password: 'camino123', hidden: '', ...filled });
 
-  /** As ZXing's WifiResultParser takes it apart: a value ends with a semicolon that is not escaped. */
+  /**
+   * Parses a field like ZXing's WifiResultParser: a value ends with a semicolon that is not
+   * escaped.
+   */
   const field = (text: string, name: string): string | undefined => {
     const start = text.indexOf(`${name}:`, 'WIFI:'.length);
     if (start < 0) return undefined;
@@ -62,20 +65,20 @@ describe('a Wi-Fi network', () => {
     return value;
   };
 
-  it('is written as ZXing has it', () => {
+  it('is written in the format of ZXing', () => {
     expect(textOf(network({}))).toBe('WIFI:T:WPA;S:Refugio;P:camino123;;');
     expect(textOf(network({ hidden: 'yes' }))).toBe('WIFI:T:WPA;S:Refugio;P:camino123;H:true;;');
     expect(textOf(network({ security: OPEN }))).toBe('WIFI:T:nopass;S:Refugio;;');
     expect(textOf(network({ network: '"foo;bar\\baz"', security: OPEN }))).toBe(
       'WIFI:T:nopass;S:\\"foo\\;bar\\\\baz\\";;',
     );
-    // Phones take quotation marks around a name for a part of it.
+    // Phones treat quotation marks around a name as part of it.
     expect(textOf(network({ network: 'CAFE', password: '12345678' }))).toBe(
       'WIFI:T:WPA;S:CAFE;P:12345678;;',
     );
   });
 
-  it('is read whole, whatever is in its name and password', () => {
+  it('is read back with any name and password', () => {
     for (const text of awkward(300)) {
       const name = Array.from(text).slice(0, 8).join('');
       const password = text.padEnd(8, ';').slice(0, 20);
@@ -99,8 +102,8 @@ describe('a Wi-Fi network', () => {
     ['a WEP key of 5', { security: WEP, password: 'abcde' }, []],
     ['a WEP key of 6', { security: WEP, password: 'abcdef' }, ['password']],
     ['a WEP key of 26 digits', { security: WEP, password: 'a0'.repeat(13) }, []],
-    ['a password that is not asked for', { security: OPEN, password: 'x' }, []],
-  ])('with %s is told apart', (_name, filled, faults) =>
+    ['an unnecessary password', { security: OPEN, password: 'x' }, []],
+  ])('with %s is validated', (_name, filled, faults) =>
     expect(faultsOf(network(filled))).toEqual(faults),
   );
 });
@@ -124,10 +127,10 @@ describe('a contact', () => {
     note: 'Primera línea\nsegunda; tercera, y una muy larga que no cabe en los bytes de una línea 🥾',
   };
 
-  /** The parser leaves escaped semicolons as they are where a value has no parts. */
+  /** The parser leaves escaped semicolons unchanged if a value has no parts. */
   const alone = (value: unknown) => String(value).replaceAll('\\;', ';');
 
-  it.each([VCARD_4, VCARD_3])('in version %s is read whole', (version) => {
+  it.each([VCARD_4, VCARD_3])('in version %s is read back', (version) => {
     const text = textOf(writeContact({ ...ana, version }));
     const card = new ICAL.Component(ICAL.parse(text) as unknown[]);
     const value = (name: string) => card.getFirstPropertyValue(name) as unknown;
@@ -152,7 +155,7 @@ describe('a contact', () => {
     for (const line of text.split('\r\n')) expect(bytes(line)).toBeLessThanOrEqual(75);
   });
 
-  it('is a vCard 4.0 to a parser of nothing else', () => {
+  it('is read as a vCard 4.0 by a parser of only that version', () => {
     const card = parseVcard4(textOf(writeContact(ana)));
     if (Array.isArray(card)) throw new Error('One card was written');
     const value = (name: string) => card.getProperty(name)[0]?.value as unknown;
@@ -163,7 +166,7 @@ describe('a contact', () => {
     expect(value('TEL')).toBe(ana.phone);
   });
 
-  it('is read whole, whatever is in it', () => {
+  it('is read back with any content', () => {
     for (const text of awkward(300)) {
       const given = `a${text}z`;
       const written = textOf(writeContact({ ...nobody, given, note: given, city: given }));
@@ -183,13 +186,13 @@ describe('a contact', () => {
     ['+1 555 123 4567 ext. 12', '+1 555 123 4567,12'],
     ['555 123 4567;ext=12', '555 123 4567,12'],
     ['*31#600123456', '*31#600123456'],
-  ])('with the phone %j says %s', (phone, dialled) => {
+  ])('with the phone %j contains %s', (phone, dialled) => {
     const text = textOf(writeContact({ ...nobody, given: 'A', phone }));
     const card = new ICAL.Component(ICAL.parse(text) as unknown[]);
     expect(card.getFirstPropertyValue('tel')).toBe(dialled);
   });
 
-  it('has no invisible marks in its addresses', () => {
+  it('has no invisible characters in its addresses', () => {
     const text = textOf(
       writeContact({
         ...nobody,
@@ -202,7 +205,7 @@ describe('a contact', () => {
     expect(text).toContain('URL:https://example.org/\r\n');
   });
 
-  it('of an organization has its name', () => {
+  it('of an organization contains its name', () => {
     const text = textOf(writeContact({ ...nobody, organization: 'Camino' }));
     expect(text).toBe(
       'BEGIN:VCARD\r\nVERSION:4.0\r\nN:;;;;\r\nFN:Camino\r\nORG:Camino\r\nEND:VCARD\r\n',
@@ -223,13 +226,13 @@ describe('a contact', () => {
     ['an email address', { given: 'A', website: 'mailto:ana@x.org' }, ['website']],
     ['a port', { given: 'A', website: 'x.org:8080/a' }, []],
     ['a scheme in capitals', { given: 'A', website: ' HTTPS://x.org' }, []],
-  ])('with %s is told apart', (_name, filled, faults) =>
+  ])('with %s is validated', (_name, filled, faults) =>
     expect(faultsOf(writeContact({ ...nobody, ...filled }))).toEqual(faults),
   );
 });
 
 describe('an e-mail', () => {
-  it('is an address that a link understands', () => {
+  it('is an address in a valid mailto URL', () => {
     expect(textOf(writeEmail({ address: ' Ana@Example.ORG ', subject: '', body: '' }))).toBe(
       'mailto:Ana@example.org',
     );
@@ -241,7 +244,7 @@ describe('an e-mail', () => {
     );
   });
 
-  it('is read whole, whatever is in it', () => {
+  it('is read back with any content', () => {
     for (const text of awkward(300)) {
       const url = new URL(
         textOf(writeEmail({ address: 'a%b&c@x.org', subject: text, body: text })),
@@ -255,16 +258,17 @@ describe('an e-mail', () => {
       );
       expect(fields.get('subject')?.replaceAll('\r\n', '\n')).toBe(text);
       expect(fields.get('body')).toBe(text.replaceAll('\n', '\r\n'));
-      // No reader makes a space of it.
+      // No reader decodes it as a space.
       expect(url.href).not.toContain('+');
     }
   });
 
-  it.each(['ana@example.org', "o'hara@x.org", 'ñ@x.org', 'a@localhost'])('goes to %s', (address) =>
-    expect(isAddress(address)).toBe(true),
+  it.each(['ana@example.org', "o'hara@x.org", 'ñ@x.org', 'a@localhost'])(
+    'accepts the address %s',
+    (address) => expect(isAddress(address)).toBe(true),
   );
   it.each(['', 'ana', 'ana@', '@x.org', 'a b@x.org', 'a@b@c', 'a@x.org?x', 'a@[', 'a,b@x.org'])(
-    'does not go to %j',
+    'does not accept the address %j',
     (address) =>
       expect(faultsOf(writeEmail({ address, subject: '', body: '' }))).toEqual(['address']),
   );
@@ -281,7 +285,7 @@ describe('a number', () => {
     ['+0 600 123 456', null],
     ['+34 600 123 456 789 01', null],
     ['+34 6OO 123 456', null],
-    // As address books and web pages copy it.
+    // Address books and web pages copy it like this.
     ['\u202d+34600123456\u202c', '+34600123456'],
     ['\u202a+34 600 123 456\u202c', '+34600123456'],
     ['\u2066+34\u00a0600\u2009123\u202f456\u2069', '+34600123456'],
@@ -327,11 +331,11 @@ describe('a number', () => {
   });
 
   it.each(['112 ext 3', '+1 555 123 4567 ext', '+1 555 123 4567,,123#', '+1 555 123 4567 y 3'])(
-    '%j is none',
+    '%j is not a number',
     (given) => expect(parseNumber(given)).toBeNull(),
   );
 
-  it('is dialled, and written to', () => {
+  it('is used for calls and for messages', () => {
     expect(textOf(writePhone({ number: '+34 600 123 456' }))).toBe('tel:+34600123456');
     expect(textOf(writePhone({ number: '112' }))).toBe('tel:112');
     expect(textOf(writeSms({ number: '12345', message: 'ALTA' }))).toBe('sms:12345?body=ALTA');
@@ -358,20 +362,20 @@ describe('an event', () => {
     return new ICAL.Event(event);
   };
 
-  it('has what the standard demands', () => {
+  it('has the properties that the standard requires', () => {
     const event = read({ ...walk, endTime: '19:30' });
     expect(event.uid).toMatch(/^0a1b2c-[0-9a-z]{10,13}$/);
     expect(event.component.getFirstPropertyValue('dtstamp')?.toString()).toBe(
       '2026-11-22T10:00:00Z',
     );
     expect(event.summary).toBe('Walk');
-    // The moment that the clock here shows so.
+    // The time that the local clock shows.
     expect(event.startDate.toJSDate()).toEqual(new Date('2026-12-01T18:30'));
     expect(event.endDate.toJSDate()).toEqual(new Date('2026-12-01T19:30'));
     expect(event.startDate.zone.tzid).toBe('UTC');
   });
 
-  it('has an id that no other event has, and the same one again', () => {
+  it('has a unique and reproducible id', () => {
     const events = [
       walk,
       { ...walk, title: 'Walk 2' },
@@ -384,17 +388,17 @@ describe('an event', () => {
     const ids = events.map((event) => read(event).uid);
     expect(new Set(ids).size).toBe(events.length);
     expect(events.map((event) => read({ ...event }).uid)).toEqual(ids);
-    // Somebody else's, at another place, may say the same.
+    // Another visitor can create the same event.
     const other = writeEvent(walk, { ...origin, visit: '3d4e5f' });
     expect(textOf(other)).not.toContain(ids[0]);
   });
 
-  it('that ends as it starts has no end', () => {
+  it('that ends when it starts has no end', () => {
     expect(textOf(writeEvent({ ...walk, endTime: '18:30' }, origin))).not.toContain('DTEND');
     expect(textOf(writeEvent({ ...walk, endTime: '18:31' }, origin))).toContain('DTEND');
   });
 
-  it.each(['Etc/GMT+12', 'Etc/GMT-14'])('is written whole on the last day of all in %s', (zone) => {
+  it.each(['Etc/GMT+12', 'Etc/GMT-14'])('is complete on the last possible day in %s', (zone) => {
     vi.stubEnv('TZ', zone);
     const last = { ...walk, startDay: LAST_DAY, endDay: LAST_DAY };
     for (const filled of [
@@ -408,14 +412,14 @@ describe('an event', () => {
     vi.unstubAllEnvs();
   });
 
-  it('of whole days ends with the last one', () => {
+  it('of whole days ends with the last day', () => {
     const event = read({ ...walk, allDay: 'yes', endDay: '2026-12-31' });
     expect(event.startDate.isDate).toBe(true);
     expect(event.startDate.toString()).toBe('2026-12-01');
     expect(event.endDate.toString()).toBe('2027-01-01');
   });
 
-  it('holds to the clock of whoever wrote it, summer time too', () => {
+  it('uses the local time of its author, including summer time', () => {
     vi.stubEnv('TZ', 'Europe/Madrid');
     const at = (startDay: string) => read({ ...walk, startDay }).startDate.toString();
     expect(at('2026-07-01')).toBe('2026-07-01T16:30:00Z');
@@ -434,7 +438,7 @@ describe('an event', () => {
     ['America/New_York', '2026-03-08', '02:30', false],
     ['Pacific/Apia', '2011-12-30', '12:00', false],
     ['UTC', '2026-03-29', '02:30', true],
-  ])('in %s on %s at %s is told apart', (zone, day, time, exists) => {
+  ])('in %s on %s at %s is checked for existence', (zone, day, time, exists) => {
     vi.stubEnv('TZ', zone);
     const starts = { ...walk, startDay: day, startTime: time };
     const ends = { ...walk, startDay: '2011-01-01', endDay: day, endTime: time };
@@ -444,12 +448,12 @@ describe('an event', () => {
     vi.unstubAllEnvs();
   });
 
-  it('names the zone of its start', () => {
+  it('shows the time zone of its start', () => {
     vi.stubEnv('TZ', 'Europe/Madrid');
     const note = (filled: Filled<EventField>) => kinds.event.note?.(filled);
     expect(note({ ...walk, startDay: '2026-07-01' })).toContain('Central European Summer Time');
     expect(note(walk)).toContain('Central European Standard Time');
-    // The clock skips this one and shows an hour more.
+    // The clock skips this time and shows one hour later.
     expect(note({ ...walk, startDay: '2026-03-29', startTime: '02:30' })).toContain('Summer');
     expect(note(blank)).toContain('Central European');
     expect(note({ ...walk, allDay: 'yes' })).toBe(
@@ -458,7 +462,7 @@ describe('an event', () => {
     vi.unstubAllEnvs();
   });
 
-  it('is read whole, whatever is in it', () => {
+  it('is read back with any content', () => {
     for (const text of awkward(300)) {
       const title = `a${text}z`;
       const event = read({ ...walk, title, place: title, description: title });
@@ -487,13 +491,13 @@ describe('an event', () => {
     ['the last day of four digits', { ...walk, allDay: 'yes', endDay: '9999-12-31' }, ['endDay']],
     ['a start in such a year', { ...walk, startDay: '20266-12-01' }, ['startDay']],
     ['an earlier last day', { ...walk, allDay: 'yes', endDay: '2026-11-30' }, ['endDay']],
-  ])('with %s is told apart', (_name, filled, faults) =>
+  ])('with %s is validated', (_name, filled, faults) =>
     expect(faultsOf(writeEvent(filled, origin)).toSorted()).toEqual(faults),
   );
 });
 
 describe('a location', () => {
-  /** RFC 5870, the parts that are used. */
+  /** The used parts of RFC 5870. */
   const GEO = /^geo:-?\d+(\.\d+)?,-?\d+(\.\d+)?$/;
 
   it.each([
@@ -525,7 +529,7 @@ describe('a location', () => {
     ['-40 S', 'W 3 W', ['latitude', 'longitude']],
     ["40°60'", "3.5°30'", ['latitude', 'longitude']],
     ["40°1.5'2", `3°1.5'2"`, ['latitude', 'longitude']],
-  ])('of %j and %j is told apart', (latitude, longitude, faults) =>
+  ])('of %j and %j is validated', (latitude, longitude, faults) =>
     expect(faultsOf(writeLocation({ latitude, longitude }))).toEqual(faults),
   );
 
@@ -552,14 +556,14 @@ describe('a location', () => {
     ['geo:40.4168,-3.7038?q=Madrid', 'geo:40.4168,-3.7038'],
     [`40°25'01.0"N 3°42'13.7"W`, 'geo:40.4169444,-3.7038056'],
     ['40° 25′ 1″ N, 3° 42′ 13.7″ W', 'geo:40.4169444,-3.7038056'],
-  ])('is taken from the pair %j', (latitude, text) => {
+  ])('is read from the pair %j', (latitude, text) => {
     expect(textOf(writeLocation({ latitude, longitude: '' }))).toBe(text);
     const { latitude: first, longitude } = splitPair({ latitude, longitude: '7' });
     expect(textOf(writeLocation({ latitude: first, longitude }))).toBe(text);
   });
 
   it.each(['40,4168', '40.4168', '', '40°25′1″ N', 'Madrid', '1, 2, 3'])(
-    'is not taken from %j, which is no pair',
+    'is not read from %j, which is not a pair',
     (latitude) => {
       const filled = { latitude, longitude: '' };
       expect(splitPair(filled)).toBe(filled);
@@ -568,14 +572,14 @@ describe('a location', () => {
 });
 
 describe('a text', () => {
-  it('loses the line breaks at its end, which were copied with it', () => {
+  it('loses trailing line breaks, which are often copied by accident', () => {
     const origin = { visit: '0', at: new Date(0) };
     expect(textOf(kinds.text.write({ text: 'a\nb \r\n\n' }, origin))).toBe('a\nb ');
     expect(textOf(kinds.text.write({ text: '\na' }, origin))).toBe('\na');
   });
 });
 
-describe('a line', () => {
+describe('a long line', () => {
   it('is folded between characters', () => {
     const folded = joinLines([`NOTE:${'🥾'.repeat(100)}`]);
     for (const line of folded.split('\r\n')) expect(bytes(line)).toBeLessThanOrEqual(75);
@@ -583,6 +587,6 @@ describe('a line', () => {
   });
 });
 
-it('offers every kind that has a form, and a link', () => {
+it('all kinds with a form, and a link, are offered', () => {
   expect(choices.map(({ value }) => value)).toEqual(['link', ...Object.keys(kinds)]);
 });

@@ -1,6 +1,8 @@
 /**
- * Draws with the page's own code, for measurements outside a browser: each line of standard input
- * is a JSON object {text, style, logo} (a design); each line of output its drawing.
+ * Draws designs with the page's own code, for measurements outside a browser.
+ *
+ * Each line of standard input is a JSON object {text, style, logo} (a design). Each line of output
+ * is its drawing.
  */
 import { createInterface } from 'node:readline';
 import { runnerImport } from 'vite';

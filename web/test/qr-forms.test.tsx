@@ -1,4 +1,4 @@
-/** The forms of contents, and lists, as a person fills them in. */
+/** The forms of contents and the lists, as users fill them in. */
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BatchJob, Message, Order } from '../src/features/qr/batch/batch.worker';
@@ -6,7 +6,7 @@ import { LAST_DAY } from '../src/features/qr/contents/event';
 import { choices } from '../src/features/qr/contents/kinds';
 import { expectNoAxeViolations, heading, toasts, visit } from './app';
 
-/** Those of lists; the decoder's say nothing here. */
+/** Workers of lists. The worker of the decoder does not respond here. */
 const workers = new Set<FakeWorker>();
 let saved: string[];
 
@@ -50,7 +50,7 @@ const url = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'URL'
 const kind = (name: string) => screen.getByRole('radio', { name });
 
 describe('a form', () => {
-  it('says what is wrong where a field was left, and writes when it is whole', async () => {
+  it('shows errors when a field loses the focus, and writes the text once complete', async () => {
     const user = await open();
     await user.click(kind('Wi-Fi'));
     expect(screen.queryByText('Enter the network name')).toBeNull();
@@ -79,7 +79,7 @@ describe('a form', () => {
     ['SMS', 'a phone number'],
     ['Event', 'an event'],
     ['Location', 'a location'],
-  ])('of %s that is not whole says what to enter when it is to be saved', async (name, what) => {
+  ])('of %s that is incomplete says what to enter on download', async (name, what) => {
     const user = await open();
     await user.click(kind(name));
     screen.getByText(`Enter ${what} to create a QR code.`);
@@ -94,27 +94,27 @@ describe('a form', () => {
     await waitFor(() => expect(toasts()).toContain('Please enter a link to start downloading...'));
   });
 
-  it.each(choices.map(({ text }) => text))('of %s is there for everybody', async (name) => {
+  it.each(choices.map(({ text }) => text))('of %s is accessible', async (name) => {
     const user = await open();
     await user.click(kind(name));
     expect(kind(name)).toBeChecked();
     await expectNoAxeViolations();
   });
 
-  it('splits a pair of degrees that is pasted', async () => {
+  it('splits a pasted pair of coordinates', async () => {
     const user = await open();
     await user.click(kind('Location'));
     await user.click(screen.getByLabelText('Latitude'));
     await user.paste('40.4168, -3.7038');
     expect(url()).toHaveValue('geo:40.4168,-3.7038');
-    // Whoever types a pair goes on in the first field until it is left.
+    // A pair that is typed stays in the first field until the field loses the focus.
     await user.tab();
     expect(screen.getByLabelText('Latitude')).toHaveValue('40.4168');
     expect(screen.getByLabelText('Longitude')).toHaveValue('-3.7038');
     expect(url()).toHaveValue('geo:40.4168,-3.7038');
   });
 
-  it('says when it is too long, and how much of the room it takes', async () => {
+  it('says when it is too long, and how much space it uses', async () => {
     const user = await open();
     await user.click(kind('Text'));
     fireEvent.change(screen.getByLabelText('Text', { selector: 'textarea' }), {
@@ -124,7 +124,7 @@ describe('a form', () => {
     expect(screen.getAllByText('This text is too long for a QR code').length).toBeGreaterThan(1);
   });
 
-  it('leaves an older phone a vCard of its own', async () => {
+  it('offers a vCard version for older phones', async () => {
     const user = await open();
     await user.click(kind('Contact'));
     await user.type(screen.getByLabelText('First name'), 'Ana');
@@ -139,7 +139,7 @@ describe('a form of an event', () => {
     fireEvent.change(screen.getByLabelText(label), { target: { value } });
   const id = () => /^UID:.+$/m.exec(url().value)?.[0];
 
-  it('makes another event of another one, and the same code of the same one', async () => {
+  it('creates a different code for a different event, and the same code for the same event', async () => {
     const user = await open();
     await user.click(kind('Event'));
     fill('Title', 'Walk');
@@ -155,7 +155,7 @@ describe('a form of an event', () => {
     expect(url()).toHaveValue(text);
   });
 
-  it('says what is wrong with a day that cannot be written', async () => {
+  it('shows an error for an invalid day', async () => {
     const user = await open();
     await user.click(kind('Event'));
     fill('Title', 'Walk');
@@ -172,7 +172,7 @@ describe('a form of an event', () => {
   });
 });
 
-it('keeps what was filled in for each kind, and a link its text', async () => {
+it('the fields of each kind, and the text of a link, are kept', async () => {
   const user = await open();
   fireEvent.change(url(), { target: { value: 'https://example.org/' } });
   await user.click(kind('Phone'));
@@ -207,7 +207,7 @@ describe('a list', () => {
       .getAllByRole('listitem')
       .map((item) => item.textContent);
 
-  it('is made in a worker, saved, and its failing rows named', async () => {
+  it('is created in a worker and saved, and its failing rows are reported', async () => {
     const { worker } = await start();
     expect(worker.job?.wanted).toEqual({ ending: '.png', pixels: 400 });
     expect(worker.job?.rows).toEqual([
@@ -228,7 +228,7 @@ describe('a list', () => {
     await expectNoAxeViolations();
   });
 
-  it('saves nothing where every row fails', async () => {
+  it('saves nothing if every row fails', async () => {
     const { worker } = await start();
     worker.say({ done: 1, failure: { number: 1, name: 'A', cause: 'No.' } });
     worker.say({ done: 2, failure: { number: 3, name: 'C', cause: 'No.' } });
@@ -237,7 +237,7 @@ describe('a list', () => {
     expect(saved).toEqual([]);
   });
 
-  it('is cancelled, and ends its worker', async () => {
+  it('can be canceled, which terminates its worker', async () => {
     const { user } = await start();
     await user.click(button('Cancel'));
     await waitFor(() => expect(workers.size).toBe(0));
@@ -245,7 +245,7 @@ describe('a list', () => {
     expect(saved).toEqual([]);
   });
 
-  it('ends with the page', async () => {
+  it('terminates its worker when the user leaves the page', async () => {
     const { user } = await start();
     await user.click(screen.getAllByRole('link', { name: 'HOME' })[0] as HTMLElement);
     await waitFor(() => expect(workers.size).toBe(0));
@@ -268,7 +268,7 @@ describe('a list', () => {
   it.each([
     ['SVG', { ending: '.svg' }, 'an SVG file'],
     ['PDF', { ending: '.pdf', millimetres: 32.5 }, 'a PDF file 32.5 mm wide'],
-  ])('is made of files of the kind %s', async (ending, wanted, words) => {
+  ])('creates %s files', async (ending, wanted, words) => {
     const user = await open();
     const width = screen.getByLabelText('Print width (mm)');
     await user.click(await screen.findByRole('radio', { name: ending }));
@@ -292,7 +292,7 @@ describe('a list', () => {
     expect(workers.size).toBe(0);
   });
 
-  it('of PDFs needs their width', async () => {
+  it('of PDF files requires a width', async () => {
     const user = await open();
     await user.click(await screen.findByRole('radio', { name: 'PDF' }));
     const width = screen.getByLabelText('Print width (mm)');
@@ -304,7 +304,7 @@ describe('a list', () => {
     expect(workers.size).toBe(0);
   });
 
-  it('of large pictures says that it takes a while', async () => {
+  it('of large images says that it takes a while', async () => {
     const user = await open();
     await screen.findByRole('heading', { name: 'Batch' });
     await user.click(screen.getByRole('radio', { name: '3,200' }));
@@ -322,7 +322,7 @@ describe('a list', () => {
     await screen.findByRole('heading', { name: 'Batch' });
     const list = 'Puerta;https://x.org/a';
     const { buffer } = new TextEncoder().encode(list);
-    // jsdom's files give no bytes.
+    // jsdom files cannot be read.
     const file = Object.assign(new File([list], 'a.csv', { type: 'text/csv' }), {
       arrayBuffer: () => Promise.resolve(buffer),
     });

@@ -1,8 +1,10 @@
 /**
- * Judges designs with the page's own code, for measurements outside a browser: each line of
- * standard input is a JSON object {text, style, logo, size, pixels}, a design and its picture (RGBA
- * in base64, square). Each line of output is {verdict}: `well`, what keeps readers off, or what
- * leaves too little room. Without a picture it is what can be told without one, or null.
+ * Evaluates designs with the page's own code, for measurements outside a browser.
+ *
+ * Each line of standard input is a JSON object {text, style, logo, size, pixels}: a design and its
+ * image (square, RGBA in base64). Each line of output is {verdict}: `well`, what makes readers
+ * fail, or what leaves too little margin. Without an image, it is what can be determined without
+ * one, or null.
  */
 import { createInterface } from 'node:readline';
 import { runnerImport } from 'vite';

@@ -25,7 +25,7 @@ const LINK = 'https://atajo.example/k7Qm2_xB';
 const SIDE = 480;
 const FRAME = 40;
 
-/** A plain code of 400 pixels with white around it, in two shades. */
+/** Returns a plain code of 400 pixels with white around it, in two shades. */
 function pixelsOf(text: string, dark = 0, light = 255): Uint8ClampedArray {
   const modules = modulesOf(text, symbolFor(text, false));
   const pixels = new Uint8ClampedArray(SIDE * SIDE * 4).fill(255);
@@ -40,7 +40,7 @@ function pixelsOf(text: string, dark = 0, light = 255): Uint8ClampedArray {
   return pixels;
 }
 
-/** What is measured, and in how many steps. */
+/** Returns the result of the measurement and its number of steps. */
 function measured(pixels: Uint8ClampedArray, side = SIDE) {
   const steps = measure(pixels, side);
   let count = 1;
@@ -53,34 +53,34 @@ const grey = (shades: number[][]): Grey => ({
   shades: Uint8Array.from(shades.flat()),
   side: shades.length,
 });
-/** So many bytes are not to be held against each other one by one. */
+/** Compares whole buffers, which is faster than comparing so many bytes one by one. */
 const same = (one: Uint8Array, other: Uint8Array) => Buffer.from(one).equals(other);
 const rows = ({ shades, side }: Grey) =>
   Array.from({ length: side }, (_, y) => [...shades.slice(y * side, (y + 1) * side)]);
 
 describe('the margin', () => {
-  it('is enough for a plain code of little text, in eight readings', () => {
+  it('is sufficient for a plain code with a short text, in eight readings', () => {
     expect(measured(pixelsOf(LINK))).toEqual({ text: LINK, lost: null, steps: 8 });
   });
 
-  it('is too little for much text or little contrast, and soon known to be', () => {
+  it('is insufficient for a long text or low contrast, which is detected early', () => {
     const dense = measured(pixelsOf('x'.repeat(400)));
     expect(dense).toMatchObject({ text: 'x'.repeat(400), lost: 'worn' });
     expect(dense.steps).toBe(2);
     expect(measured(pixelsOf(LINK, 60, 120))).toMatchObject({ text: LINK, lost: 'noisy' });
   });
 
-  it('is rehearsed with a code that leaves nothing out', () => {
+  it('is warmed up with a code that runs every step', () => {
     expect(measured(rehearsed(), REHEARSED)).toMatchObject({ text: '1', steps: 8 });
   });
 
-  it('has no bounds to tell where nothing is read', () => {
+  it('has no result if nothing is read', () => {
     const white = new Uint8ClampedArray(SIDE * SIDE * 4).fill(255);
     expect(measured(white)).toEqual({ text: null, lost: null, steps: 1 });
   });
 });
 
-describe('what leaves too little room', () => {
+describe('a lack of margin', () => {
   const logo = { src: 'data:image/png;base64,eA==', width: 60, height: 60 };
   const care = (part: Partial<Style> = {}, text = LINK, hasLogo = false) =>
     careOf(
@@ -89,7 +89,7 @@ describe('what leaves too little room', () => {
     );
   const eye = { shape: 'square', color: null } as const;
 
-  it('is nothing in what many choose', () => {
+  it('is not reported for common designs', () => {
     expect(care()).toBeNull();
     expect(care({ modules: 'rounded' })).toBeNull();
     expect(care({ modules: 'dots', eyeBall: { shape: 'rounded', color: '#7a0019' } })).toBeNull();
@@ -97,7 +97,7 @@ describe('what leaves too little room', () => {
     expect(care({}, LINK, true)).toBeNull();
   });
 
-  it('is a module of few pixels, whatever makes it small', () => {
+  it('is reported for modules of few pixels, for any reason', () => {
     expect(care({ level: 'M' }, 'x'.repeat(84))).toBeNull();
     expect(care({ level: 'M' }, 'x'.repeat(85))).toBe('modules');
     expect(care({ level: 'M', quietZone: true }, 'x'.repeat(42))).toBeNull();
@@ -106,18 +106,18 @@ describe('what leaves too little room', () => {
     expect(care({ caption: '' }, 'x'.repeat(18))).toBe('modules');
   });
 
-  it('is a logo that hides more than is mended', () => {
+  it('is reported for a logo that hides more than error correction restores', () => {
     expect(care({ level: 'Q' })).toBeNull();
     expect(care({ level: 'H' }, LINK, true)).toBeNull();
     expect(care({ level: 'Q' }, LINK, true)).toBe('level');
   });
 
-  it('is an eye that some take for none', () => {
+  it('is reported for eyes that some readers do not recognize', () => {
     expect(care({ eyeFrame: { ...eye, shape: 'rounded' } })).toBe('eyes');
     expect(care({ eyeBall: { ...eye, shape: 'circle' } })).toBe('eyes');
   });
 
-  it('is an ink that a shadow on the background comes near to', () => {
+  it('is reported for a color that is close to a shadow on the background', () => {
     expect(care({ foreground: '#4d4d4d' })).toBeNull();
     expect(care({ foreground: '#4e4e4e' })).toBe('colors');
     expect(care({ background: '#b4b4b4', foreground: '#222222' })).toBeNull();
@@ -127,7 +127,7 @@ describe('what leaves too little room', () => {
     expect(care({ eyeBall: { ...eye, color: '#777777' } })).toBe('colors');
   });
 
-  it('is what the picture was lost in, and makes a code one for care', () => {
+  it('is the distortion in which the code was lost, and lowers the verdict', () => {
     const drawn = { text: LINK, style: PLAIN, logo: undefined, size: 400 };
     const lost = { text: LINK, lost: 'noisy' } as const;
     expect(careOf(drawn, lost)).toBe('noisy');
@@ -150,23 +150,26 @@ describe('a distortion', () => {
     glaring: (picture) => glaring(picture, 0.2),
   };
 
-  it.each(Object.entries(all))('%s changes what is seen, the same each time', (_, distorted) => {
-    const before = code.shades.slice();
-    const once = distorted(code);
-    expect(same(once.shades, code.shades)).toBe(false);
-    expect(same(once.shades, distorted(code).shades)).toBe(true);
-    expect(once.shades).toHaveLength(once.side ** 2);
-    expect(same(code.shades, before), 'the picture itself stays').toBe(true);
-    expect(readGrey(once)).toBe(LINK);
-  });
+  it.each(Object.entries(all))(
+    '%s changes the image, in the same way each time',
+    (_, distorted) => {
+      const before = code.shades.slice();
+      const once = distorted(code);
+      expect(same(once.shades, code.shades)).toBe(false);
+      expect(same(once.shades, distorted(code).shades)).toBe(true);
+      expect(once.shades).toHaveLength(once.side ** 2);
+      expect(same(code.shades, before), 'the picture itself stays').toBe(true);
+      expect(readGrey(once)).toBe(LINK);
+    },
+  );
 
-  it.each(Object.entries(all))('%s leaves a white sheet light', (_, distorted) => {
+  it.each(Object.entries(all))('%s keeps a white sheet light', (_, distorted) => {
     const white = { shades: new Uint8Array(64 * 64).fill(255), side: 64 };
     const { shades } = distorted(white);
     expect(Math.min(...shades)).toBeGreaterThan(180);
   });
 
-  it('lets ink run and wear by whole pixels', () => {
+  it('spreads and wears ink by whole pixels', () => {
     const dot = grey([
       [255, 255, 255],
       [255, 9, 255],
@@ -180,13 +183,13 @@ describe('a distortion', () => {
     expect([...worn(dot, 1).shades]).toEqual(new Array(9).fill(255));
   });
 
-  it('takes the mean where it is out of focus or far away', () => {
+  it('averages pixels for blur and distance', () => {
     const stripes = grey(Array.from({ length: 9 }, () => [0, 90, 0, 90, 0, 90, 0, 90, 0]));
     expect(rows(blurred(stripes, 3))[4]?.slice(2, 7)).toEqual([40, 50, 40, 50, 40]);
     expect(smaller(stripes, 1 / 3).side).toBe(3);
   });
 
-  it('turns and tilts about the middle, the far edge smaller than the near one', () => {
+  it('rotates and tilts around the center, with the far edge smaller than the near one', () => {
     const sheet = { shades: new Uint8Array(101 * 101), side: 101 };
     const dark = (row: number[] = []) => row.filter((shade) => shade < 128).length;
     const seen = rows(askew(sheet, 0, 0.2));
@@ -196,19 +199,19 @@ describe('a distortion', () => {
     expect(rows(askew(sheet, 45, 0))[50]?.filter((shade) => shade === 255).length).toBeLessThan(4);
   });
 
-  it('sees colours by their brightness', () => {
-    const colours = Uint8ClampedArray.from([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255]);
-    const { shades } = greyOf(colours, 1);
+  it('converts colors to their brightness', () => {
+    const colors = Uint8ClampedArray.from([255, 0, 0, 255, 0, 255, 0, 255, 0, 0, 255, 255]);
+    const { shades } = greyOf(colors, 1);
     expect(shades[0]).toBe(Math.round(brightness('#ff0000')));
   });
 });
 
-describe('what may mend a design', () => {
+describe('the suggestions for a design', () => {
   const design = { text: LINK, style: PLAIN, logo: undefined };
   const words = (of: typeof design | Parameters<typeof betterDesigns>[0]) =>
     betterDesigns(of).map((one) => one.words);
 
-  it('begins with the least of it and never is what there was', () => {
+  it('begin with the smallest change and never equal the design', () => {
     const logo = { src: 'data:image/png;base64,eA==', width: 100, height: 60 };
     const fancy = { ...PLAIN, modules: 'dots', foreground: '#146c43', level: 'M' } as const;
     expect([...new Set(words({ text: LINK, style: fancy, logo }))]).toEqual([
@@ -231,7 +234,7 @@ describe('what may mend a design', () => {
       expect(better).not.toEqual({ text: LINK, style: fancy, logo });
   });
 
-  it('leaves out what does not fit or changes nothing', () => {
+  it('omit what does not fit or changes nothing', () => {
     const full = { ...design, text: 'x'.repeat(2_900) };
     expect(words(full)).toEqual(['Add a quiet zone']);
     expect(words({ ...design, style: { ...PLAIN, level: 'H', quietZone: true } })).toEqual([
@@ -240,7 +243,7 @@ describe('what may mend a design', () => {
     ]);
   });
 
-  it('has contrast where its inks are far from the background', () => {
+  it('increase the contrast of all colors with the background', () => {
     const pale = {
       ...PLAIN,
       foreground: '#777777',
@@ -258,7 +261,7 @@ describe('what may mend a design', () => {
 });
 
 describe('a print', () => {
-  it('is read from as far as its squares are large', () => {
+  it('is readable from a distance that depends on the size of its modules', () => {
     expect(reachWords(50, 25)).toBe('Printed 50 mm wide, it scans from up to 52 cm away.');
     expect(reachWords(50, 50)).toBe('Printed 50 mm wide, it scans from up to 26 cm away.');
     expect(reachWords(1_000, 25)).toBe('Printed 1,000 mm wide, it scans from up to 10.5 m away.');

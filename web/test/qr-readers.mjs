@@ -1,8 +1,9 @@
 /**
- * Reads with decoders that Node runs, for measurements outside a browser: each line of standard
- * input is a JSON object {readers, side, shades}, the names of decoders and in base64 a square
- * picture of a byte a pixel; or {reader, size, pixels}, one name and RGBA. Each line of output is
- * what each of them read, or null.
+ * Reads images with decoders that run in Node, for measurements outside a browser.
+ *
+ * Each line of standard input is a JSON object {readers, side, shades}: the names of decoders, and
+ * a square image with one byte per pixel in base64. Or it is {reader, size, pixels}: one name, and
+ * RGBA. Each line of output is what each decoder read, or null.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,7 +12,7 @@ import { scanGrayBuffer, ZBarConfigType, ZBarScanner, ZBarSymbolType } from '@un
 import jsqr from 'jsqr';
 import decodeQR from 'qr/decode.js';
 
-// Its package names an ES module that is not in it.
+// Its package refers to an ES module that it does not contain.
 const require = createRequire(import.meta.url);
 const { Quirc } = require('quirc');
 
@@ -43,7 +44,7 @@ const readersOfColors = {
   },
 };
 
-/** ZBar, which by itself looks for bar codes, too. */
+/** Creates a ZBar scanner without the bar codes that it also scans by default. */
 async function scannerOfCodes() {
   const scanner = await ZBarScanner.create();
   const { ZBAR_NONE, ZBAR_QRCODE } = ZBarSymbolType;

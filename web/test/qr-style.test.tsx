@@ -51,7 +51,7 @@ const OUTLINE = {
   ],
 };
 
-/** The polygons of a path, its curves as a few lines. */
+/** Returns the polygons of a path, with its curves as a few lines. */
 function polygons(path: string): [number, number][][] {
   return path
     .split('Z')
@@ -77,7 +77,7 @@ function polygons(path: string): [number, number][][] {
     });
 }
 
-/** Tells whether a point is painted, by the nonzero rule. */
+/** Returns a function that tells whether a point is painted, by the nonzero rule. */
 function inkOf({ shapes }: Drawing): (x: number, y: number) => boolean {
   const drawn = shapes.map(({ path }) => polygons(path));
   return (x, y) =>
@@ -106,7 +106,7 @@ describe('a symbol', () => {
     [null, ...levels].flatMap((level) => [false, true].map((logo) => [text, level, logo] as const)),
   );
 
-  it.each(cases)('is the very one of the plain canvas: %#', (text, chosen, hasLogo) => {
+  it.each(cases)('equals that of the plain canvas: %#', (text, chosen, hasLogo) => {
     const symbol = symbolFor(text, hasLogo, chosen);
     const { level, raised, leastVersion } = symbol;
     const element = createElement(QRCodeSVG, {
@@ -127,7 +127,7 @@ describe('a symbol', () => {
 
   it.each(
     levels.flatMap((level) => [100, 900, 1660, 1664, 2331, 2332].map((n) => [level, n] as const)),
-  )('fits at level %s with %i bytes where the library finds that it does', (level, length) => {
+  )('fits at level %s with %i bytes if the library can encode it', (level, length) => {
     const text = 'x'.repeat(length);
     const symbol = symbolFor(text, false, level);
     const find = () => modulesOf(text, symbol).length;
@@ -158,7 +158,7 @@ describe('a drawing', () => {
   ];
 
   it.each(styles)(
-    'inks the middle of every dark module and of no light one: %s',
+    'paints the center of every dark module and of no light one: %s',
     (_name, style) => {
       const drawing = draw(modules, style, undefined);
       const across = style.caption === null ? drawing.side : drawing.side / 1.24;
@@ -173,7 +173,7 @@ describe('a drawing', () => {
     },
   );
 
-  it('has the colours of its style, each path with one', () => {
+  it('has the colors of its style, one per path', () => {
     const { shapes, background } = draw(modules, FANCY, undefined, OUTLINE);
     expect(background).toBe('#fffbe6');
     expect(shapes.map(({ fill }) => fill)).toEqual([
@@ -185,11 +185,11 @@ describe('a drawing', () => {
     ]);
   });
 
-  it('is one path where it has one colour', () => {
+  it('is a single path if it has a single color', () => {
     expect(draw(modules, PLAIN, undefined).shapes).toHaveLength(1);
   });
 
-  it('keeps the place of its logo free', () => {
+  it('keeps the area of its logo free', () => {
     const drawing = draw(modules, { ...PLAIN, modules: 'dots' }, LOGO);
     const { x = NaN, y = NaN, width = NaN, height = NaN } = drawing.logo ?? {};
     expect([width / drawing.side, height / drawing.side]).toEqual([0.25, 0.15]);
@@ -200,7 +200,7 @@ describe('a drawing', () => {
     }
   });
 
-  it('has its words inside the band of the frame', () => {
+  it('has its caption inside the band of the frame', () => {
     const { side, shapes } = draw(modules, FANCY, undefined, OUTLINE);
     const [words = []] = polygons(shapes.at(-1)?.path ?? '');
     expect(words).toHaveLength(4);
@@ -222,7 +222,7 @@ describe('an SVG', () => {
     return parsed.documentElement;
   };
 
-  it('is vectors all through, and one file', () => {
+  it('contains only vectors, in one file', () => {
     const svg = parse(FANCY);
     const names = new Set(Array.from(svg.querySelectorAll('*'), (element) => element.tagName));
     expect([...names].sort()).toEqual(['defs', 'path', 'radialGradient', 'stop']);
@@ -232,14 +232,14 @@ describe('an SVG', () => {
     }
   });
 
-  it('has its logo inside', () => {
+  it('contains its logo', () => {
     const image = parse(PLAIN, LOGO).querySelector('image');
     expect(image?.getAttribute('href')).toBe(LOGO.src);
   });
 });
 
-describe('the colours of a style', () => {
-  it('are judged and mended, every one of them', () => {
+describe('the colors of a style', () => {
+  it('are all checked and fixed', () => {
     for (const color of ['#ffffff', '#ffff00', '#777777', '#eeeeee']) {
       for (const part of ['eyeFrame', 'eyeBall'] as const) {
         const style = { ...PLAIN, background: '#cccccc', [part]: { shape: 'circle', color } };
@@ -254,11 +254,11 @@ describe('the colours of a style', () => {
   });
 });
 
-describe('kept styles', () => {
+describe('saved styles', () => {
   beforeEach(() => localStorage.clear());
   const names = () => keptStyles().map(({ name }) => name);
 
-  it('come back as they were, and go', () => {
+  it('are saved, loaded and deleted', () => {
     expect(keepStyle('café', FANCY)).toBeNull();
     expect(keepStyle('plain', PLAIN)).toBeNull();
     expect(keptStyles()).toEqual([
@@ -275,7 +275,7 @@ describe('kept styles', () => {
   });
 
   it.each(['', '{', 'null', '7', '{"name":"x"}', '[1,null,{"name":"x","style":{}}]'])(
-    'survive a storage that holds %j',
+    'ignore a stored value of %j',
     (stored) => {
       localStorage.setItem('qrStyles', stored);
       expect(keptStyles()).toEqual([]);
@@ -284,7 +284,7 @@ describe('kept styles', () => {
     },
   );
 
-  it('leave out those that are damaged, and nothing else', () => {
+  it('exclude only damaged ones', () => {
     const stored = [
       { name: 'good', style: PLAIN },
       { name: 'bad', style: { ...PLAIN, foreground: 'red;}' } },
@@ -296,14 +296,14 @@ describe('kept styles', () => {
     expect(names()).toEqual(['good']);
   });
 
-  it('are so many at most, and can still be written anew', () => {
+  it('are limited in number, and can still be overwritten', () => {
     for (let at = 0; at < MOST_KEPT; at += 1) expect(keepStyle(`${at}`, PLAIN)).toBeNull();
     expect(keepStyle('one more', PLAIN)).toBe('full');
     expect(keepStyle('0', FANCY)).toBeNull();
     expect(names()).toHaveLength(MOST_KEPT);
   });
 
-  it('say where nothing can be kept', () => {
+  it('report that storage refuses them', () => {
     vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
       throw new DOMException('full', 'QuotaExceededError');
     });
@@ -313,10 +313,10 @@ describe('kept styles', () => {
 });
 
 describe('More options', () => {
-  /** Paths that were filled on a canvas, and its size then. */
+  /** Paths filled on a canvas, and its size at that time. */
   let filled: { path: string; fill: unknown; size: number }[];
   let saved: string[];
-  /** Of PDFs that were made. */
+  /** Widths of created PDF files. */
   let widths: unknown[];
 
   beforeEach(() => {
@@ -329,7 +329,7 @@ describe('More options', () => {
       class Path2D {
         constructor(readonly path = '') {}
         addPath() {
-          // There is one.
+          // Each path has one part.
         }
       },
     );
@@ -363,14 +363,14 @@ describe('More options', () => {
       'Worker',
       class extends EventTarget {
         postMessage(order: object | string) {
-          // The decoder never answers, the writer of PDFs at once.
+          // The decoder never responds, the PDF writer at once.
           if (typeof order === 'string' || !('millimetres' in order)) return;
           widths.push(order.millimetres);
           const data = { file: new Blob() };
           setTimeout(() => this.dispatchEvent(new MessageEvent('message', { data })));
         }
         terminate() {
-          // It was never there.
+          // There is no real worker.
         }
       },
     );
@@ -398,7 +398,7 @@ describe('More options', () => {
   const choose = (group: string, option: string) =>
     within(screen.getByRole('group', { name: group })).getByRole('radio', { name: option });
 
-  it('has a style, which the code is drawn in at once', async () => {
+  it('changes the style, and redraws the code at once', async () => {
     const user = await open();
     await expectNoAxeViolations();
     await user.click(choose('Modules', 'Dots'));
@@ -422,7 +422,7 @@ describe('More options', () => {
     expect(screen.queryByRole('textbox', { name: 'Frame text' })).toBeNull();
   });
 
-  it('keeps a style under a name, gives it back, and deletes it', async () => {
+  it('saves a style under a name, applies it, and deletes it', async () => {
     const user = await open();
     const name = screen.getByRole('textbox', { name: 'Style name' });
     const keep = screen.getByRole('button', { name: 'Save style' });
@@ -443,7 +443,7 @@ describe('More options', () => {
     expect(name).toHaveFocus();
   });
 
-  it('saves a PNG of more pixels', async () => {
+  it('saves a larger PNG', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
     const user = await open();
     await user.click(choose('PNG size (pixels)', '3,200'));
@@ -453,7 +453,7 @@ describe('More options', () => {
     await waitFor(() => expect(saved).toEqual(['my-qr-code.png']));
   });
 
-  it('saves a PDF of a width that there is', async () => {
+  it('saves a PDF of a valid width', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
     const user = await open();
     const width = screen.getByRole('textbox', { name: 'Print width (mm)' });

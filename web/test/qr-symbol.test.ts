@@ -13,7 +13,7 @@ import { levels, symbolFor } from '../src/features/qr/symbol';
 const MODULE = 4;
 const QUIET_ZONE = 4;
 
-/** Draws a text's symbol with its quiet zone, a byte per pixel. */
+/** Draws a text's symbol with its quiet zone, as one byte per pixel. */
 function picture(text: string) {
   const modules = modulesOf(text, symbolFor(text, false));
   const side = (modules.length + 2 * QUIET_ZONE) * MODULE;
@@ -53,7 +53,9 @@ function undesignated(text: string): number {
   return Number(/viewBox="0 0 (\d+)/.exec(renderToStaticMarkup(element))?.[1]);
 }
 
-/** Texts in which a few letters, marks and symbols of a script stand between ASCII characters. */
+/**
+ * Returns texts in which a few letters, marks and symbols of a script are between ASCII characters.
+ */
 function randomTexts(count: number): string[] {
   const scripts = [
     [0xa1, 0xff],
@@ -96,17 +98,20 @@ describe('a text that is not ASCII', () => {
     '\ufeffwith a byte order mark',
   ];
 
-  it.each([...field, ...randomTexts(60)])('%j is read whole by every decoder', async (text) => {
-    // Decoders drop a byte order mark; the page's own keeps it.
-    const seen = text.replace(/^\ufeff/, '');
-    const { zbar: byZBar = '', jsqr: byJsQR = '', qr, page } = await read(text);
-    expect([byZBar, byJsQR, qr].map((one) => one.replace(/^\ufeff/, ''))).toEqual([
-      seen,
-      seen,
-      seen,
-    ]);
-    expect(page).toBe(text);
-  });
+  it.each([...field, ...randomTexts(60)])(
+    '%j is read completely by every decoder',
+    async (text) => {
+      // Decoders drop a byte order mark; the page's own keeps it.
+      const seen = text.replace(/^\ufeff/, '');
+      const { zbar: byZBar = '', jsqr: byJsQR = '', qr, page } = await read(text);
+      expect([byZBar, byJsQR, qr].map((one) => one.replace(/^\ufeff/, ''))).toEqual([
+        seen,
+        seen,
+        seen,
+      ]);
+      expect(page).toBe(text);
+    },
+  );
 
   it.each(field.slice(0, 7))('%j is as large as without a designator', (text) =>
     expect(picture(text).modules).toBe(undesignated(text)),
@@ -130,7 +135,7 @@ describe('a text that is not ASCII', () => {
     }
   }, 120_000);
 
-  it('has room for a byte less than ASCII text', () => {
+  it('has space for one byte less than ASCII text', () => {
     const full = symbolFor('é'.repeat(1_476), false);
     expect(full).toMatchObject({ used: 2_952, capacity: 2_952, modules: 177 });
     expect(symbolFor(`${'é'.repeat(1_476)}x`, false)).toMatchObject({ modules: null });
@@ -140,7 +145,7 @@ describe('a text that is not ASCII', () => {
 
 describe('an ASCII text', () => {
   it.each(['https://atajo.example/k7Qm2_xB', 'HTTPS://A.EXAMPLE/K7', '0123', 'a\tb\r\nc', '\x7f'])(
-    '%j has no designator, which some readers print',
+    '%j has no designator, which some readers would show',
     (text) => {
       const { level, raised, leastVersion } = symbolFor(text, false);
       const element = createElement(QRCodeSVG, {

@@ -15,13 +15,13 @@ import { serve } from './server';
 const PNG = new File(['x'], 'logo.png', { type: 'image/png' });
 let decode: () => Promise<void>;
 let saved: string[];
-/** What the decoder reads; undefined where it does not load. */
+/** What the decoder reads; undefined if it does not load. */
 let reads: ((side: number) => string | null) | undefined;
-/** The distortion in which it loses what it reads. */
+/** The distortion in which the decoder loses the text. */
 let loses: (() => Distortion | null) | undefined;
-/** Ends when the decoder comes, or does not. */
+/** Settles when the decoder has loaded or failed to load. */
 let loads: Promise<void>;
-/** Does not answer. */
+/** Whether the decoder does not respond. */
 let hangs: boolean;
 const fails = () => new Event('error', { cancelable: true });
 const workers = new Set<FakeWorker>();
@@ -83,7 +83,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  // The next visitor loads a decoder anew.
+  // The next test loads a new decoder.
   for (const worker of workers) worker.dispatchEvent(fails());
   vi.unstubAllGlobals();
 });
@@ -93,7 +93,7 @@ async function open(state: object | null = null) {
   await heading('CUSTOM QR CODE GENERATOR');
   return user;
 }
-/** A clipboard with a picture, and a text beside it. */
+/** A clipboard with an image and a text. */
 const pasted = (text: string) => ({ clipboardData: { files: [PNG], getData: () => text } });
 const url = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'URL' });
 const name = () => screen.getByRole('textbox', { name: 'Name' });
@@ -103,7 +103,7 @@ const download = () => screen.getByRole('button', { name: 'DOWNLOAD QR' });
 const picker = (label: string) => screen.getByRole('button', { name: new RegExp(`^${label} `) });
 
 describe('the QR generator', () => {
-  it('has its controls and three blocks, and calls nobody', async () => {
+  it('shows its controls and three blocks, without a request', async () => {
     const calls = serve({});
     const user = await open();
     expect(screen.getByRole('link', { current: 'page' })).toHaveTextContent('QR CODE');
@@ -121,19 +121,19 @@ describe('the QR generator', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is filled in when one comes from a plate', async () => {
+  it('is filled in when opened from a plate', async () => {
     await open({ url: 'https://atajo.example/k7Qm2_xB' });
     expect(url().value).toBe('https://atajo.example/k7Qm2_xB');
   });
 
-  it('refuses to download nothing', async () => {
+  it('does not download without a text', async () => {
     const user = await open();
     await user.click(download());
     await screen.findByText('Please enter a link to start downloading...');
     expect(saved).toEqual([]);
   });
 
-  it('downloads under its own name or a given one', async () => {
+  it('downloads under the default name or a custom one', async () => {
     const user = await open();
     await user.type(url(), 'https://example.org/');
     await user.click(download());
@@ -144,12 +144,15 @@ describe('the QR generator', () => {
     await waitFor(() => expect(saved.at(-1)).toBe('camino.svg'));
   });
 
-  it.each([0.67, 1, 1.1, 1.25, 1.5, 2, 3])('draws 400 x 400 at a ratio of %s', async (ratio) => {
-    vi.stubGlobal('devicePixelRatio', ratio);
-    await open({ url: 'x' });
-    expect(code()).toHaveProperty('width', 400);
-    expect(code()).toHaveProperty('height', 400);
-  });
+  it.each([0.67, 1, 1.1, 1.25, 1.5, 2, 3])(
+    'draws 400 x 400 at a pixel ratio of %s',
+    async (ratio) => {
+      vi.stubGlobal('devicePixelRatio', ratio);
+      await open({ url: 'x' });
+      expect(code()).toHaveProperty('width', 400);
+      expect(code()).toHaveProperty('height', 400);
+    },
+  );
 
   it('opens one picker at a time, whose button reads CLOSE', async () => {
     const user = await open();
@@ -195,7 +198,7 @@ describe('the QR generator', () => {
     expect(picker('Color')).toHaveTextContent('#000000');
   });
 
-  it('draws no code of nothing', async () => {
+  it('draws no code without a text', async () => {
     const user = await open();
     const codes = () => screen.queryAllByRole('img', { name: /^QR code/ });
     const hint = 'Enter a link to create a QR code.';
@@ -220,7 +223,7 @@ describe('the QR generator', () => {
     ['rgb(100% 0% 0%)', '#ff0000'],
     ['hsl(153 69% 25%)', '#146c44'],
     ['hsl(-90deg, 100%, 50%)', '#8000ff'],
-  ])('takes %s for a colour', async (typed, hex) => {
+  ])('accepts %s as a color', async (typed, hex) => {
     const user = await open();
     await user.click(picker('Color'));
     const text = screen.getByRole('textbox', { name: 'Hex, rgb() or hsl()' });
@@ -231,7 +234,7 @@ describe('the QR generator', () => {
     expect(picker('Color')).toHaveTextContent(hex);
   });
 
-  it('keeps the colour while what is typed is none', async () => {
+  it('keeps the color while the typed text is not one', async () => {
     const user = await open();
     await user.click(picker('Color'));
     const text = screen.getByRole('textbox', { name: 'Hex, rgb() or hsl()' });
@@ -242,7 +245,7 @@ describe('the QR generator', () => {
     expect(picker('Color')).toHaveTextContent('#000000');
   });
 
-  it('loads a logo, shows it and lets go of it', async () => {
+  it('loads, shows and removes a logo', async () => {
     let finish: () => void = () => undefined;
     decode = () => new Promise((resolve) => (finish = resolve));
     const user = await open();
@@ -274,7 +277,7 @@ describe('the QR generator', () => {
     expect(screen.queryByAltText('Your logo...')).toBeNull();
   });
 
-  it('takes a dropped and a pasted image', async () => {
+  it('accepts a dropped and a pasted image', async () => {
     await open();
     const anywhere = screen.getByRole('contentinfo');
     const dataTransfer = { types: ['Files'], files: [PNG] };
@@ -287,14 +290,14 @@ describe('the QR generator', () => {
     await screen.findByAltText('Your logo...');
   });
 
-  it('leaves text that is dragged to the browser', async () => {
+  it('leaves dragged text to the browser', async () => {
     await open();
     const dataTransfer = { types: ['text/plain'], files: [] };
     expect(fireEvent.dragOver(url(), { dataTransfer })).toBe(true);
     expect(fireEvent.drop(url(), { dataTransfer })).toBe(true);
   });
 
-  it('pastes text as text, though a picture of it came along', async () => {
+  it('pastes text as text even if the clipboard also contains an image', async () => {
     await open();
     for (const field of [url(), name()]) {
       expect(fireEvent.paste(field, pasted('a cell')), 'text is pasted').toBe(true);
@@ -305,7 +308,7 @@ describe('the QR generator', () => {
     await screen.findByAltText('Your logo...');
   });
 
-  it('goes back to the logo it had when the next one is broken', async () => {
+  it('keeps the previous logo if the next one is broken', async () => {
     const user = await open();
     await user.upload(file(), PNG);
     await screen.findByAltText('Your logo...');
@@ -315,7 +318,7 @@ describe('the QR generator', () => {
     await screen.findByAltText('Your logo...');
   });
 
-  it('says when the text is too long, in place of the code, and counts near the end', async () => {
+  it('says when the text is too long instead of drawing a code, and counts near the limit', async () => {
     await open({ url: 'x'.repeat(2953) });
     expect(code()).toBeInTheDocument();
     screen.getByText('2,953 of 2,953 bytes used');
@@ -333,12 +336,12 @@ describe('the QR generator', () => {
     await waitFor(() => expect(code()).toBeInTheDocument());
   });
 
-  it('draws half a character rather than breaking', async () => {
+  it('draws half a character without failing', async () => {
     await open({ url: 'a\ud83d' });
     expect(code()).toBeInTheDocument();
   });
 
-  it('takes lines', async () => {
+  it('accepts several lines', async () => {
     const user = await open();
     await user.type(url(), 'a{Enter}b');
     expect(url()).toHaveValue('a\nb');
@@ -346,17 +349,17 @@ describe('the QR generator', () => {
 });
 
 describe('the verdict', () => {
-  const paint = async (user: Awaited<ReturnType<typeof open>>, label: string, colour: string) => {
+  const paint = async (user: Awaited<ReturnType<typeof open>>, label: string, color: string) => {
     await user.click(picker(label));
     const text = screen.getByRole('textbox', { name: 'Hex, rgb() or hsl()' });
     await user.clear(text);
-    await user.type(text, `${colour}{Escape}`);
+    await user.type(text, `${color}{Escape}`);
   };
   const shown = (text: RegExp | string) =>
     waitFor(() => expect(screen.getAllByText(text).length).toBeGreaterThan(0));
   const mend = (name: string) => screen.getByRole('button', { name });
 
-  it('is good where the very text was read, and said after a rest', async () => {
+  it('is good if the exact text was read, and announced after a pause', async () => {
     reads = () => 'x';
     const user = await open({ url: 'x' });
     await shown('Scans well');
@@ -367,24 +370,24 @@ describe('the verdict', () => {
     expect(screen.queryByText(/^Saved/)).toBeNull();
   });
 
-  it('tells how far a print is read, and asks for care where a camera may lose it', async () => {
+  it('shows the scan distance of a print, and warns if a camera may fail', async () => {
     reads = () => 'x';
     loses = () => 'worn';
     await open({ url: 'x' });
     await shown('Hard to scan');
     await shown('Printed 50 mm wide, it scans from up to 62 cm away.');
-    // Nothing that was tried makes it scan well.
+    // No tried change makes it scan well.
     await waitFor(() => mend('Download as SVG to print it larger'));
     await expectNoAxeViolations();
   });
 
-  it('offers the first mend that a try shows to be one, and does it at a click', async () => {
+  it('suggests the first change that improves a trial code, and applies it on a click', async () => {
     reads = () => 'x';
     loses = () => 'noisy';
     const user = await open({ url: 'x' });
     await paint(user, 'Color', '#146c43');
     await waitFor(() => mend('Download as SVG to print it larger'));
-    // Tries are drawn as SVGs; those of another color are read.
+    // Trial codes are drawn as SVGs; those of another color are read.
     let tried = '';
     class Drawn extends Blob {
       constructor(parts: BlobPart[], options?: BlobPropertyBag) {
@@ -403,7 +406,7 @@ describe('the verdict', () => {
     expect(screen.queryByRole('button', { name: 'Increase contrast' })).toBeNull();
   });
 
-  it('warns where another text was read, and still gives the file', async () => {
+  it('warns if another text was read, and still saves the file', async () => {
     reads = () => 'y';
     const user = await open({ url: 'x' });
     await paint(user, 'Color', '#146c43');
@@ -415,7 +418,7 @@ describe('the verdict', () => {
     expect(picker('Color')).toHaveTextContent('#000000');
   });
 
-  it('mends colors that are too close or inverted with one click', async () => {
+  it('fixes colors that are too similar or inverted with one click', async () => {
     reads = () => 'x';
     const user = await open({ url: 'x' });
     await paint(user, 'Color', '#eeeeee');
@@ -431,7 +434,7 @@ describe('the verdict', () => {
     await shown('Scans well');
   });
 
-  it('warns of a dense code, and saves it as a drawing', async () => {
+  it('warns of a dense code, and saves it as an SVG', async () => {
     const dense = 'x'.repeat(1500);
     reads = () => dense;
     const user = await open({ url: dense });
@@ -441,7 +444,7 @@ describe('the verdict', () => {
     expect(screen.queryByText(/^Saved, but/)).toBeNull();
   });
 
-  it('says that nothing was checked where the decoder did not load, and tries again', async () => {
+  it('says that nothing was checked if the decoder did not load, and retries', async () => {
     const user = await open({ url: 'x' });
     await shown('Not checked: the decoder did not load.');
     await user.click(download());
@@ -452,7 +455,7 @@ describe('the verdict', () => {
     await shown('Scans well');
   });
 
-  it('is under way while the decoder is slow to load, for the latest code alone', async () => {
+  it('is pending while the decoder loads slowly, and checks only the latest code', async () => {
     let arrive: () => void = () => undefined;
     loads = new Promise((resolve) => (arrive = resolve));
     const read = vi.fn(() => 'x');
@@ -479,7 +482,7 @@ describe('the verdict', () => {
     expect(read.mock.calls.length, 'the latest, and the saved file').toBeLessThanOrEqual(2);
   });
 
-  it('tells of colours at once, without a decoder', async () => {
+  it('warns of colors at once, without a decoder', async () => {
     loads = new Promise(() => undefined);
     const user = await open({ url: 'x' });
     await paint(user, 'Color', '#eeeeee');
@@ -497,7 +500,7 @@ describe('a symbol', () => {
     '',
   ];
   it.each(texts.flatMap((text) => [[text, false] as const, [text, true] as const]))(
-    'is as large as the library makes it: %#',
+    'has the size that the library computes: %#',
     (text, hasLogo) => {
       const { level, leastVersion, modules } = symbolFor(text, hasLogo);
       const draw = () =>
@@ -509,11 +512,11 @@ describe('a symbol', () => {
     },
   );
 
-  it('has no half characters', () => expect(wellFormed('a\ud83d')).toBe('a\ufffd'));
+  it('contains no half characters', () => expect(wellFormed('a\ud83d')).toBe('a\ufffd'));
 });
 
-describe('colours', () => {
-  it('are judged and mended by the measured distance', () => {
+describe('colors', () => {
+  it('are checked and fixed by their measured distance', () => {
     const some = ['#000000', '#ffffff', '#ff0000', '#00ff00', '#0000ff', '#ffff00', '#777777'];
     for (const foreground of some) {
       for (const background of some) {
@@ -556,7 +559,7 @@ describe('a file name', () => {
 describe('the decoder', () => {
   const picture = () => ({ width: 1, data: new Uint8ClampedArray(4) }) as unknown as ImageData;
 
-  it('is ended where it does not answer, and the next one is another', async () => {
+  it('is terminated if it does not respond, and replaced by a new one', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     reads = () => 'read';
     hangs = true;
@@ -575,7 +578,7 @@ describe('the decoder', () => {
     expect(workers).toContain(second);
   });
 
-  it('measures the newest picture alone, and still reads what is saved', async () => {
+  it('measures only the newest image, and still reads saved ones', async () => {
     reads = () => 'read';
     hangs = true;
     const decoder = await loadDecoder();
@@ -588,7 +591,7 @@ describe('the decoder', () => {
     expect(await file).toBe('read');
   });
 
-  it('is asked for again where the browser made none', async () => {
+  it('is created again if the browser failed to create one', async () => {
     const refuse = () => {
       throw new DOMException('no', 'SecurityError');
     };

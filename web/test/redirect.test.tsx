@@ -36,8 +36,8 @@ describe('the code of a short URL', () => {
   });
 });
 
-describe('a short link that the edge did not answer', () => {
-  it.each(shortUrls.followed)('looks up the code alone at %j', async (path) => {
+describe('a short URL that reached the page', () => {
+  it.each(shortUrls.followed)('resolves only the code of %j', async (path) => {
     const calls = serve({
       accessLink: () => data({ success: true, longUrl: [{ long_link: 'https://example.org/x' }] }),
     });
@@ -46,21 +46,21 @@ describe('a short link that the edge did not answer', () => {
     expect(calls).toEqual([{ name: 'accessLink', payload: { code: shortUrls.code } }]);
   });
 
-  it.each(['/k7Qm2_xB.x', '/k7Qm2_xB/x', '/k7Qm2_xB&a=b'])('has nothing at %s', async (path) => {
+  it.each(['/k7Qm2_xB.x', '/k7Qm2_xB/x', '/k7Qm2_xB&a=b'])('finds nothing at %s', async (path) => {
     const calls = serve({ accessLink: () => data({ success: true, longUrl: [] }) });
     visit(path);
     await heading('PAGE NOT FOUND');
     expect(calls.filter(({ payload }) => payload['code'] === shortUrls.code)).toEqual([]);
   });
 
-  it('shows the preview of a code alone', async () => {
+  it('shows the preview of only the code', async () => {
     const calls = serve({ previewLink: () => data({ success: true, preview: null }) });
     visit('/k7Qm2_xB.+');
     await heading('PAGE NOT FOUND');
     expect(calls).toEqual([]);
   });
 
-  it('looks the code up once and goes there', async () => {
+  it('resolves the code once and goes to the destination', async () => {
     const calls = serve({
       accessLink: () => data({ success: true, longUrl: [{ long_link: 'https://example.org/x' }] }),
     });
@@ -94,7 +94,7 @@ describe('a short link that the edge did not answer', () => {
     ['expired', null],
     ['removed', null],
     ['blocked', 'phishing'],
-  ])('leads on to what is known of a link that is %s', async (state, reason) => {
+  ])('links to the preview of a link that is %s', async (state, reason) => {
     const over = { state, ...(reason && { reason }) };
     const calls = serve({
       accessLink: () => data({ success: true, longUrl: [], ...over }),
@@ -125,7 +125,7 @@ describe('a short link that the edge did not answer', () => {
     expect(leaveFor).not.toHaveBeenCalled();
   });
 
-  it('names the contact of the operator who blocked a link', async () => {
+  it('shows the contact of the operator who blocked a link', async () => {
     const meta = document.createElement('meta');
     meta.name = 'atajo-contact';
     meta.content = 'hello@atajo.example';
@@ -142,7 +142,7 @@ describe('a short link that the edge did not answer', () => {
     meta.remove();
   });
 
-  it('goes on to what follows the end of a link', async () => {
+  it('goes to the destination after expiry', async () => {
     serve({
       accessLink: () =>
         data({
@@ -166,10 +166,10 @@ describe('a short link that the edge did not answer', () => {
     ['the call fails', 'network error' as const],
     ['the reply has another shape', data({ success: true })],
     [
-      'the stored address is none to follow',
+      'the stored URL is not a web URL',
       data({ success: true, longUrl: [{ long_link: 'javascript:alert(1)' }] }),
     ],
-  ])('goes home when %s', async (_name, answer) => {
+  ])('goes to the home page when %s', async (_name, answer) => {
     vi.spyOn(console, 'error').mockReturnValue();
     serve({ accessLink: () => answer });
     visit('/k7Qm2_xB');
@@ -178,21 +178,21 @@ describe('a short link that the edge did not answer', () => {
     expect(leaveFor).not.toHaveBeenCalled();
   });
 
-  it('asks for what is no code, too', async () => {
+  it('also resolves a text that is not a valid code', async () => {
     const calls = serve({ accessLink: () => data({ success: true, longUrl: [] }) });
     visit('/favicon.png');
     await heading('PAGE NOT FOUND');
     expect(calls[0]?.payload).toEqual({ code: 'favicon.png' });
   });
 
-  it('tells letters apart: /Register is a code, /register a page', async () => {
+  it('is case-sensitive: /Register is a code, /register a page', async () => {
     const calls = serve({ accessLink: never });
     visit('/Register');
     await heading('Redirecting...');
     await waitFor(() => expect(calls[0]?.payload).toEqual({ code: 'Register' }));
   });
 
-  it('shows the way home after 2 s', async () => {
+  it('shows a link to the home page after 2 s', async () => {
     vi.useFakeTimers({ shouldAdvanceTime: true });
     serve({ accessLink: never });
     visit('/k7Qm2_xB');
@@ -203,7 +203,7 @@ describe('a short link that the edge did not answer', () => {
   });
 });
 
-describe('what is not found', () => {
+describe('the not-found page', () => {
   it.each(['/not-found', '/some/deep/path'])('%s says so', async (path) => {
     const { user } = visit(path);
     await heading('PAGE NOT FOUND');

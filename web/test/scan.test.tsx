@@ -1,4 +1,4 @@
-/** Scan codes: the second codes of one's own links, which their QR codes say. */
+/** Scan codes: second codes of a user's own links, which their QR codes contain. */
 import { screen, waitFor, within } from '@testing-library/react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { QRCodeSVG } from 'qrcode.react';
@@ -27,7 +27,7 @@ const button = (name: string | RegExp) => screen.getByRole('button', { name });
 const dialog = () => screen.findByRole('dialog');
 const url = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: 'URL' });
 
-/** The product stands under an address of this length, as most do. */
+/** Sets the public URL of the product to an origin of typical length. */
 function standAt(origin: string) {
   const meta = document.createElement('meta');
   meta.name = 'atajo-public-url';
@@ -58,7 +58,7 @@ describe('the QR code of a link', () => {
     return { user, calls };
   };
 
-  it('says its scan code, which is asked for once, and how much smaller that is', async () => {
+  it('contains the scan code, which is requested once, and shows how much smaller it is', async () => {
     logIn('my-token');
     const { calls } = await open(made);
     await screen.findByText('Uses a scan code: 21 × 21 modules instead of 25 × 25.');
@@ -70,7 +70,7 @@ describe('the QR code of a link', () => {
     await expectNoAxeViolations();
   });
 
-  it('is drawn of capitals by both encoders', () => {
+  it('is smaller in upper case with both encoders', () => {
     const text = 'HTTPS://A.ES/AB12-CD3';
     expect(modulesOf(text, symbolFor(text, false))).toHaveLength(21);
     expect(modulesOf(text.toLowerCase(), symbolFor(text.toLowerCase(), false))).toHaveLength(25);
@@ -78,7 +78,7 @@ describe('the QR code of a link', () => {
     expect(svg).toContain('viewBox="0 0 21 21"');
   });
 
-  it('is no smaller for some addresses, and then mends more errors', async () => {
+  it('has the same size for some URLs, with better error correction', async () => {
     logIn();
     serve({ createScanCode: made });
     visit('/custom-qr-generator', { url: 'http://localhost:3000/k7Qm2_xB' });
@@ -88,7 +88,7 @@ describe('the QR code of a link', () => {
     expect(url()).toHaveValue(`HTTP://LOCALHOST:3000/${SCAN}`);
   });
 
-  it('says the short address while the answer is on its way, and what is written meanwhile', async () => {
+  it('contains the short URL while the request is in flight, and keeps text typed meanwhile', async () => {
     logIn();
     let answer: (reply: Reply) => void = () => undefined;
     const { user } = await open(() => new Promise((resolve) => (answer = resolve)));
@@ -102,7 +102,7 @@ describe('the QR code of a link', () => {
     expect(screen.queryByText(/^Uses a scan code/)).toBeNull();
   });
 
-  it('says the short address where there is no answer, and asks again at a click', async () => {
+  it('contains the short URL if the request fails, and retries on a click', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     let down = true;
@@ -116,7 +116,7 @@ describe('the QR code of a link', () => {
     expect(url()).toHaveValue('HTTPS://A.ES/AB12-CD3');
   });
 
-  it("is asked for as this browser's own, too, where the account has no such link", async () => {
+  it('also requests the scan code as a guest if the account has no such link', async () => {
     logIn();
     localStorage.setItem('guestKey', GUEST);
     const { calls } = await open(({ guest }) => (guest ? made() : refused('no exist')));
@@ -124,7 +124,7 @@ describe('the QR code of a link', () => {
     expect(calls.map(({ payload }) => payload['guest'])).toEqual([null, GUEST]);
   });
 
-  it('of somebody else says the short address, as before', async () => {
+  it('contains the short URL for a link of another owner', async () => {
     logIn();
     await open(() => refused('no exist'));
     await waitFor(() => expect(screen.queryByText('Creating a scan code')).toBeNull());
@@ -133,9 +133,9 @@ describe('the QR code of a link', () => {
   });
 
   it.each([
-    ['nobody', 'https://a.es/k7Qm2_xB', false],
+    ['an anonymous visitor', 'https://a.es/k7Qm2_xB', false],
     ['another site', 'https://b.es/k7Qm2_xB', true],
-  ])('of %s asks for none', async (_whose, address, isLoggedIn) => {
+  ])('of %s requests none', async (_whose, address, isLoggedIn) => {
     if (isLoggedIn) logIn();
     standAt('https://a.es');
     const calls = serve({ createScanCode: made });
@@ -155,7 +155,7 @@ describe('the page of a link with a scan code', () => {
     return { user, calls };
   };
 
-  it('tells its address, and copies it whole', async () => {
+  it('shows the URL of the scan code, and copies it with its scheme', async () => {
     const { user } = await open();
     const fact = screen.getByText('Scan code', { selector: 'dt' }).nextElementSibling;
     expect(fact).toHaveTextContent(`LOCALHOST:3000/${SCAN}`);
@@ -164,7 +164,7 @@ describe('the page of a link with a scan code', () => {
     expect(await navigator.clipboard.readText()).toBe(`HTTP://LOCALHOST:3000/${SCAN}`);
   });
 
-  it('asks once more before it is removed', async () => {
+  it('asks for confirmation before the link is removed', async () => {
     const { user, calls } = await open();
     await user.click(button('Remove'));
     const question = within(await dialog());
@@ -180,7 +180,7 @@ describe('the page of a link with a scan code', () => {
     await waitFor(() => expect(named(calls, 'removeLinks')).toHaveLength(1));
   });
 
-  it('without one asks nothing', async () => {
+  it('removes a link without a scan code at once', async () => {
     const { user } = await open(PLAIN);
     expect(screen.queryByText('Scan code')).toBeNull();
     await user.click(button('Remove'));
@@ -188,7 +188,7 @@ describe('the page of a link with a scan code', () => {
     expect(screen.queryByRole('dialog')).toBeNull();
   });
 
-  it('knows of one that was just made, whatever it knew before', async () => {
+  it('knows a scan code that was just created', async () => {
     logIn();
     serve({ showLink: () => details(LINKS[0] ?? link('x', 'x')), createScanCode: made });
     const { user } = visit('/links/k7Qm2_xB');
@@ -217,7 +217,7 @@ describe('in the list of an account', () => {
     await user.click(screen.getByRole('menuitem', { name: 'Remove' }));
   };
 
-  it('a link with a scan code is removed at the second word', async () => {
+  it('removes a link with a scan code after a confirmation', async () => {
     const { user, calls } = await open();
     await removeInMenu(user, 'k7Qm2_xB');
     within(await dialog()).getByText(PRINTED);
@@ -230,7 +230,7 @@ describe('in the list of an account', () => {
     await waitFor(() => expect(button('Undo localhost:3000/k7Qm2_xB')).toHaveFocus());
   });
 
-  it('one without is removed at once', async () => {
+  it('removes a link without a scan code at once', async () => {
     const { user, calls } = await open();
     await removeInMenu(user, 'w1thout0');
     await waitFor(() => expect(codesOf(calls)).toEqual([['w1thout0']]));
@@ -240,7 +240,7 @@ describe('in the list of an account', () => {
     [['k7Qm2_xB', 'w1thout0'], 'Printed codes of 1 of these links will stop working.'],
     [['k7Qm2_xB', 'Zt0-aaQ9'], 'Printed codes of these links will stop working.'],
     [['Zt0-aaQ9'], PRINTED],
-  ])('several are one question: %s', async (codes, words) => {
+  ])('asks for one confirmation for several links: %s', async (codes, words) => {
     const { user, calls } = await open();
     for (const code of codes) {
       await user.click(screen.getByRole('checkbox', { name: `Select localhost:3000/${code}` }));
@@ -258,7 +258,7 @@ describe('in the list of an account', () => {
 });
 
 describe("among a guest's links", () => {
-  it('one with a scan code is removed at the second word', async () => {
+  it('removes a link with a scan code after a confirmation', async () => {
     localStorage.setItem('guestKey', GUEST);
     const calls = serve({ showLinks: () => page(SCANNED), removeLinks: removed });
     const { user } = visit('/');

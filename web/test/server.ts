@@ -1,7 +1,7 @@
-/** A back end at the network's edge: axios believes it sends, and meets these answers. */
+/** A mock backend: an interceptor of axios that answers every request. */
 import { act } from '@testing-library/react';
 import axios, { AxiosError, AxiosHeaders, type InternalAxiosRequestConfig } from 'axios';
-import { nobodyCame } from './statistics';
+import { noVisits } from './statistics';
 
 export interface Reply {
   status?: number;
@@ -16,7 +16,7 @@ export interface Call {
   payload: Record<string, unknown>;
 }
 
-let inTheWay: number | undefined;
+let interceptor: number | undefined;
 let answers: Promise<unknown>[] = [];
 
 export const data = (value: object): Reply => ({ body: { data: value } });
@@ -25,30 +25,32 @@ export const error = (status: number, name: string, headers = {}, details = {}):
   body: { error: { status: name, message: name, details } },
   headers,
 });
-/** Answers that come when a test gives them, in the order in which they were asked for. */
+/** Returns answers that a test gives later, in the order of their requests. */
 export function held() {
   const given: ((reply: Reply) => void)[] = [];
   return { given, ask: () => new Promise<Reply>((resolve) => given.push(resolve)) };
 }
 export const never = () => new Promise<Reply>(() => undefined);
 
-/** What pages ask for beside what a test is about: answered so, and in no list of calls. */
-const beside: Record<string, Handler> = { showStatistics: () => nobodyCame() };
+/** Default handlers of calls that a test is not about. They are not in the list of calls. */
+const defaults: Record<string, Handler> = { showStatistics: () => noVisits() };
 
-/** Answers each call by its name; returns the list of what was called, or of the calls of one. */
+/**
+ * Answers each call by its name. Returns the list of calls, or of the calls of the function `only`.
+ */
 export function serve(handlers: Record<string, Handler>, only?: string): Call[] {
   const calls: Call[] = [];
   answers = [];
   const reply = async (config: InternalAxiosRequestConfig) => {
     const name = (config.url ?? '').slice(1);
     const { data: payload } = JSON.parse(String(config.data)) as { data: Call['payload'] };
-    const isWanted = only === undefined ? name in handlers || !(name in beside) : name === only;
-    if (isWanted) calls.push({ name, payload });
+    const isListed = only === undefined ? name in handlers || !(name in defaults) : name === only;
+    if (isListed) calls.push({ name, payload });
     const aborted = new Promise<never>((_resolve, reject) => {
       config.signal?.addEventListener?.('abort', () => reject(new AxiosError('canceled')));
     });
     const answer = await Promise.race([
-      (handlers[name] ?? beside[name])?.(payload) ?? 'network error',
+      (handlers[name] ?? defaults[name])?.(payload) ?? 'network error',
       aborted,
     ]);
     if (answer === 'network error') throw new AxiosError('Network Error', 'ERR_NETWORK');
@@ -61,8 +63,8 @@ export function serve(handlers: Record<string, Handler>, only?: string): Call[] 
     };
   };
   closeServer();
-  // However a call is to be sent, it comes here.
-  inTheWay = axios.interceptors.request.use((config) => ({
+  // Every call comes here, whichever adapter it uses.
+  interceptor = axios.interceptors.request.use((config) => ({
     ...config,
     adapter: (sent) => {
       const answer = reply(sent);
@@ -73,17 +75,17 @@ export function serve(handlers: Record<string, Handler>, only?: string): Call[] 
   return calls;
 }
 
-/** Ends once every call is answered, and what the page makes of the answers is done. */
+/** Resolves once every call has its response and the page has rendered it. */
 export async function answered(): Promise<void> {
   await act(() => Promise.allSettled(answers));
 }
 
-/** Ends once what came by now is on the page, whatever else is still asked for. */
+/** Resolves once the page has rendered all responses so far, even if calls are in flight. */
 export async function settled(): Promise<void> {
   await act(() => new Promise((resolve) => setTimeout(resolve)));
 }
 
 export function closeServer(): void {
-  if (inTheWay !== undefined) axios.interceptors.request.eject(inTheWay);
-  inTheWay = undefined;
+  if (interceptor !== undefined) axios.interceptors.request.eject(interceptor);
+  interceptor = undefined;
 }

@@ -25,7 +25,7 @@ async function fillLogin() {
 const toastList = () => screen.getByRole('region', { name: /Notifications/ });
 const later = () => Date.now() + 4 * HOUR;
 
-/** A log-in under way, and the way to answer it. */
+/** Starts a login and returns the function that answers it. */
 async function pendingLogin() {
   let answer: (reply: object) => void = () => undefined;
   const calls = serve({ verifyUser: () => new Promise((resolve) => (answer = resolve)) });
@@ -60,7 +60,7 @@ describe('the login page', () => {
     for (const alert of screen.getAllByRole('alert')) expect(alert).toBeEmptyDOMElement();
   });
 
-  it('stores the token and goes home', async () => {
+  it('stores the token and goes to the home page', async () => {
     const expirationTimestamp = Date.now() + 4 * HOUR;
     const calls = serve({
       verifyUser: () =>
@@ -87,7 +87,7 @@ describe('the login page', () => {
   it.each([
     ['incorrect', 'Incorrect password'],
     ['no exist', 'No accound found with this email'],
-  ])('on %s says so', async (name, message) => {
+  ])('reports %s', async (name, message) => {
     serve({ verifyUser: () => data({ success: false, error: name }) });
     const user = await fillLogin();
     await user.click(send('LOGIN'));
@@ -97,18 +97,18 @@ describe('the login page', () => {
   });
 
   it.each([
-    ['a dead line', 'network error' as const, 'Something went wrong. Please try again.'],
+    ['a network error', 'network error' as const, 'Something went wrong. Please try again.'],
     [
-      'too many tries',
+      'too many attempts',
       error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '540' }),
       'Too many attempts. Please try again in 9 minutes.',
     ],
     [
-      'tries in too short a time',
+      'attempts in quick succession',
       error(429, 'RESOURCE_EXHAUSTED', { 'retry-after': '42' }),
       'Too many attempts. Please try again in 42 seconds.',
     ],
-  ])('on %s says so in the form, without a toast', async (_name, answer, message) => {
+  ])('reports %s in the form, without a toast', async (_name, answer, message) => {
     const log = vi.spyOn(console, 'error').mockReturnValue();
     serve({ verifyUser: () => answer });
     const user = await fillLogin();
@@ -121,7 +121,7 @@ describe('the login page', () => {
   it.each([
     ['incorrect', 'Incorrect password', password],
     ['no exist', 'No accound found with this email', email],
-  ])('keeps %s readable at its field, and tells it again', async (name, message, where) => {
+  ])('keeps %s readable at its field, and announces it again', async (name, message, where) => {
     serve({ verifyUser: () => data({ success: false, error: name }) });
     const user = await fillLogin();
     await user.click(send('LOGIN'));
@@ -130,7 +130,7 @@ describe('the login page', () => {
     expect(send('LOGIN')).toHaveFocus();
     await waitFor(() => expect(toasts()).toContain(message));
     await user.click(within(toastList()).getByRole('button', { name: 'close' }));
-    // A toast goes when its way out has been drawn, which jsdom does not do.
+    // A toast closes when its animation ends, and jsdom has no animations.
     await waitFor(() => {
       for (const toast of document.querySelectorAll('.Toastify__toast'))
         fireEvent.animationEnd(toast);
@@ -142,7 +142,7 @@ describe('the login page', () => {
     await waitFor(() => expect(where()).toHaveAccessibleDescription(message));
   });
 
-  it('leaves who went to another page there, logged in', async () => {
+  it('logs in a user who went to another page, and keeps that page', async () => {
     const { answer, user } = await pendingLogin();
     await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
     await heading('Shorten a link');
@@ -160,7 +160,7 @@ describe('the login page', () => {
     await heading('Shorten a link');
   });
 
-  it('does not tell who went to another page that it failed', async () => {
+  it('reports no failure to a user who went to another page', async () => {
     const { answer, user } = await pendingLogin();
     await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
     await heading('Shorten a link');
@@ -169,7 +169,7 @@ describe('the login page', () => {
     expect(toasts()).not.toContain('Incorrect password');
   });
 
-  it('does not replace a session that began after it was left', async () => {
+  it('does not replace a session that began after the user left', async () => {
     const { answer, user } = await pendingLogin();
     await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
     logIn('newer');
@@ -186,7 +186,7 @@ describe('the login page', () => {
     expect(localStorage.getItem('userToken')).toContain('"newer"');
   });
 
-  it('leaves who went on to register there, logged in', async () => {
+  it('logs in a user who went to the registration, and keeps that page', async () => {
     const { answer, user } = await pendingLogin();
     await user.click(screen.getByRole('link', { name: 'REGISTER' }));
     await heading('Register');
@@ -205,7 +205,7 @@ describe('the login page', () => {
     expect(username()).toHaveValue('Mar');
   });
 
-  it('leaves who came back to it there, logged in', async () => {
+  it('logs in a user who came back to the login page, and keeps that page', async () => {
     const { answer, user } = await pendingLogin();
     await user.click(screen.getByRole('link', { name: 'SHORTENER' }));
     await heading('Shorten a link');
@@ -249,7 +249,7 @@ describe('the login page', () => {
     expect(expirationTimestamp - Date.now()).toBe(4 * HOUR - 1000);
   });
 
-  it('keeps the mark of the browser and sends it with the next log-in', async () => {
+  it('stores the device token and sends it with the next login', async () => {
     const login = {
       success: true,
       token: 't',
@@ -276,7 +276,7 @@ describe('the login page', () => {
     expect(sent.map((payload) => payload['device'])).toEqual([null, 'mark-1', 'mark-2']);
   });
 
-  it('asks for a mark in place of one that is too long, and stores none that is empty', async () => {
+  it('requests a device token instead of one that is too long, and stores no empty one', async () => {
     localStorage.setItem('device', 'm'.repeat(1_001));
     const login = {
       success: true,
@@ -308,7 +308,7 @@ describe('the login page', () => {
           throw new DOMException('no', 'SecurityError');
         }),
     ],
-  ])('keeps the session for the visit where storage is %s', async (_name, refuse) => {
+  ])('keeps the session for the visit if storage is %s', async (_name, refuse) => {
     serve({
       verifyUser: () =>
         data({
@@ -333,7 +333,7 @@ describe('the login page', () => {
     expect(localStorage.getItem('userToken')).toBeNull();
   });
 
-  it('cannot be sent twice', async () => {
+  it('cannot be submitted twice', async () => {
     const calls = serve({ verifyUser: never });
     const user = await fillLogin();
     await user.click(send('LOGIN'));
@@ -344,7 +344,7 @@ describe('the login page', () => {
     await waitFor(() => expect(calls).toHaveLength(1));
   });
 
-  it('sends a visitor who is logged in to the account', async () => {
+  it('redirects a logged-in visitor to the account page', async () => {
     serve({ showProfile: profile });
     logIn();
     visit('/login');
@@ -352,7 +352,7 @@ describe('the login page', () => {
     expect(location.pathname).toBe('/my-account');
   });
 
-  it('leads to the registration', async () => {
+  it('links to the registration', async () => {
     const user = await openLogin();
     await user.click(screen.getByRole('link', { name: 'Register' }));
     await heading('Register');
@@ -374,7 +374,7 @@ async function fillRegister() {
 }
 
 describe('the registration page', () => {
-  it('wants an email, a password and a username', async () => {
+  it('requires an email, a password and a username', async () => {
     const calls = serve({});
     const user = await openRegister();
     await expectNoAxeViolations();
@@ -387,7 +387,7 @@ describe('the registration page', () => {
     await expectNoAxeViolations();
   });
 
-  it('wants an @ and at most 30 characters', async () => {
+  it('requires an @ and at most 30 characters', async () => {
     const user = await openRegister();
     await user.type(email(), 'marta');
     await user.type(username(), '\u{1F97E}'.repeat(31));
@@ -396,7 +396,7 @@ describe('the registration page', () => {
     expect(username()).toHaveAccessibleDescription('Username need to have less than 30 characters');
   });
 
-  it('ticks the rules of the password, in Spanish, while one types', async () => {
+  it('updates the password rules, in Spanish, while the user types', async () => {
     const user = await openRegister();
     const list = within(screen.getByRole('list'));
     const met = () =>
@@ -435,7 +435,7 @@ describe('the registration page', () => {
     expect(JSON.stringify(calls)).not.toContain('Senderos-1');
   });
 
-  it('says when the email is taken', async () => {
+  it('says when the email is already registered', async () => {
     serve({ registerUser: () => data({ success: false, error: 'exist' }) });
     const user = await fillRegister();
     await user.click(send('REGISTER'));
@@ -444,7 +444,7 @@ describe('the registration page', () => {
     expect(location.pathname).toBe('/register');
   });
 
-  it('leaves who went to another page there', async () => {
+  it('keeps the page of a user who went elsewhere', async () => {
     let answer: (reply: object) => void = () => undefined;
     const calls = serve({ registerUser: () => new Promise((resolve) => (answer = resolve)) });
     const user = await fillRegister();
@@ -458,14 +458,14 @@ describe('the registration page', () => {
     expect(location.pathname).toBe('/short-link');
   });
 
-  it('tells password managers what is what', async () => {
+  it('describes its fields to password managers', async () => {
     await openRegister();
     expect(email()).toHaveAttribute('autocomplete', 'username');
     expect(password()).toHaveAttribute('autocomplete', 'new-password');
     expect(username()).toHaveAttribute('autocomplete', 'nickname');
   });
 
-  it('announces a problem again that is found again', async () => {
+  it('announces a repeated problem again', async () => {
     const user = await openRegister();
     await user.click(send('REGISTER'));
     const first = screen.getByText('Please enter a username');
@@ -474,7 +474,7 @@ describe('the registration page', () => {
     screen.getByText('Please enter a username');
   });
 
-  it('tries again with the same four fields', async () => {
+  it('retries with the same four fields', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const calls = serve({ registerUser: () => error(503, 'UNAVAILABLE') });
     const user = await fillRegister();
@@ -485,7 +485,7 @@ describe('the registration page', () => {
     expect(calls[0]).toEqual(calls[1]);
   });
 
-  it('sends a visitor who is logged in to the account', async () => {
+  it('redirects a logged-in visitor to the account page', async () => {
     serve({ showProfile: profile });
     logIn();
     visit('/register');

@@ -18,7 +18,7 @@ async function open(handlers: Parameters<typeof serve>[0]) {
 }
 
 describe('the settings page', () => {
-  it('is reached from the account page', async () => {
+  it('is linked from the account page', async () => {
     logIn();
     serve({ showLinks: never });
     const { user } = visit('/my-account');
@@ -28,7 +28,7 @@ describe('the settings page', () => {
     await expectNoAxeViolations();
   });
 
-  it('goes home without a token, and to the log-in after a session', async () => {
+  it('redirects to the home page without a token, and to the login page after a session', async () => {
     serve({});
     visit('/my-account/settings').unmount();
     expect(location.pathname).toBe('/');
@@ -40,7 +40,7 @@ describe('the settings page', () => {
 });
 
 describe('changing the password', () => {
-  it('sends the old one as it is and a hash of the new one, and goes on with a new session', async () => {
+  it('sends the old password and a hash of the new one, and continues with a new session', async () => {
     const expirationTimestamp = Date.now() + HOUR;
     const { user, calls } = await open({
       changePassword: () => data({ success: true, token: 'new-token', expirationTimestamp }),
@@ -64,7 +64,7 @@ describe('changing the password', () => {
     expect(fresh()).toHaveValue('');
   });
 
-  it('wants the rules met, and the old one', async () => {
+  it('requires the old password and a new one that meets the rules', async () => {
     const { user, calls } = await open({});
     await user.type(fresh(), 'short');
     await user.click(change());
@@ -76,7 +76,7 @@ describe('changing the password', () => {
     await expectNoAxeViolations();
   });
 
-  it('says at its field that the old one is wrong', async () => {
+  it('says at its field that the old password is wrong', async () => {
     const { user } = await open({
       changePassword: () => data({ success: false, error: 'incorrect' }),
     });
@@ -97,7 +97,7 @@ describe('changing the password', () => {
     await screen.findByText('Too many attempts. Please try again in 9 minutes.');
   });
 
-  it('asks to log in again where the session is over', async () => {
+  it('asks to log in again if the session has ended', async () => {
     localStorage.setItem('lastSession', 'my-token');
     const { user } = await open({
       changePassword: () => data({ success: false, error: 'invalid token' }),
@@ -109,7 +109,7 @@ describe('changing the password', () => {
   });
 });
 
-describe('removing the account', () => {
+describe('deleting the account', () => {
   const ask = async (handlers: Parameters<typeof serve>[0]) => {
     const { user, calls } = await open(handlers);
     await user.click(screen.getByRole('button', { name: 'Delete account' }));
@@ -117,7 +117,7 @@ describe('removing the account', () => {
     return { user, calls, dialog };
   };
 
-  it('says what goes, asks for the password, and ends the session', async () => {
+  it('says what is deleted, asks for the password, and ends the session', async () => {
     const { user, calls, dialog } = await ask({ removeAccount: () => data({ success: true }) });
     dialog.getByText(/its links and their statistics are deleted permanently/);
     await expectNoAxeViolations();
@@ -144,7 +144,7 @@ describe('removing the account', () => {
     expect(localStorage.getItem('userToken')).not.toBeNull();
   });
 
-  it('can be thought better of', async () => {
+  it('can be canceled', async () => {
     const { user, calls, dialog } = await ask({});
     await user.click(dialog.getByRole('button', { name: 'Cancel' }));
     expect(screen.queryByRole('dialog')).toBeNull();
@@ -219,18 +219,18 @@ describe('downloading all links', () => {
   const button = (name: string) =>
     screen.getByRole('button', { name: `Download my links as ${name}` });
 
-  it('has all of them, in every state, once, as JSON', async () => {
+  it('contains all of them once, in every state, as JSON', async () => {
     const [active, gone] = [[...many], [removed]];
     const { user, calls } = await open({
       showLinks: (payload) => {
-        // One that the first list had is removed meanwhile.
+        // A link of the first list is removed meanwhile.
         if (payload['state'] === 'removed') gone.push(...active.splice(0, 1));
         return pages(active, gone).showLinks(payload);
       },
     });
     await user.click(button('JSON'));
     await screen.findByText('251 links downloaded.', { selector: 'p' });
-    // Three pages and one, and how many there are on the first three by now.
+    // Three pages, one page, and a request for the current total of the first list.
     expect(calls).toHaveLength(5);
     expect(saved[0]?.name).toBe('atajo-links.json');
     const links = JSON.parse(await text()) as object[];
@@ -240,11 +240,12 @@ describe('downloading all links', () => {
     await expectNoAxeViolations();
   });
 
-  it('has those that move from one list to the other behind its back', async () => {
+  it('contains links that move between the lists meanwhile', async () => {
     const [active, gone] = [[...many], [removed]];
     const { user, calls } = await open({
       showLinks: (payload) => {
-        // What was removed when the first list passed its place is restored before the second.
+        // Links that were removed when the first list passed their position are restored before the
+        // second one is read.
         if (payload['state'] === 'removed') active.push(...gone.splice(0));
         return pages(active, gone).showLinks(payload);
       },
@@ -256,7 +257,7 @@ describe('downloading all links', () => {
     expect(calls).toHaveLength(10);
   });
 
-  it('ends where links keep being made', async () => {
+  it('ends if links keep being created', async () => {
     const there: object[] = [];
     const { user, calls } = await open({
       showLinks: (payload) => {
@@ -269,7 +270,7 @@ describe('downloading all links', () => {
     expect(calls).toHaveLength(9);
   });
 
-  it('is a CSV that no spreadsheet takes for formulas', async () => {
+  it('is a CSV file without formulas', async () => {
     const odd = [
       link('-dash000', {
         title: '=HYPERLINK("https://evil.example")',
@@ -296,7 +297,7 @@ describe('downloading all links', () => {
     expect(end).toBe('');
   });
 
-  it('shows how far it is, waits where it is asked to, and can be stopped', async () => {
+  it('shows its progress, waits if the server asks, and can be canceled', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { showLinks } = pages(many, []);
     let asked = 0;
@@ -321,7 +322,7 @@ describe('downloading all links', () => {
     expect(saved).toEqual([]);
   });
 
-  it('is a ZIP with everything, and with earlier destinations', async () => {
+  it('is a ZIP with everything, including earlier destinations', async () => {
     const { Kit } = await import('../src/features/export/kit');
     const worker = await import('../src/features/export/worker');
     vi.spyOn(worker, 'startKit').mockImplementation((origin) => {
@@ -355,7 +356,7 @@ describe('downloading all links', () => {
     await expectNoAxeViolations();
   });
 
-  it('says when it does not work', async () => {
+  it('says when it fails', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open({ showLinks: () => error(400, 'INVALID_ARGUMENT') });
     await user.click(button('CSV'));

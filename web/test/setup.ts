@@ -5,25 +5,25 @@ import stored from '../src/features/legal/stored.json';
 import { closeServer } from './server';
 
 const inBrowser = typeof window !== 'undefined';
-/** What the privacy page says that the browser keeps. */
-const told = stored.browser.flatMap(({ fields }) => fields);
+/** Storage keys that the privacy page lists. */
+const listedKeys = stored.browser.flatMap(({ fields }) => fields);
 
-// Milliseconds: what is awaited comes at once, but a machine may have much else to do.
+// Milliseconds. Awaited elements appear at once, but the machine may be busy.
 configure({ asyncUtilTimeout: 20_000 });
 
 beforeEach(() => {
   if (!inBrowser) return;
   localStorage.clear();
-  // No layout in jsdom: a row is as high as most rows are, and nothing can be drawn.
+  // jsdom has no layout and no canvas: a row has a typical height, and nothing can be drawn.
   vi.spyOn(HTMLElement.prototype, 'offsetHeight', 'get').mockReturnValue(60);
   HTMLCanvasElement.prototype.getContext = () => null;
-  // Nothing is laid out, so nothing changes its size.
+  // Without layout, no size changes.
   window.ResizeObserver = class {
     observe = () => undefined;
     unobserve = () => undefined;
     disconnect = () => undefined;
   };
-  // What is in the document is in sight.
+  // Every element in the document is visible.
   window.IntersectionObserver = class {
     root = null;
     rootMargin = '';
@@ -35,7 +35,7 @@ beforeEach(() => {
     disconnect = () => undefined;
     takeRecords = () => [];
   };
-  // jsdom knows of no modal dialogs: this one opens, has the focus, and hears Escape.
+  // jsdom has no modal dialogs: this one opens, gets the focus and handles Escape.
   HTMLDialogElement.prototype.showModal = function (this: HTMLDialogElement) {
     this.open = true;
     this.querySelector<HTMLElement>('input, button')?.focus();
@@ -60,11 +60,11 @@ beforeEach(() => {
 afterEach(() => {
   if (!inBrowser) return;
   const kept = [localStorage, sessionStorage].flatMap((storage) => Object.keys(storage));
-  // Who leaves leaves nothing to the next one.
+  // No state remains for the next test.
   cleanup();
   localStorage.clear();
   window.dispatchEvent(new StorageEvent('storage'));
   closeServer();
   vi.useRealTimers();
-  expect(told).toEqual(expect.arrayContaining(kept.map((key) => `browser.${key}`)));
+  expect(listedKeys).toEqual(expect.arrayContaining(kept.map((key) => `browser.${key}`)));
 });

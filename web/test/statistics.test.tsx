@@ -1,4 +1,4 @@
-/** Statistics: of one link for its owner, for everybody where they are public, and of all links. */
+/** Statistics of one link for its owner, public statistics, and statistics of all links. */
 import { act, fireEvent, screen, waitFor, within } from '@testing-library/react';
 import { describe, expect, it, vi } from 'vitest';
 import type { Statistics } from '../src/api';
@@ -38,7 +38,9 @@ const chart = () => screen.findByRole('slider', { name: /^People by/ });
 const figure = (name: string) => screen.getByText(name, { selector: 'dt' }).parentElement;
 const list = (name: string) => screen.getByRole('region', { name });
 
-/** Statistics of spans that end now, and those of the span before them. */
+/**
+ * Returns a handler with statistics of the requested period, and others for the previous period.
+ */
 function spans(now: Statistics = PEOPLE, before: Statistics = BEFORE) {
   return ({ range }: Record<string, unknown>): Reply =>
     told(typeof range === 'string' ? now : before);
@@ -56,7 +58,7 @@ async function open(
 }
 
 describe('the statistics of a link', () => {
-  it('are of 30 days at first, beside the span before', async () => {
+  it('are of 30 days at first, compared with the previous period', async () => {
     const { asked } = await open();
     await screen.findByText(/^Dotted line/);
     expect(asked().map(({ payload }) => payload)).toEqual([
@@ -76,7 +78,7 @@ describe('the statistics of a link', () => {
     await expectNoAxeViolations();
   });
 
-  it('tell people by name, with shares', async () => {
+  it('show people by name, with shares', async () => {
     await open();
     await chart();
     const rows = (name: string) =>
@@ -97,7 +99,7 @@ describe('the statistics of a link', () => {
     expect(rows('Source')).toEqual(['Link 45 people 98%', 'QR code 1 person 2%']);
   });
 
-  it('show the first names of many, and all of them to whoever asks', async () => {
+  it('show the first of many names, and all of them on demand', async () => {
     const browser = Array.from({ length: 20 }, (_, index) => ({
       name: `Browser ${index}`,
       people: 20 - index,
@@ -111,7 +113,7 @@ describe('the statistics of a link', () => {
     expect(within(list('Browsers')).getAllByRole('listitem')).toHaveLength(20);
   });
 
-  it('say one of each as one', async () => {
+  it('use the singular for one', async () => {
     const { user } = await open(spans(days([9, 2, 1])));
     const slider = await chart();
     act(() => slider.focus());
@@ -121,11 +123,11 @@ describe('the statistics of a link', () => {
     expect(slider).toHaveAttribute('aria-valuetext', expect.stringContaining('1 person, 0 daily'));
   });
 
-  it('give the figures of each step to arrow keys, the pointer and a finger', async () => {
+  it('show the figures of each step by arrow keys, pointer and touch', async () => {
     const { user } = await open();
     await screen.findByText(/^Dotted line/);
     const slider = await chart();
-    // The highest one.
+    // The highest step.
     const peak = 'Sat 21 Nov 2026: 30 people, 15 daily visitors, 1 bot; 30 days earlier: 4 people';
     expect(slider).toHaveAttribute('aria-valuetext', peak);
     expect(slider).toHaveAttribute('aria-valuenow', '4');
@@ -148,7 +150,7 @@ describe('the statistics of a link', () => {
     expect(slider).toHaveAttribute('aria-valuenow', '3');
   });
 
-  it('have a table behind the chart', async () => {
+  it('show the figures of the chart as a table', async () => {
     const { user } = await open();
     await screen.findByText(/^Dotted line/);
     expect(screen.queryByRole('table')).toBeNull();
@@ -165,7 +167,7 @@ describe('the statistics of a link', () => {
     await expectNoAxeViolations();
   });
 
-  it('are of the span that one chooses, and of own dates that are checked', async () => {
+  it('are of the selected period, or of custom dates, which are validated', async () => {
     const { user, asked } = await open();
     await chart();
     await user.click(screen.getByRole('radio', { name: '7 days' }));
@@ -197,7 +199,7 @@ describe('the statistics of a link', () => {
     expect(location.search).toBe('?from=2026-11-01&to=2026-11-02');
   });
 
-  it('are by the hour beside the same hours of a day before', async () => {
+  it('are by hour, compared with the same hours of the previous day', async () => {
     const hours = (day: string, people: number[]): Statistics['series'] =>
       people.map((count, hour) => ({
         start: `${day}T${String(hour + 10)}:00:00+05:30`,
@@ -211,7 +213,7 @@ describe('the statistics of a link', () => {
       showLink: () => details(FIESTA),
       showStatistics: spans(
         { ...PEOPLE, range, series: hours('2026-11-22', [7, 1]) },
-        // The day before has hours that the span before has not.
+        // The previous day has hours that the previous period does not have.
         { ...PEOPLE, range, series: hours('2026-11-21', [3, 4, 5, 6]) },
       ),
     });
@@ -225,7 +227,7 @@ describe('the statistics of a link', () => {
     screen.getByText(/The offset of this time zone from UTC is not a whole number of hours/);
   });
 
-  describe('by the hour, where clocks go back,', () => {
+  describe('by hour, when clocks go back,', () => {
     const hours = (day: string, people: Record<string, number>): Statistics => ({
       ...PEOPLE,
       range: { ...PEOPLE.range, step: 'hour' },
@@ -245,7 +247,7 @@ describe('the statistics of a link', () => {
       '03:00:00+01:00': 8,
     });
 
-    /** Name, people and people before of each row of the table. */
+    /** Returns name, people and previous people of each row of the table. */
     async function rowsOf(...told: [Statistics, Statistics]) {
       logIn();
       serve({ showLink: () => details(FIESTA), showStatistics: spans(...told) });
@@ -261,7 +263,7 @@ describe('the statistics of a link', () => {
         });
     }
 
-    it('name the hour that is there twice, and put what was before beside one of them', async () => {
+    it('name the hour that occurs twice, and compare one of the two', async () => {
       expect(await rowsOf(longer, plain('2026-10-24'))).toEqual([
         ['Sun 25 Oct 2026, 01:00', '1', '10'],
         ['Sun 25 Oct 2026, 02:00 (UTC+02:00)', '2', '20'],
@@ -270,7 +272,7 @@ describe('the statistics of a link', () => {
       ]);
     });
 
-    it('lose none of the hours of the span before', async () => {
+    it('omit no hour of the previous period', async () => {
       expect(await rowsOf(plain('2026-10-26'), longer)).toEqual([
         ['Mon 26 Oct 2026, 01:00', '10', '1'],
         ['Mon 26 Oct 2026, 02:00', '20', '6'],
@@ -279,7 +281,7 @@ describe('the statistics of a link', () => {
     });
   });
 
-  it('are in UTC where the server does not know the time zone', async () => {
+  it('are in UTC if the server does not know the time zone', async () => {
     let tries = 0;
     await open(() => {
       tries += 1;
@@ -299,7 +301,7 @@ describe('the statistics of a link', () => {
     await chart();
   });
 
-  it('say that nobody came', async () => {
+  it('say that there were no visits', async () => {
     await open(
       spans(days([0, 0], { totals: { people: 0, bots: 0, visitors: 0 }, previous: null })),
     );
@@ -308,7 +310,7 @@ describe('the statistics of a link', () => {
     expect(figure('People')).toHaveTextContent(/^People0$/);
   });
 
-  it('say that they did not load, and are asked for again', async () => {
+  it('say that they did not load, and can be requested again', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     let down = true;
     const { user } = await open(() => (down ? error(503, 'UNAVAILABLE') : told(PEOPLE)));
@@ -319,7 +321,7 @@ describe('the statistics of a link', () => {
     await chart();
   });
 
-  it('come anew while somebody looks, and not while nobody does', async () => {
+  it("are refetched only while the page has the user's attention", async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const focus = vi.spyOn(document, 'hasFocus').mockReturnValue(true);
     let people = 46;
@@ -338,7 +340,7 @@ describe('the statistics of a link', () => {
     expect(asked()).toHaveLength(calls);
   });
 
-  it('stay on the page with a word where newer ones do not come, and are then asked for less often', async () => {
+  it('stay on the page with a message if newer ones do not load, and are then requested less often', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     vi.spyOn(document, 'hasFocus').mockReturnValue(true);
@@ -356,7 +358,7 @@ describe('the statistics of a link', () => {
     expect(asked()).toHaveLength(calls);
   });
 
-  /** The bytes of the file that CSV gives once the span before and a text are there. */
+  /** Returns the bytes of the CSV file, once the previous period and this text are on the page. */
   async function downloaded(showStatistics: ReturnType<typeof spans>, text = 'Referrers') {
     const create = vi.fn<(blob: Blob) => string>(() => 'blob:x');
     Object.assign(URL, { createObjectURL: create, revokeObjectURL: () => undefined });
@@ -370,7 +372,7 @@ describe('the statistics of a link', () => {
 
   const linesOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).split('\r\n');
 
-  it('name apps, and hosts in Unicode beside what may look like them', async () => {
+  it('name apps, and hosts in Unicode with their Punycode', async () => {
     const names = [
       'xn--mnchen-3ya.example',
       'xn--80ak6aa92e.com',
@@ -396,7 +398,7 @@ describe('the statistics of a link', () => {
     }
   });
 
-  it('go into a file that a spreadsheet reads and does not reckon with', async () => {
+  it('are saved in a file without formulas for spreadsheets', async () => {
     const hostile = '=HYPERLINK("https://bad.example","x")';
     const referrer = [{ name: hostile, people: 46 }];
     const bytes = await downloaded(
@@ -412,10 +414,10 @@ describe('the statistics of a link', () => {
   });
 });
 
-describe('the statistics that everybody can see', () => {
+describe('public statistics', () => {
   const notTheirs = { showLink: () => data({ success: false, error: 'no exist' }) };
 
-  it('are all that is shown of a link to somebody else', async () => {
+  it('are all that others can see of a link', async () => {
     logIn();
     const calls = serve({ ...notTheirs, showStatistics: spans() }, 'showStatistics');
     visit(`/links/${CODE}`);
@@ -429,7 +431,7 @@ describe('the statistics that everybody can see', () => {
     await expectNoAxeViolations();
   });
 
-  it('are not found where they are not public', async () => {
+  it('are not found if they are not public', async () => {
     const calls = serve({
       showStatistics: () => data({ success: false, error: 'no logged' }),
     });
@@ -438,14 +440,14 @@ describe('the statistics that everybody can see', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('lead whose session ended to the log-in where they are not public', async () => {
+  it('redirect to the login page if they are not public and the session has ended', async () => {
     logIn('old', -1);
     serve({ showStatistics: () => data({ success: false, error: 'no logged' }) });
     visit('/links/private-1');
     await heading('Log in');
   });
 
-  it('are shown and hidden by the owner, who gets the address to hand on', async () => {
+  it('are made public and private by the owner, who gets their URL', async () => {
     let now = FIESTA;
     const { user, calls } = await open(spans(), {
       showLink: () => details(now),
@@ -464,7 +466,7 @@ describe('the statistics that everybody can see', () => {
     ).toEqual([{ public_statistics: true }, { public_statistics: false }]);
   });
 
-  it('stay as they were where the server refuses', async () => {
+  it('are unchanged if the server refuses', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const { user } = await open(spans(), { changeLink: () => error(503, 'UNAVAILABLE') });
     const box = screen.getByRole('checkbox', { name: 'Make these statistics public' });
@@ -477,7 +479,7 @@ describe('the statistics that everybody can see', () => {
 describe('the statistics of all links', () => {
   const ALL = { ...PEOPLE, top: [{ code: CODE, people: 40 }] };
 
-  it('stand in one line above the list, and whole behind it', async () => {
+  it('are in one line above the list, and complete on demand', async () => {
     logIn();
     const calls = serve(
       { showLinks: () => page([FIESTA]), showStatistics: spans(ALL) },
@@ -496,7 +498,7 @@ describe('the statistics of all links', () => {
     await expectNoAxeViolations();
   });
 
-  it('are a chart in each row, which comes with the list', async () => {
+  it('are a chart in each row, which loads with the list', async () => {
     logIn();
     const days = [...Array<number>(28).fill(0), 3, 2];
     const calls = serve({
@@ -519,7 +521,7 @@ describe('the statistics of all links', () => {
     expect(of('showStatistics').map(({ payload }) => payload['code'])).toEqual([null]);
   });
 
-  it('stay in a row whose link is changed', async () => {
+  it('stay in the row of a changed link', async () => {
     logIn();
     const days = [...Array<number>(28).fill(0), 3, 2];
     const before = link('visited-', 'https://example.org/', { views: 5, recent: days });
@@ -539,7 +541,7 @@ describe('the statistics of all links', () => {
     expect(bars?.getAttribute('d')?.match(/M/g)).toHaveLength(2);
   });
 
-  it('leave the list as it is where they fail', async () => {
+  it('do not affect the list if they fail', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     logIn();
     const calls = serve(
@@ -557,7 +559,7 @@ describe('the statistics of all links', () => {
   });
 });
 
-/** What a pointer does; jsdom's own events know no place. */
+/** Returns a pointer event. The events of jsdom have no position. */
 function pointer(type: string, pointerType: string, clientX: number): Event {
   return new PointerEvent(type, { pointerType, clientX, bubbles: true });
 }

@@ -1,4 +1,4 @@
-/** Statistics as the server tells them. */
+/** Statistics as the server returns them. */
 import { data, type Reply } from './server';
 import type { Statistics } from '../src/api';
 
@@ -16,7 +16,7 @@ type More = Partial<Omit<Statistics, 'breakdowns'>> & {
   breakdowns?: Partial<Statistics['breakdowns']>;
 };
 
-/** Of the last days of November, up to the 22nd, with so many people on each. */
+/** Returns statistics of the last days of November up to the 22nd, with these people per day. */
 export function days(people: readonly number[], more: More = {}): Statistics {
   const first = 23 - people.length;
   const day = (index: number) => `2026-11-${String(first + index).padStart(2, '0')}`;
@@ -40,8 +40,8 @@ export function told(statistics: Statistics): Reply {
   return data({ success: true, ...statistics });
 }
 
-/** Nobody came, in any span. */
-export const nobodyCame = () =>
+/** Returns a reply without visits, for any period. */
+export const noVisits = () =>
   told(
     days([0, 0], {
       totals: { people: 0, bots: 0, visitors: 0 },

@@ -25,7 +25,7 @@ function contrast(one: string, other: string): number {
   return (high + 0.05) / (low + 0.05);
 }
 
-function colour(name: string, theme: 'light' | 'dark'): string {
+function color(name: string, theme: 'light' | 'dark'): string {
   const value = tokens.get(name);
   if (!value) throw new Error(`no token ${name}`);
   return value[theme];
@@ -49,22 +49,22 @@ const edgePairs = [
 ] as const;
 
 describe.each(['light', 'dark'] as const)('the %s tokens', (theme) => {
-  it.each(textPairs)('%s on %s can be read (4.5:1)', (text, ground) => {
-    expect(contrast(colour(text, theme), colour(ground, theme))).toBeGreaterThanOrEqual(4.5);
+  it.each(textPairs)('%s on %s is readable (4.5:1)', (text, ground) => {
+    expect(contrast(color(text, theme), color(ground, theme))).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each(edgePairs)('%s on %s can be seen (3:1)', (edge, ground) => {
-    expect(contrast(colour(edge, theme), colour(ground, theme))).toBeGreaterThanOrEqual(3);
+  it.each(edgePairs)('%s on %s is visible (3:1)', (edge, ground) => {
+    expect(contrast(color(edge, theme), color(ground, theme))).toBeGreaterThanOrEqual(3);
   });
 });
 
-describe('style sheets beside the tokens', () => {
+describe('style sheets other than the tokens', () => {
   const folder = new URL('../src/', import.meta.url);
   const sheets = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (path) => path.endsWith('.css') && !/(?:tokens|fonts)\.css$/.test(path),
   );
 
-  it.each(sheets)('%s names no colour, size or font of its own', (path) => {
+  it.each(sheets)('%s defines no color, size or font', (path) => {
     const rules = read(`../src/${path}`)
       .replace(/\/\*.*?\*\//gs, '')
       .replace(/@media[^{]*/g, '');
@@ -73,7 +73,7 @@ describe('style sheets beside the tokens', () => {
     expect(rules.match(/font-family:(?!\s*var\()[^;]*/g)).toBeNull();
   });
 
-  it('uses no token that is not there', () => {
+  it('use only defined tokens', () => {
     const defined = new Set(read('../src/styles/tokens.css').match(/--[\w-]+(?=:)/g));
     for (const path of sheets) {
       const sheet = read(`../src/${path}`);
@@ -86,7 +86,7 @@ describe('style sheets beside the tokens', () => {
     }
   });
 
-  it('uses every token that is there', () => {
+  it('use every defined token', () => {
     const used = new Set(
       [...sheets, 'styles/tokens.css', 'styles/fonts.css']
         .map((path) => read(`../src/${path}`))
@@ -120,7 +120,7 @@ describe('style sheets beside the tokens', () => {
         const [, name = ''] = found;
         for (const [, one = ''] of code.matchAll(new RegExp(`(?<!/)\\b${name}\\.(\\w+)`, 'g')))
           used.add(one);
-        // One that a property picks stands somewhere in the code as a word.
+        // A class that is selected by a property occurs as a word in the code.
         if (!code.includes(`${name}[`)) continue;
         for (const one of classes) if (new RegExp(`\\b${one}\\b`).test(code)) used.add(one);
       }

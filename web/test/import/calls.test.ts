@@ -1,5 +1,5 @@
 // @vitest-environment node
-/** The calls of an import: their sizes, and what is tried again. */
+/** Calls of an import: their sizes, and which are retried. */
 import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../../src/api/failure';
 import { untilAnswered } from '../../src/api/untilAnswered';
@@ -9,14 +9,14 @@ import { inParallel } from '../../src/lib/parallel';
 const row = (number: number, url = 'https://example.org/') => ({ row: number, code: null, url });
 
 describe('batches', () => {
-  it('have as many rows as a call may have', () => {
+  it('contain as many rows as a call can have', () => {
     const rows = Array.from({ length: 1_201 }, (_, index) => row(index));
     const batches = [...batchesOf(rows, 500)];
     expect(batches.map(({ length }) => length)).toEqual([500, 500, 201]);
     expect(batches.flat()).toEqual(rows);
   });
 
-  it('have as many bytes as a call may have', () => {
+  it('contain as many bytes as a call can have', () => {
     const rows = Array.from({ length: 500 }, (_, index) => row(index, '😀'.repeat(999)));
     const batches = [...batchesOf(rows, 500)];
     const sizes = batches.map((batch) => Buffer.byteLength(JSON.stringify(batch)));
@@ -25,8 +25,8 @@ describe('batches', () => {
   });
 });
 
-describe('parallel work', () => {
-  it('is limited, and begins nothing after an error', async () => {
+describe('concurrent work', () => {
+  it('is limited, and starts nothing after an error', async () => {
     const begun: number[] = [];
     let running = 0;
     const work = async (item: number) => {
@@ -44,7 +44,7 @@ describe('parallel work', () => {
   });
 });
 
-describe('calls that are repeated until they are answered', () => {
+describe('calls that are retried', () => {
   const failing = (...failures: Failure[]) =>
     vi.fn(() => {
       const failure = failures.shift();
@@ -75,7 +75,7 @@ describe('calls that are repeated until they are answered', () => {
     vi.unstubAllGlobals();
   });
 
-  it('end at once with what repeating does not change', async () => {
+  it('fail at once if a retry does not help', async () => {
     const call = failing(new Failure('f', 'invalid-argument'));
     const { signal } = new AbortController();
     await expect(untilAnswered(call, { signal })).rejects.toMatchObject({
@@ -84,7 +84,7 @@ describe('calls that are repeated until they are answered', () => {
     expect(call).toHaveBeenCalledTimes(1);
   });
 
-  it('end when they are aborted', async () => {
+  it('stop when they are aborted', async () => {
     vi.spyOn(console, 'error').mockReturnValue();
     const control = new AbortController();
     const call = failing(new Failure('f', 'resource-exhausted', '', 60_000));

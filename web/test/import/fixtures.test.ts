@@ -1,5 +1,5 @@
 // @vitest-environment node
-/** Every format and quirk of the importer, as a small file with the rows that are expected of it. */
+/** Every format and quirk of the importer, as a small file with its expected rows. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Parsed, ReadOptions, Row } from '../../src/features/import/parsed';
@@ -10,7 +10,7 @@ const FOLDER = new URL('./fixtures/', import.meta.url);
 const EXPECTED = '.expected.json';
 const NOW = Date.UTC(2026, 0, 1);
 
-/** What a user chose for some files. */
+/** Options that a user chose for some files. */
 const OPTIONS: Record<string, Partial<ReadOptions>> = {
   'generic-chosen.csv': {
     columns: {
@@ -34,14 +34,14 @@ describe('fixtures', () => {
     const bytes = new Uint8Array(readFileSync(new URL(name, FOLDER)));
     const expected = new URL(name + EXPECTED, FOLDER);
     const parsed = read(bytes, { now: NOW, ...OPTIONS[name] });
-    // Vitest writes a missing file, so that the next run finds it.
+    // Vitest creates a missing file, so that the next run finds it.
     const exists = existsSync(expected);
     await expect(textOf(parsed)).toMatchFileSnapshot(expected.pathname);
     expect(exists).toBe(true);
   });
 });
 
-/** JSON with a row on each line; what is empty in a row is left out. */
+/** Returns JSON with a row on each line. Omits empty fields. */
 function textOf({ source, problems, questions, rows }: Parsed): string {
   const verdicts = new LocalVerdicts();
   const lines = rows.map((row) => `    ${JSON.stringify(sparse(row, verdicts.of(row)))}`);

@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed;
   }
 
-  /** An integer from 0 up to, but without, the limit (mulberry32). */
+  /** An integer from 0 up to, but excluding, the limit (mulberry32). */
   below(limit: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -19,7 +19,7 @@ export class Random {
     return options[this.below(options.length)] as T;
   }
 
-  /** A text of so many parts. */
+  /** A text of `length` parts. */
   text(parts: readonly string[], length: number): string {
     return Array.from({ length }, () => this.pick(parts)).join('');
   }

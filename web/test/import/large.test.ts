@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { read } from '../../src/features/import/read';
 
 const NOW = Date.UTC(2026, 0, 1);
-/** Milliseconds that a file may take on a slow machine; each takes a fraction of it. */
+/** Maximum milliseconds for a file on a slow machine. Each takes a fraction of that. */
 const LIMIT = 30_000;
 
 const readText = (text: string) => read(new TextEncoder().encode(text), { now: NOW });
@@ -29,7 +29,7 @@ describe('large files', () => {
     expect(problems).toEqual([{ code: 'too-large', count: 1 }]);
   });
 
-  it('passes over an icon of 5 MB', () => {
+  it('skips an icon of 5 MB', () => {
     const icon = `data:image/png;base64,${'A'.repeat(5_000_000)}`;
     const { rows } = readText(
       `<!DOCTYPE NETSCAPE-Bookmark-file-1>\n<DL><p>\n<DT><A HREF="https://icon.example/" ADD_DATE="1456433741" ICON="${icon}">Icon</A>\n<DT><A HREF="https://next.example/">Next</A>\n</DL>`,
@@ -38,7 +38,7 @@ describe('large files', () => {
     expect(JSON.stringify(rows).length).toBeLessThan(1_000);
   });
 
-  it('reads on after a quotation mark that is never closed', () => {
+  it('continues after a quotation mark that is never closed', () => {
     const line = (index: number) => `code-${index},https://large.example/${index},"fine"\n`;
     const text = `Slug,Target URL,Title\nbad,"https://large.example/,\n${repeat(50_000, line)}`;
     const { rows } = readText(text);

@@ -1,5 +1,5 @@
 // @vitest-environment node
-/** What holds for every file: the importer never throws, and Atajo's own export comes back exactly. */
+/** Properties of every file: the importer never throws, and reads Atajo's own export exactly. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Link } from '../../src/api';
@@ -15,7 +15,7 @@ const NOW = Date.UTC(2026, 0, 1);
 const FILES = readdirSync(FOLDER)
   .filter((name) => !name.endsWith('.expected.json'))
   .map((name) => new Uint8Array(readFileSync(new URL(name, FOLDER))));
-/** What is significant in some format. */
+/** Characters that are significant in some format. */
 const SIGNS = '"\'`,;|\t\r\n\0\\{}[]()<>/&=-#:%\ufeff é\ud800'.split('');
 const WORDS = [
   'INSERT INTO links VALUES(',
@@ -39,21 +39,21 @@ describe('any bytes', () => {
     }
   });
 
-  it('are read without an exception where a real file is damaged', () => {
+  it('of a damaged real file are read without an exception', () => {
     const random = new Random(2);
     for (const file of FILES) {
       for (let run = 0; run < 20; run += 1) expectSound(read(damage(file, random), { now: NOW }));
     }
   });
 
-  it('give the same rows in pieces as at once', () => {
+  it('yield the same rows in pieces as at once', () => {
     const random = new Random(3);
     for (const file of FILES) expect(readPieces(file, random)).toEqual(read(file, { now: NOW }));
   });
 });
 
 describe.each<Format>(['csv', 'json'])("Atajo's own %s", (format) => {
-  it('comes back exactly', () => {
+  it('is read exactly', () => {
     const random = new Random(4);
     const links = Array.from({ length: 500 }, (_, index) => anyLink(random, index));
     const { head, line, foot } = historyWriters[format];
@@ -105,7 +105,10 @@ function readPieces(file: Uint8Array, random: Random): Parsed {
   return { rows, ...reading.end() };
 }
 
-/** A link as the server can have it: no control characters, and no blanks around texts. */
+/**
+ * Returns a link as the server can have it: without control characters, and without spaces around
+ * texts.
+ */
 function anyLink(random: Random, index: number): Link {
   const parts = [
     "'",

@@ -15,7 +15,7 @@ async function run(order: Order): Promise<Message[]> {
       if (message.kind === 'end') resolve();
     });
   });
-  // Node has none; a rejection would fail the test.
+  // Node has no reportError. A rejection would fail the test.
   vi.stubGlobal('reportError', (error: Error) => Promise.reject(error));
   vi.resetModules();
   await import('../../src/features/import/import.worker');
