@@ -20,21 +20,21 @@ interface BoardProps {
   verdict: Verdict | null;
   mend: Mend | null | undefined;
   readAgain: () => void;
-  /** Width of a print; null where none is given. */
+  /** Width of a print; null if it is invalid. */
   millimetres: number | null;
 }
 
-/** The code, and whether it scans. */
+/** Shows the code and its verdict. */
 export function Board(props: BoardProps) {
   const { canvas, choices, draw, verdict, mend, readAgain, millimetres } = props;
   const { design, symbol, style, blank, tooLong, form } = choices;
-  // qrcode.react draws plain styles alone, and no symbol that names its encoding.
+  // qrcode.react supports neither other styles nor ECI.
   const isDrawn = !blank && (!isPlainDrawing(style) || needsEci(design.text));
   const scans = verdict === 'well' || verdict === 'care';
   const side = sideOf(symbol.modules ?? 0, style);
   return (
     <div className={styles.board}>
-      {/* The library draws once more when its image comes, and that is read too. */}
+      {/* qrcode.react redraws when its image has loaded; that is read, too. */}
       <div
         className={styles.code}
         style={tooLong || blank ? undefined : { backgroundColor: style.background }}
@@ -59,7 +59,7 @@ export function Board(props: BoardProps) {
   );
 }
 
-/** Stands in place of the code. */
+/** Replaces the code. Announced to screen readers. */
 function TooLong() {
   useEffect(() => announce(messages.tooLong), []);
   return <p className={styles.tooLong}>{messages.tooLong}</p>;

@@ -11,7 +11,7 @@ interface ColorFieldsProps {
   change: (part: Partial<Style>) => void;
 }
 
-/** The two colors. At most one picker is open. */
+/** Fields for foreground and background color. At most one picker is open. */
 export function ColorFields({ style, change }: ColorFieldsProps) {
   const [picker, setPicker] = useState<Picker | null>(null);
   const open = (which: Picker, isOpen: boolean) =>

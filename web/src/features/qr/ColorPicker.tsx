@@ -16,7 +16,7 @@ interface ColorPickerProps {
   setOpen: (open: boolean) => void;
 }
 
-/** The button shows the colour, and reads CLOSE while its picker is open. */
+/** A color field: a button that shows the color, or CLOSE while its picker is open. */
 export function ColorPicker({ label, color, onColor, open, setOpen }: ColorPickerProps) {
   const id = useId();
   const root = useRef<HTMLDivElement>(null);
@@ -74,7 +74,7 @@ export function ColorPicker({ label, color, onColor, open, setOpen }: ColorPicke
   );
 }
 
-/** Takes #14181f, rgb(20 24 31) or hsl(218 22% 10%); what is none of them changes nothing. */
+/** Accepts #14181f, rgb(20 24 31) or hsl(218 22% 10%). Other text does not change the color. */
 function ColorText({ color, onColor }: { color: string; onColor: (color: string) => void }) {
   const [typed, setTyped] = useState({ text: color, color });
   const text = typed.color === color ? typed.text : color;

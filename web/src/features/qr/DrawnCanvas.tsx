@@ -7,17 +7,16 @@ import styles from './DrawnCanvas.module.css';
 interface DrawnCanvasProps {
   canvas: RefObject<HTMLCanvasElement | null>;
   design: Design;
-  /** Makes its drawing. */
   draw: (design: Design) => Drawing;
 }
 
-/** Nothing can be done with it. */
-const LOOKED_AT = { role: 'img' };
+/** The canvas is not interactive. */
+const IMAGE_ROLE = { role: 'img' };
 
-/** A code with any text in any style, 400 pixels at every pixel ratio. Its text fits. */
+/** Draws a code in any style, 400 pixels at every pixel ratio. Its text must fit. */
 export const DrawnCanvas = memo(function DrawnCanvas({ canvas, design, draw }: DrawnCanvasProps) {
   const image = useRef<HTMLImageElement>(null);
-  /** The logo that has come. */
+  /** The `src` of the logo that has loaded. */
   const [loaded, setLoaded] = useState<string>();
   const drawing = useMemo(() => draw(design), [design, draw]);
   const src = drawing.logo?.src;
@@ -35,7 +34,7 @@ export const DrawnCanvas = memo(function DrawnCanvas({ canvas, design, draw }: D
         width={SIZE}
         height={SIZE}
         className={styles.canvas}
-        {...LOOKED_AT}
+        {...IMAGE_ROLE}
         aria-label={alternative(design.text)}
       />
       {src !== undefined && (

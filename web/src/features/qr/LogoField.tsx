@@ -15,8 +15,8 @@ interface LogoFieldProps {
 const TEXT_FIELDS = 'textarea, input:is([type="text"], [type="email"], [type="tel"])';
 
 /**
- * An image is chosen, or dropped or pasted anywhere on the page: beside its field a dropped file
- * would open in place of the page.
+ * A field for the logo: the user chooses an image, or drops or pastes it anywhere on the page. A
+ * file that is dropped beside the field would otherwise open in place of the page.
  */
 export function LogoField({ state, choose, remove }: LogoFieldProps) {
   const id = useId();
@@ -31,7 +31,7 @@ export function LogoField({ state, choose, remove }: LogoFieldProps) {
     const { signal } = done;
     const onPaste = (event: ClipboardEvent) => {
       const file = event.clipboardData?.files[0];
-      // Word processors and spreadsheets put a picture of the text beside it.
+      // Word processors and spreadsheets copy a picture of the text with it.
       if (!file || pastesText(event)) return;
       event.preventDefault();
       latest.current(file);

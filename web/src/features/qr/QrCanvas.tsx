@@ -9,9 +9,10 @@ import { usePixelRatio } from './usePixelRatio';
 const FILLING = { width: '100%', height: 'auto' };
 
 /**
- * 400 pixels at every pixel ratio. The library multiplies its size by the ratio, so it is given
- * the quotient, and a hair more, because a canvas drops what stands behind the point. It draws
- * whenever it is rendered, and so is rendered only when there is something new to draw.
+ * Draws a code in a plain style with qrcode.react, 400 pixels at every pixel ratio.
+ *
+ * The library multiplies its size by the ratio, so it gets the quotient, and slightly more, because
+ * a canvas truncates its size. It draws on every render, so it renders only if something changed.
  */
 export const QrCanvas = memo(function QrCanvas({
   ref,
@@ -22,7 +23,7 @@ export const QrCanvas = memo(function QrCanvas({
 }) {
   const ratio = usePixelRatio();
   const props = useMemo(() => canvasProps(design, ratio), [design, ratio]);
-  // A code of nothing would scan as nothing: its place stays free.
+  // Without text there is no code: the canvas stays empty.
   if (isBlank(design.text)) {
     return <canvas ref={ref} width={SIZE} height={SIZE} style={FILLING} aria-hidden="true" />;
   }
@@ -37,7 +38,7 @@ export const QrCanvas = memo(function QrCanvas({
   );
 });
 
-/** The library's own names. Sizes are in pixels of a screen that has so many a point. */
+/** Returns the props of the library. Sizes are in CSS pixels at the pixel ratio. */
 function canvasProps(design: Design, ratio: number) {
   const { text, style, logo } = design;
   const { level, raised, leastVersion } = symbolOf(design);

@@ -8,7 +8,7 @@ import { canCopyImages, DEFAULT_NAME } from './download';
 import { drawDesign, SIZE } from './drawing';
 import { LogoField } from './LogoField';
 import { messages } from './messages';
-import { FIRST_WIDTH, millimetresOf } from './print';
+import { DEFAULT_WIDTH, millimetresOf } from './print';
 import { ScanNote } from './scan/ScanNote';
 import styles from './QrStudio.module.css';
 import { TextField } from './TextField';
@@ -17,11 +17,11 @@ import { useOptions } from './useOptions';
 import { copyWords, useSaving } from './useSaving';
 import { useVerdict } from './useVerdict';
 
-/** Everything happens here in the browser; nothing is sent but the question for a scan code. */
+/** The QR code generator. Runs in the browser; the only request is for a scan code. */
 export function QrStudio({ initialText }: { initialText: string }) {
   const [name, setName] = useState('');
   const [pixels, setPixels] = useState(SIZE);
-  const [width, setWidth] = useState(FIRST_WIDTH);
+  const [width, setWidth] = useState(DEFAULT_WIDTH);
   const canvas = useRef<HTMLCanvasElement>(null);
   const moreId = useId();
   const { more, open, toggle } = useOptions();

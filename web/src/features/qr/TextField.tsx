@@ -12,7 +12,7 @@ interface TextFieldProps {
   symbol: QrSymbol;
 }
 
-/** A code holds text of any kind, lines of a visiting card too. */
+/** A field for the text of the code. It may have several lines, such as a vCard. */
 export function TextField({ label, value, onValue, symbol }: TextFieldProps) {
   const id = useId();
   return (

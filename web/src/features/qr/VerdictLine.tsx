@@ -11,24 +11,24 @@ export interface Mend {
   act: () => void;
 }
 
-/** Milliseconds without another verdict after which one is said. */
-const REST = 1_000;
+/** Time without another verdict after which a verdict is announced to screen readers. */
+const ANNOUNCE_DELAY_MS = 1_000;
 
 interface VerdictLineProps {
   verdict: Verdict | null;
   mend: Mend | null | undefined;
-  /** Where there is nothing to judge. */
+  /** Shown if there is no verdict. */
   hint: string;
-  /** From how far a print is read; empty where it is not. */
+  /** The scan distance of a print; empty if it is unknown. */
   reach: string;
 }
 
-/** Whether the code scans, and what would mend it. The eye sees it at once; it is said after a rest. */
+/** Shows the verdict at once and announces it after a pause. Offers a fix. */
 export function VerdictLine({ verdict, mend, hint, reach }: VerdictLineProps) {
   const words = verdict ? verdicts[verdict] : '';
   useEffect(() => {
     if (words === '') return undefined;
-    const timer = setTimeout(() => announce(words), REST);
+    const timer = setTimeout(() => announce(words), ANNOUNCE_DELAY_MS);
     return () => clearTimeout(timer);
   }, [words]);
 

@@ -1,11 +1,11 @@
 import { messages } from './messages';
 import { wellFormed } from './symbol';
 
-/** Of a text this long a screen reader hears the beginning. */
-const SPOKEN = 300;
+/** Maximum characters of the text in an accessible name. */
+const MAX_CHARACTERS = 300;
 
-/** What a code is called for those who do not see it. */
+/** Returns the accessible name of a code. Shortens a long text. */
 export function alternative(text: string): string {
-  if (text.length <= SPOKEN) return messages.alternative(text);
-  return messages.longAlternative(text.length, wellFormed(text.slice(0, SPOKEN)));
+  if (text.length <= MAX_CHARACTERS) return messages.alternative(text);
+  return messages.longAlternative(text.length, wellFormed(text.slice(0, MAX_CHARACTERS)));
 }

@@ -1,11 +1,11 @@
 import { inksOf, type Style } from './style';
 
-/** Colours as people write them, and what a reader makes of two of them. */
+/** Parses colors, and checks and fixes their contrast for QR readers. */
 
 const HEX = /^#?(?:[0-9a-f]{3}|[0-9a-f]{6})$/i;
 const FUNCTION = /^(rgb|hsl)a?\(([^)]*)\)$/i;
 
-/** #rrggbb of a hex value, rgb() or hsl(); null of anything else. */
+/** Parses a hex value, rgb() or hsl() into #rrggbb. Returns null for anything else. */
 export function parseColor(text: string): string | null {
   const given = text.trim();
   if (HEX.test(given)) return fromHex(given);
@@ -51,26 +51,26 @@ function hslChannels(h: string, s: string, l: string): number[] {
   });
 }
 
-/** Red, green and blue of #rrggbb, each of 255. */
+/** Returns red, green and blue of #rrggbb, 0 to 255. */
 export const channelsOf = (hex: string) =>
   [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
-/** How light a reader, which sees in grey, finds a colour: 0 to 255. */
+/** Returns the brightness of a color, as a reader sees it in grayscale: 0 to 255. */
 export function brightness(hex: string): number {
   const [r = 0, g = 0, b = 0] = channelsOf(hex);
   return 0.299 * r + 0.587 * g + 0.114 * b;
 }
 
 /**
- * The least distance in brightness from which three independent decoders read every file that was
- * measured; two of them read its photos too: tests/system/qr/table.md, "Colours".
+ * Minimum distance in brightness at which three independent decoders read every file that was
+ * measured; two of them read the photos, too: tests/system/qr/table.md, "Colours".
  */
-const LEAST_DISTANCE = 128;
+const MIN_DISTANCE = 128;
 
-/** A distance with room to spare, for colours that are mended. */
-const AMPLE = LEAST_DISTANCE + 8;
+/** The distance for colors that are fixed, with some reserve. */
+const AMPLE = MIN_DISTANCE + 8;
 
-/** A distance that a lamp or a bad printer leaves enough of. */
+/** A distance that remains sufficient under glare or a bad print. */
 const STRONG = 200;
 
 export interface Colors {
@@ -78,14 +78,14 @@ export interface Colors {
   background: string;
 }
 
-/** What is wrong with two colours: readers expect dark on light, and a distance between them. */
+/** Returns the fault of two colors, or null. Readers expect dark on light, with a distance. */
 export function colorFault({ foreground, background }: Colors): 'inverted' | 'close' | null {
   const distance = brightness(background) - brightness(foreground);
-  if (distance <= -LEAST_DISTANCE) return 'inverted';
-  return distance < LEAST_DISTANCE ? 'close' : null;
+  if (distance <= -MIN_DISTANCE) return 'inverted';
+  return distance < MIN_DISTANCE ? 'close' : null;
 }
 
-/** The nearest pair that reads: dark on light, the foreground darkened before the background is lit. */
+/** Returns the nearest readable pair. Prefers a darker foreground to a lighter background. */
 export function mendColors({ foreground, background }: Colors): Colors {
   const [dark, light] =
     brightness(foreground) <= brightness(background)
@@ -95,14 +95,14 @@ export function mendColors({ foreground, background }: Colors): Colors {
   return { foreground: darken(dark, brightness(lit) - AMPLE), background: lit };
 }
 
-/** What is wrong with the colours of a style: the first fault of anything that is drawn. */
+/** Returns the first color fault of anything that is drawn in a style, or null. */
 export function styleFault(style: Style): 'inverted' | 'close' | null {
   const { background } = style;
   const faults = inksOf(style).map((foreground) => colorFault({ foreground, background }));
   return faults.find((fault) => fault !== null) ?? null;
 }
 
-/** The nearest style whose colours read. */
+/** Returns the nearest style with readable colors. */
 export function mendStyle(style: Style): Style {
   const { foreground, background } = colorFault(style) ? mendColors(style) : style;
   const mend = (ink: string) =>
@@ -110,7 +110,7 @@ export function mendStyle(style: Style): Style {
   return { ...withInks(style, mend), foreground, background };
 }
 
-/** A style whose inks are as far from its background as they can well be. */
+/** Returns a style whose inks have a strong contrast with its background. */
 export function contrasted(style: Style): Style {
   const { background } = style;
   const lit = brightness(background) < STRONG ? lighten(background, STRONG) : background;

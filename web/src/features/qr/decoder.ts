@@ -1,24 +1,24 @@
 import type { Message, Question } from './decoder.worker';
-import type { Measured } from './margin';
+import type { Measurement } from './margin';
 
-/** Milliseconds one question may take: a few that wait for each other. */
-const DEADLINE = 6_000;
+/** Time limit of a question, including the ones that are queued before it. */
+const TIMEOUT_MS = 6_000;
 
 let loading: Promise<Worker> | undefined;
 let next = 0;
-const waiting = new Map<number, Waiting>();
-/** The one that is being measured. */
-let measured: number | undefined;
+const pending = new Map<number, PendingQuestion>();
+/** The id of the running measurement. */
+let measuring: number | undefined;
 
-interface Waiting {
-  /** Null where a newer question took its place. */
-  resolve: (answer: Measured | null) => void;
+interface PendingQuestion {
+  /** Called with null if a newer question replaced this one. */
+  resolve: (answer: Measurement | null) => void;
   reject: (error: Error) => void;
 }
 
 /**
- * Loads the decoder, once; after a failure, again. However long that takes, it is on its way until
- * the browser says that it failed.
+ * Loads the decoder once, and again after a failure. Has no timeout: rejects only if the browser
+ * reports a failure.
  */
 export function loadDecoder(): Promise<Worker> {
   if (!loading) {
@@ -49,34 +49,34 @@ function start(): Promise<Worker> {
   });
 }
 
-function answer(id: number | undefined, given: Measured | null): void {
+function answer(id: number | undefined, given: Measurement | null): void {
   if (id === undefined) return;
-  waiting.get(id)?.resolve(given);
-  waiting.delete(id);
+  pending.get(id)?.resolve(given);
+  pending.delete(id);
 }
 
 function end(worker: Worker, error: Error): void {
   worker.terminate();
   loading = undefined;
-  for (const { reject } of waiting.values()) reject(error);
-  waiting.clear();
+  for (const { reject } of pending.values()) reject(error);
+  pending.clear();
 }
 
 /**
- * What stands in a picture, or null where nothing can be read. Its pixels are given away. A decoder
- * that does not answer in time is ended, and the next one loaded anew.
+ * Reads a picture; returns null if nothing can be read. Transfers the pixels to the decoder. If the
+ * decoder does not answer in time, terminates it and rejects; `loadDecoder` then loads a new one.
  */
 export async function readPicture(decoder: Worker, picture: ImageData): Promise<string | null> {
   return (await ask(decoder, 'read', picture))?.text ?? null;
 }
 
 /**
- * The same, and what of it is lost under distortions. One picture is measured at a time: null where
- * a newer one came before this one was done.
+ * Reads a picture and measures its scan margin, as `readPicture` does. Measures one picture at a
+ * time: returns null if a newer one replaced it.
  */
-export function measurePicture(decoder: Worker, picture: ImageData): Promise<Measured | null> {
-  answer(measured, null);
-  measured = next + 1;
+export function measurePicture(decoder: Worker, picture: ImageData): Promise<Measurement | null> {
+  answer(measuring, null);
+  measuring = next + 1;
   return ask(decoder, 'measure', picture);
 }
 
@@ -84,19 +84,19 @@ function ask(
   decoder: Worker,
   kind: Question['kind'],
   { data, width }: ImageData,
-): Promise<Measured | null> {
+): Promise<Measurement | null> {
   const id = (next += 1);
   const pixels = data.buffer;
   return new Promise((resolve, reject) => {
-    waiting.set(id, { resolve, reject });
+    pending.set(id, { resolve, reject });
     setTimeout(() => {
-      if (waiting.has(id)) end(decoder, new Error('The decoder did not answer'));
-    }, DEADLINE);
+      if (pending.has(id)) end(decoder, new Error('The decoder did not answer'));
+    }, TIMEOUT_MS);
     decoder.postMessage({ id, kind, side: width, pixels } satisfies Question, [pixels]);
   });
 }
 
-/** A picture in the middle of a white sheet, as pixels. */
+/** Draws a picture in the middle of a white square with margins of a tenth of `side`. */
 export function framed(picture: CanvasImageSource, side: number): ImageData {
   const frame = side / 10;
   const sheet = document.createElement('canvas');
@@ -109,7 +109,7 @@ export function framed(picture: CanvasImageSource, side: number): ImageData {
   return pen.getImageData(0, 0, sheet.width, sheet.height);
 }
 
-/** The picture in a file. */
+/** Loads an image file. */
 export async function pictureOf(file: Blob): Promise<HTMLImageElement> {
   const image = new Image();
   image.src = URL.createObjectURL(file);

@@ -1,28 +1,28 @@
-/** Reads codes beside the page, so that typing never waits for it. */
-import { measure, type Measured } from './margin';
+/** Decodes QR codes in a worker, so that typing is never blocked. */
+import { measure, type Measurement } from './margin';
 import { readPixels } from './pixels';
 import { REHEARSED, rehearsed } from './rehearsal';
 
 export interface Question {
   id: number;
-  /** Whether it is to be read once, or its margin measured. Of the latter the newest alone counts. */
+  /** Read the picture once, or measure its margin. A new measurement replaces a running one. */
   kind: 'read' | 'measure';
   side: number;
   pixels: ArrayBuffer;
 }
 
-/** The first message says that the decoder is there; each later one answers a question. */
-export type Message = 'ready' | ({ id: number } & Measured);
+/** The first message says that the decoder is ready; each later one answers a question. */
+export type Message = 'ready' | ({ id: number } & Measurement);
 
-/** Milliseconds a hard one may take. */
-const LIMIT = 1_500;
+/** Time limit for decoding a difficult picture. */
+const TIME_LIMIT_MS = 1_500;
 
-/** What is being measured: at first something that nobody asked for and nobody is told of. */
+/** The running measurement. The first one is a warm-up, whose result is not sent (rehearsal.ts). */
 let current: { id: number | null; steps: ReturnType<typeof measure> } | undefined = {
   id: null,
   steps: measure(rehearsed(), REHEARSED),
 };
-/** Between two steps, what has come meanwhile has its turn. */
+/** Runs each step as a separate task, so that messages are handled between steps. */
 const { port1: turns, port2: next } = new MessageChannel();
 
 turns.addEventListener('message', () => {
@@ -41,7 +41,7 @@ turns.start();
 addEventListener('message', ({ data: { id, kind, side, pixels } }: MessageEvent<Question>) => {
   const picture = new Uint8ClampedArray(pixels);
   if (kind === 'read') {
-    const text = readPixels(picture, side, LIMIT);
+    const text = readPixels(picture, side, TIME_LIMIT_MS);
     postMessage({ id, text, lost: null } satisfies Message);
     return;
   }

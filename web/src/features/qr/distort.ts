@@ -1,15 +1,16 @@
 /**
- * A picture as a camera may come to see it. All of it is the same everywhere, its noise too, and
- * cheap enough for a phone.
+ * Simulates defects of printers and cameras on grayscale pictures.
+ *
+ * The results, including the noise, are the same on every device. Fast enough for a phone.
  */
 
-/** A square picture in shades of grey, row by row; 0 is black, 255 white. */
+/** A square grayscale picture, row by row; 0 is black, 255 white. `side` is in pixels. */
 export interface Grey {
   shades: Uint8Array;
   side: number;
 }
 
-/** The shades that a reader sees in the colours of a picture (RGBA), by the weights of ITU-R BT.601. */
+/** Converts RGBA pixels to grayscale, as decoders do, with the luma weights of ITU-R BT.601. */
 export function greyOf(pixels: Uint8ClampedArray, side: number): Grey {
   const shades = new Uint8Array(side * side);
   for (let at = 0, from = 0; at < shades.length; at += 1, from += 4) {
@@ -21,20 +22,20 @@ export function greyOf(pixels: Uint8ClampedArray, side: number): Grey {
   return { shades, side };
 }
 
-/** Out of focus: twice the mean of a square of so many pixels, an odd number, along a side. */
+/** Simulates defocus with two box blurs of `width` pixels, an odd number. */
 export function blurred(picture: Grey, width: number): Grey {
-  const twice = (one: Grey) => meansOf(meansOf(one, width), width);
-  return acrossAndDown(picture, twice);
+  const twice = (one: Grey) => movingAverages(movingAverages(one, width), width);
+  return filterRowsAndColumns(picture, twice);
 }
 
-/** Ink that has run: each pixel as dark as the darkest one as near as `reach`. */
+/** Simulates ink spread: each pixel becomes the darkest within `reach` pixels (erosion). */
 export function spread(picture: Grey, reach: number): Grey {
   return inverted(worn(inverted(picture), reach));
 }
 
-/** Ink that is missing: each pixel as light as the lightest one as near as `reach`. */
+/** Simulates missing ink: each pixel becomes the lightest within `reach` pixels (dilation). */
 export function worn(picture: Grey, reach: number): Grey {
-  return acrossAndDown(picture, (one) => lightestOf(one, reach));
+  return filterRowsAndColumns(picture, (one) => lightestNearby(one, reach));
 }
 
 function inverted({ shades, side }: Grey): Grey {
@@ -43,7 +44,7 @@ function inverted({ shades, side }: Grey): Grey {
   return { shades: out, side };
 }
 
-function acrossAndDown(picture: Grey, rows: (picture: Grey) => Grey): Grey {
+function filterRowsAndColumns(picture: Grey, rows: (picture: Grey) => Grey): Grey {
   return transposed(rows(transposed(rows(picture))));
 }
 
@@ -55,8 +56,8 @@ function transposed({ shades, side }: Grey): Grey {
   return { shades: out, side };
 }
 
-/** Of each row the mean around each pixel; beyond an end it goes on as it ends. */
-function meansOf({ shades, side }: Grey, width: number): Grey {
+/** Returns the moving average of each row over `width` pixels. Repeats the pixels at both ends. */
+function movingAverages({ shades, side }: Grey, width: number): Grey {
   const reach = (width - 1) / 2;
   const out = new Uint8Array(shades.length);
   for (let row = 0; row < shades.length; row += side) {
@@ -73,8 +74,8 @@ function meansOf({ shades, side }: Grey, width: number): Grey {
   return { shades: out, side };
 }
 
-/** Of each row the lightest shade around each pixel. */
-function lightestOf({ shades: given, side }: Grey, reach: number): Grey {
+/** Returns the lightest shade within `reach` pixels of each pixel in its row. */
+function lightestNearby({ shades: given, side }: Grey, reach: number): Grey {
   let shades = given;
   for (let step = 0; step < reach; step += 1) {
     const out = new Uint8Array(shades.length);
@@ -94,17 +95,18 @@ function lightestOf({ shades: given, side }: Grey, reach: number): Grey {
   return { shades, side };
 }
 
-/** From further away: a share of the side, each pixel the mean of what it covers. */
+/** Simulates distance: scales the side by `share`. Each pixel is the mean of the area it covers. */
 export function smaller(picture: Grey, share: number): Grey {
   const width = 2 * Math.round((1 / share - 1) / 2) + 1;
-  const means = width > 1 ? acrossAndDown(picture, (one) => meansOf(one, width)) : picture;
+  const means =
+    width > 1 ? filterRowsAndColumns(picture, (one) => movingAverages(one, width)) : picture;
   const side = Math.round(picture.side * share);
-  return seenThrough(means, side, [1 / share, 0, 0, 0, 1 / share, 0, 0, 0]);
+  return warped(means, side, [1 / share, 0, 0, 0, 1 / share, 0, 0, 0]);
 }
 
 /**
- * Turned by so many degrees, and tilted: what is at the picture's far edge is a share of `tilt`
- * further away than its middle. A little smaller, so that nothing is cut off.
+ * Rotates a picture by `degrees` and tilts it: the far edge is farther away than the center by a
+ * share of `tilt`. Makes the code slightly smaller, so that nothing is cut off.
  */
 export function askew(picture: Grey, degrees: number, tilt: number): Grey {
   const { side } = picture;
@@ -112,20 +114,23 @@ export function askew(picture: Grey, degrees: number, tilt: number): Grey {
   const turn = (degrees * Math.PI) / 180;
   const grown = (Math.abs(Math.cos(turn)) + Math.abs(Math.sin(turn))) * (1 + tilt / 2);
   const [cos, sin] = [grown * Math.cos(turn), grown * Math.sin(turn)];
-  // From a place in what is seen to the one of the picture: x = (a u + b v + c) / (g u + h v + 1),
-  // all of them from the middle; the far edge is the upper one.
+  // Maps output to input coordinates, both relative to the center:
+  // x = (a u + b v) / (g u + h v + 1). The far edge is the top.
   const far = tilt / middle;
   const [a, b, d, e] = [cos, -sin, sin, cos];
-  return seenThrough(picture, side, [a, b, middle, d, e, middle, 0, far], middle);
+  return warped(picture, side, [a, b, middle, d, e, middle, 0, far], middle);
 }
 
-type Map8 = readonly [number, number, number, number, number, number, number, number];
+type Homography = readonly [number, number, number, number, number, number, number, number];
 
-/** Looks up each pixel of a square through a homography; around the picture it is white. */
-function seenThrough(
+/**
+ * Resamples a picture through a homography into a square of `side` pixels, with bilinear
+ * interpolation. Outside the picture it is white.
+ */
+function warped(
   { shades, side: from }: Grey,
   side: number,
-  [a, b, c, d, e, f, g, h]: Map8,
+  [a, b, c, d, e, f, g, h]: Homography,
   middle = 0,
 ): Grey {
   const out = new Uint8Array(side * side).fill(255);
@@ -152,11 +157,12 @@ function seenThrough(
   return { shades: out, side };
 }
 
-/** The grain of a sensor in the dark: its standard deviation in shades. */
+/** Simulates sensor noise in low light. `deviation` is the standard deviation in shades of gray. */
 export function noisy({ shades, side }: Grey, deviation: number): Grey {
   const out = new Uint8ClampedArray(shades.length);
-  // The sum of four bytes is near enough to a normal distribution, with a deviation of 147.8.
+  // The sum of four random bytes approximates a normal distribution with a deviation of 147.8.
   const scale = deviation / 147.8;
+  // A 32-bit xorshift generator.
   let seed = 0x2545f491;
   for (let at = 0; at < out.length; at += 1) {
     seed ^= seed << 13;
@@ -169,8 +175,8 @@ export function noisy({ shades, side }: Grey, deviation: number): Grey {
 }
 
 /**
- * A lamp that is mirrored: it lifts all shades by a share of what they lack of white, by most in a
- * spot that lies over the upper left, and the far side is left in a shadow of the same share.
+ * Simulates the reflection of a lamp: lifts each shade toward white by up to `share`, most in a
+ * spot at the upper left, and darkens the picture toward the lower right by up to half of `share`.
  */
 export function glaring({ shades, side }: Grey, share: number): Grey {
   const out = new Uint8Array(shades.length);

@@ -1,23 +1,23 @@
 export const DEFAULT_NAME = 'my-qr-code';
 
-/** Bytes a file name may have on every system, less the ending. */
-const LONGEST = 200;
+/** Maximum bytes of a file name on every system, without the ending. */
+const MAX_NAME_BYTES = 200;
 
-/** Names that Windows keeps for devices, whatever ending follows. */
+/** Names that Windows reserves for devices, whatever ending follows. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
 
 export type FileEnding = '.png' | '.svg' | '.pdf' | '.zip';
 
-/** A file to make of a code; pixels are those along a side. */
-export type Wanted =
+/** The format of a file to create. `pixels` and `millimetres` are along a side. */
+export type FileFormat =
   { ending: '.png'; pixels: number } | { ending: '.svg' } | { ending: '.pdf'; millimetres: number };
 
-/** A name that every system takes; the person's letters stay. */
+/** Returns a file name that is valid on every system, and keeps the user's letters. */
 export function fileName(given: string, ending: FileEnding): string {
   const name = given
     .normalize('NFC')
     .replace(/\.(?:png|svg|pdf|zip)\s*$/i, '')
-    // What the eye does not see could make a name look like another one.
+    // Invisible characters could make a name look like another one.
     .replace(/[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu, '')
     .replace(/[<>:"/\\|?*]+/g, '-')
     .replace(/\s+/gu, ' ')
@@ -33,13 +33,13 @@ function shorten(name: string): string {
   const encoder = new TextEncoder();
   for (const { segment } of new Intl.Segmenter().segment(name)) {
     bytes += encoder.encode(segment).length;
-    if (bytes > LONGEST) break;
+    if (bytes > MAX_NAME_BYTES) break;
     kept += segment;
   }
   return kept;
 }
 
-/** What is on the canvas, pixel for pixel. */
+/** Encodes a canvas as a PNG, pixel for pixel. */
 export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
   return new Promise((resolve, reject) => {
     canvas.toBlob((blob) => {
@@ -52,7 +52,10 @@ export function pngOf(canvas: HTMLCanvasElement): Promise<Blob> {
 export const canCopyImages = (): boolean =>
   typeof ClipboardItem !== 'undefined' && 'write' in navigator.clipboard;
 
-/** The promise goes in as it is: waiting for it first would lose the permission of the click. */
+/**
+ * Copies an image to the clipboard; returns whether that succeeded. Takes a promise, because
+ * waiting for it first would lose the user activation of the click.
+ */
 export async function copyImage(png: Promise<Blob>): Promise<boolean> {
   try {
     await navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]);

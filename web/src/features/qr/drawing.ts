@@ -3,10 +3,10 @@ import type { Outline } from './outline';
 import { type BallShape, type EyePart, marginOf, type ModuleShape, type Style } from './style';
 import { type QrSymbol, symbolFor } from './symbol';
 
-/** Pixels along a side of what is shown, and of what is saved at first. */
+/** Pixels along a side of the canvas, and of a saved PNG by default. */
 export const SIZE = 400;
 
-/** The image in the middle. Width and height are in pixels of `SIZE`. */
+/** The logo in the center. Width and height are in pixels of a canvas of `SIZE`. */
 export interface Logo {
   /** A data URL. */
   src: string;
@@ -14,17 +14,17 @@ export interface Logo {
   height: number;
 }
 
-/** All that makes a code look as it does. */
+/** Everything that a code is drawn from. */
 export interface Design {
   text: string;
   style: Style;
   logo: Logo | undefined;
 }
 
-/** A colour, or two that turn into each other. */
+/** A color, or a gradient between two. */
 export type Fill = string | Gradient;
 
-/** Along a line from one point to the other, or around the first one as far as the other one. */
+/** Linear from one point to the other, or radial around the first and through the other. */
 export interface Gradient {
   kind: 'linear' | 'radial';
   from: Point;
@@ -34,15 +34,15 @@ export interface Gradient {
 
 export type Point = readonly [x: number, y: number];
 
-/** A filled path: commands M, L, C and Z in absolute coordinates, the winding rule nonzero. */
+/** A filled path: commands M, L, C and Z in absolute coordinates, with the nonzero winding rule. */
 export interface Shape {
   path: string;
   fill: Fill;
 }
 
-/** A picture without pixels, of which each file is another way of writing. A unit is a module. */
+/** A vector picture that every file format is written from. The unit is one module. */
 export interface Drawing {
-  /** Along a side. */
+  /** Units along a side. */
   side: number;
   background: string;
   shapes: Shape[];
@@ -53,18 +53,18 @@ export function symbolOf({ text, style, logo }: Design): QrSymbol {
   return symbolFor(text, logo !== undefined, style.level);
 }
 
-/** Units along a side of the drawing of a code, with its margin and its frame. */
+/** Returns the units along a side of a drawing, with the quiet zone and the frame. */
 export function sideOf(modules: number, style: Style): number {
   const code = modules + 2 * marginOf(style);
   return style.caption === null ? code : rounded(code * (1 + EDGE + BAND));
 }
 
-/** Draws a design whose text fits; `caption` is the outline of its caption, where it has one. */
+/** Draws a design, whose text must fit. `caption` is the outline of its caption, if it has one. */
 export function drawDesign(design: Design, caption?: Outline): Drawing {
   return draw(modulesOf(design.text, symbolOf(design)), design.style, design.logo, caption);
 }
 
-/** Makes a drawing of modules in a style. */
+/** Draws modules in a style. */
 export function draw(
   modules: Modules,
   style: Style,
@@ -85,13 +85,13 @@ export function draw(
     if (last?.fill === fill) last.path += path;
     else shapes.push({ path, fill });
   };
-  add(bodyOf(placed ? withoutPlace(modules, placed) : modules, style.modules, at), ink);
+  add(bodyOf(placed ? excavated(modules, placed) : modules, style.modules, at), ink);
   for (const part of ['eyeFrame', 'eyeBall'] as const) {
     add(eyesOf(part, style[part], at, count), style[part].color ?? ink);
   }
   if (style.caption !== null) {
     add(frameOf(side, around), style.foreground);
-    if (caption) add(wordsOf(caption, side, around), style.background);
+    if (caption) add(captionOf(caption, side, around), style.background);
   }
   return {
     side,
@@ -101,7 +101,7 @@ export function draw(
   };
 }
 
-/** Along the diagonal of the code, or from its middle into its corners. */
+/** Returns the foreground fill. A gradient runs along the diagonal, or from center to corners. */
 function inkOf({ foreground, second }: Style, [x, y]: Point, count: number): Fill {
   if (!second) return foreground;
   const { kind, color } = second;
@@ -116,6 +116,7 @@ function inkOf({ foreground, second }: Style, [x, y]: Point, count: number): Fil
 
 // Modules.
 
+/** Modules along a side of an eye (finder pattern). */
 const EYE = 7;
 
 function isEye(x: number, y: number, count: number): boolean {
@@ -123,7 +124,7 @@ function isEye(x: number, y: number, count: number): boolean {
   return (x < EYE && (y < EYE || y >= far)) || (x >= far && y < EYE);
 }
 
-/** All but the eyes. */
+/** Returns the path of the dark modules outside the eyes. */
 function bodyOf(modules: Modules, shape: ModuleShape, at: Point): string {
   const count = modules.length;
   const dark = (x: number, y: number) => modules[y]?.[x] === true && !isEye(x, y, count);
@@ -147,16 +148,18 @@ function bodyOf(modules: Modules, shape: ModuleShape, at: Point): string {
   return parts.join('');
 }
 
-/** Corners that no neighbour touches are round. */
+/** Returns the radii of a rounded module: corners without a dark neighbor are round. */
 function freeCorners(dark: (x: number, y: number) => boolean, x: number, y: number): Corners {
   const [up, right, down, left] = [dark(x, y - 1), dark(x + 1, y), dark(x, y + 1), dark(x - 1, y)];
   const round = (one: boolean, other: boolean) => (one || other ? 0 : 0.5);
   return [round(up, left), round(up, right), round(down, right), round(down, left)];
 }
 
-// Eyes.
+// Eyes: the finder patterns.
 
-/** The radius of a rounded frame and ball, 7 and 3 modules wide: tests/system/qr/table.md, "Styles". */
+/**
+ * The radius of a rounded frame and ball, 7 and 3 modules wide: tests/system/qr/table.md, "Styles".
+ */
 const ROUNDED = { eyeFrame: 1, eyeBall: 0.5 };
 
 function eyesOf(part: 'eyeFrame' | 'eyeBall', { shape }: EyePart, at: Point, count: number) {
@@ -183,22 +186,22 @@ function radiusOf(shape: BallShape, width: number, rounded: number): number {
 
 // Logo.
 
-interface Place {
+interface Rect {
   x: number;
   y: number;
   width: number;
   height: number;
 }
 
-/** In the middle of the code; its size is a share of the code with its margin. */
-function place(logo: Logo, count: number, around: number): Place {
+/** Centers the logo in the code. Its size is a share of the code with its quiet zone. */
+function place(logo: Logo, count: number, around: number): Rect {
   const width = (logo.width * around) / SIZE;
   const height = (logo.height * around) / SIZE;
   return { x: (count - width) / 2, y: (count - height) / 2, width, height };
 }
 
-/** No module stands half behind the logo. */
-function withoutPlace(modules: Modules, { x, y, width, height }: Place): Modules {
+/** Clears every module that the logo covers, even in part. */
+function excavated(modules: Modules, { x, y, width, height }: Rect): Modules {
   const within = (module: number, start: number, length: number) =>
     module >= Math.floor(start) && module < Math.ceil(start + length);
   return modules.map((row, top) =>
@@ -206,21 +209,22 @@ function withoutPlace(modules: Modules, { x, y, width, height }: Place): Modules
   );
 }
 
-// Frame: an edge around the code, wide below it for the words. Shares of the code with its margin.
+// Frame: an edge around the code and a band below it for the caption, both as shares of the code
+// with its quiet zone.
 
 const EDGE = 0.04;
 const BAND = 0.2;
-/** Of the band's height and of the frame's width, what words may fill. */
-const WORDS = { height: 0.44, width: 0.88 };
+/** Maximum size of the caption: shares of the band's height and the frame's width. */
+const CAPTION_SHARE = { height: 0.44, width: 0.88 };
 
 function frameOf(side: number, around: number): string {
   const edge = around * EDGE;
   return ring([0, 0, side, side, 1.5 * edge], [edge, edge, side - 2 * edge, around, edge / 2]);
 }
 
-function wordsOf({ width, height, rings }: Outline, side: number, around: number): string {
-  const [room, high] = [side * WORDS.width, around * BAND];
-  const scale = Math.min(room / width, (high * WORDS.height) / height);
+function captionOf({ width, height, rings }: Outline, side: number, around: number): string {
+  const [room, high] = [side * CAPTION_SHARE.width, around * BAND];
+  const scale = Math.min(room / width, (high * CAPTION_SHARE.height) / height);
   const left = (side - width * scale) / 2;
   const top = side - high + (high - height * scale) / 2;
   return rings
@@ -233,18 +237,18 @@ function wordsOf({ width, height, rings }: Outline, side: number, around: number
 
 // Paths.
 
-/** Radii, clockwise from the upper left. */
+/** Corner radii, clockwise from the upper left. */
 type Corners = readonly [number, number, number, number];
 type Box = readonly [x: number, y: number, width: number, height: number, radius: number];
 
-/** How far the handles of a curve reach that stands for a quarter of a circle. */
-const HANDLE = 0.5523;
+/** Handle length of a cubic Bézier curve that approximates a quarter circle of radius 1. */
+const KAPPA = 0.5523;
 
-/** Coordinates are exact to a hundredth of a pixel at 3200. */
+/** Rounds to 1/1000 of a module: off by less than a tenth of a pixel in a PNG of 3200 pixels. */
 const rounded = (value: number) => Math.round(value * 1_000) / 1_000;
 const pair = (x: number, y: number) => `${rounded(x)} ${rounded(y)}`;
 
-/** What lies between two boxes: the inner one turns the other way, and so is no part of it. */
+/** Returns the area between two boxes. The inner one is wound in reverse, so it is a hole. */
 function ring(outer: Box, inner: Box): string {
   return box(...outer) + box(...inner, true);
 }
@@ -260,7 +264,7 @@ function box(
   const [tl, tr, br, bl] =
     typeof radius === 'number' ? ([radius, radius, radius, radius] as const) : radius;
   const [right, bottom] = [x + width, y + height];
-  // Of each corner: the point itself, and where its curve begins and ends.
+  // For each corner: the point itself, and where its curve begins and ends.
   const corners: [Point, Point, Point][] = [
     [
       [right, y],
@@ -300,5 +304,5 @@ function box(
 }
 
 function toward([x, y]: Point, [toX, toY]: Point): string {
-  return pair(x + (toX - x) * HANDLE, y + (toY - y) * HANDLE);
+  return pair(x + (toX - x) * KAPPA, y + (toY - y) * KAPPA);
 }

@@ -11,22 +11,25 @@ import {
 } from './distort';
 import { readGrey, readPixels } from './pixels';
 
-/** How much a code bears: it is read again in its own picture as a camera may come to see it. */
+/** Measures the scan margin of a code: reads it again under simulated print and camera defects. */
 
 export type Distortion = 'smaller' | 'spread' | 'worn' | 'askew' | 'blurred' | 'noisy' | 'glaring';
 
-/** What was read in a picture, and the first distortion in which that was lost. */
-export interface Measured {
+/**
+ * The text read in a picture, null if it is unreadable, and the first distortion under which the
+ * text could not be read, null if there is none.
+ */
+export interface Measurement {
   text: string | null;
   lost: Distortion | null;
 }
 
 /**
- * Those that tell most stand first, so that a verdict is soon settled. Each is more than the cameras
- * of tests/system/qr do to a code: other decoders bear less than this one. What of their needs no picture
- * tells, verdict.ts asks of the design.
+ * The distortions, the most selective first, so that a weak code is found early. Each is stronger
+ * than what the cameras of tests/system/qr do to a code, because other decoders tolerate less than
+ * this one. verdict.ts checks the requirements of other decoders that no picture shows.
  */
-const trials: readonly (readonly [Distortion, (picture: Grey) => Grey])[] = [
+const distortions: readonly (readonly [Distortion, (picture: Grey) => Grey])[] = [
   ['worn', (picture) => worn(picture, 2)],
   ['noisy', (picture) => noisy(picture, 30)],
   ['blurred', (picture) => blurred(picture, 9)],
@@ -36,15 +39,15 @@ const trials: readonly (readonly [Distortion, (picture: Grey) => Grey])[] = [
   ['askew', (picture) => askew(picture, 12, 0.06)],
 ];
 
-/** Milliseconds that the picture itself may be tried for. */
-const LIMIT = 1_500;
+/** Time limit for decoding the undistorted picture. */
+const TIME_LIMIT_MS = 1_500;
 
-/** Measures a square picture (RGBA), a reading a step, so that it can be left in between. */
-export function* measure(pixels: Uint8ClampedArray, side: number): Generator<void, Measured> {
-  const text = readPixels(pixels, side, LIMIT);
+/** Measures a square RGBA picture. Yields between readings, so that the caller can stop early. */
+export function* measure(pixels: Uint8ClampedArray, side: number): Generator<void, Measurement> {
+  const text = readPixels(pixels, side, TIME_LIMIT_MS);
   if (text === null) return { text, lost: null };
   const picture = greyOf(pixels, side);
-  for (const [lost, distorted] of trials) {
+  for (const [lost, distorted] of distortions) {
     yield;
     if (readGrey(distorted(picture)) !== text) return { text, lost };
   }

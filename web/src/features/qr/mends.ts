@@ -4,24 +4,27 @@ import { fixes } from './messages';
 import { marginOf, PLAIN, type Style } from './style';
 import { levels } from './symbol';
 
-/** A design that may bear more than the one it comes of. */
-export interface Better {
-  /** What is done to it. */
+/** A changed design that may scan better than the original. */
+export interface Improvement {
+  /** The change, as the page describes it. */
   words: string;
   design: Design;
 }
 
-/** Of its width and height, what stays of a logo that is made smaller. */
-const SMALLER = 0.7;
+/** Scale of the width and height of a logo that is made smaller. */
+const LOGO_SCALE = 0.7;
 
-/** What may mend a design, the least of it first. Each text fits; none is what it was. */
-export function betterDesigns(design: Design): Better[] {
+/**
+ * Returns designs that may scan better, the smallest change first. Each differs from the original,
+ * and its text fits.
+ */
+export function betterDesigns(design: Design): Improvement[] {
   const { style, logo } = design;
-  const styled = (words: string, part: Partial<Style>): Better => ({
+  const styled = (words: string, part: Partial<Style>): Improvement => ({
     words,
     design: { ...design, style: { ...style, ...part } },
   });
-  const better: Better[] = [];
+  const better: Improvement[] = [];
   const { level } = symbolOf(design);
   for (const higher of levels.slice(levels.indexOf(level) + 1)) {
     better.push(styled(fixes.errorCorrection, { level: higher }));
@@ -45,7 +48,7 @@ export function betterDesigns(design: Design): Better[] {
 }
 
 function shrunk({ src, width, height }: Logo): Logo {
-  return { src, width: width * SMALLER, height: height * SMALLER };
+  return { src, width: width * LOGO_SCALE, height: height * LOGO_SCALE };
 }
 
 function isSame(one: Design, other: Design): boolean {

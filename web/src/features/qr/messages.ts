@@ -1,4 +1,4 @@
-/** Texts of the QR page and its generator; those of 'More options' load with these. */
+/** Texts of the QR page and its generator. Those of 'More options' load with its code. */
 import { formatNumber, plural } from '../../lib/format';
 import type { Fault, Verdict } from './verdict';
 
@@ -76,7 +76,7 @@ export const messages = {
     `Uses a scan code: ${size(modules)} modules, with error correction ${level ?? ''} instead of ${before ?? ''}.`,
 };
 
-/** The verdict below the code. */
+/** Verdicts below the code. */
 export const verdicts: Record<Verdict, string> = {
   well: 'Scans well',
   care: 'Hard to scan',
@@ -88,7 +88,7 @@ export const verdicts: Record<Verdict, string> = {
   checking: 'Checking the code',
 };
 
-/** The toast after a download of a code with a fault. */
+/** Toasts after the download of a code with a fault. */
 export const saved: Record<Fault, string> = {
   inverted: 'Saved, but it may not scan: light code on a dark background',
   close: 'Saved, but it may not scan: the colors are too similar',
@@ -98,7 +98,7 @@ export const saved: Record<Fault, string> = {
   checking: 'Saved without a check: the decoder is still loading',
 };
 
-/** What makes a code easier to scan. */
+/** Changes that make a code easier to scan. */
 export const fixes = {
   errorCorrection: 'Increase error correction',
   automaticErrorCorrection: 'Use automatic error correction',

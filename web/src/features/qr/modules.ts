@@ -13,13 +13,14 @@ const correction: Record<Level, qrcodegen.QrCode.Ecc> = {
   H: QrCode.Ecc.HIGH,
 };
 
-/** The number of UTF-8 among the Extended Channel Interpretations. */
+/** The ECI assignment number of UTF-8. */
 const UTF_8 = 26;
 
 /**
- * Returns the modules of a text's symbol. Of ASCII text it is the symbol that qrcode.react draws,
- * masks included: both use the same generator, and qrcode.react exports neither its modules nor
- * designators. Throws where the text does not fit.
+ * Returns the modules of the symbol of a text. Throws if the text does not fit.
+ *
+ * For ASCII text, it is the symbol that qrcode.react draws, including the data mask: both use the
+ * same generator. qrcode.react exports neither its modules nor ECI designators.
  */
 export function modulesOf(text: string, { level, raised, leastVersion }: QrSymbol): Modules {
   const segments = QrSegment.makeSegments(text);

@@ -1,28 +1,28 @@
 import { contours } from 'd3-contour';
 
-/** The outline of a line of text, in units of its own. */
+/** The outline of a line of text, in arbitrary units. */
 export interface Outline {
   width: number;
   height: number;
-  /** Closed polygons; what lies in one inside another is a hole, and turns the other way. */
+  /** Closed polygons. One inside another is a hole, with the opposite winding direction. */
   rings: (readonly [number, number])[][];
 }
 
-/** Pixels of the letters that are traced. */
-const TRACED = 120;
-/** Pixels that a point may lie beside the line between its neighbours and yet be left out. */
+/** Font size in pixels at which the text is traced. */
+const FONT_PIXELS = 120;
+/** Maximum distance in pixels between a removed point and the simplified line. */
 const TOLERANCE = 0.15;
-/** The height of capitals, and of the line they stand on: shares of the size. */
-const CAPITALS = 0.7;
-const BASE = 1.4;
-/** Of 255, from where on a pixel is ink. */
-const INK = 127.5;
+/** Cap height, and distance of the baseline from the top, as shares of the font size. */
+const CAP_HEIGHT = 0.7;
+const BASELINE = 1.4;
+/** Alpha, of 255, from which a pixel counts as ink. */
+const MIN_ALPHA = 127.5;
 
 let latest: { text: string; outline: Outline } | undefined;
 
 /**
- * The letters of a text as polygons. They come from the browser, which knows every script, and so
- * the words look the same in every file, whatever fonts are where it is opened.
+ * Returns a text as polygons, traced from what the browser draws. So every script works, and the
+ * text looks the same in every file, whatever fonts are installed where it is opened.
  */
 export function outlineOf(text: string): Outline {
   if (latest?.text !== text) latest = { text, outline: trace(text) };
@@ -30,10 +30,10 @@ export function outlineOf(text: string): Outline {
 }
 
 /**
- * Waits for the letters of the page's own face; with others where it does not come. Of the others,
- * a browser has some and refuses the rest.
+ * Waits for the page's own font, the first of the family list. If it does not load, the text is
+ * traced in a fallback font. Those are not loaded: the browser has them or rejects them.
  */
-export async function loadLetters(): Promise<void> {
+export async function loadFont(): Promise<void> {
   const [own = font()] = font().split(',');
   try {
     await document.fonts.load(own);
@@ -44,47 +44,47 @@ export async function loadLetters(): Promise<void> {
 
 function font(): string {
   const { fontFamily } = getComputedStyle(document.body);
-  return `700 ${TRACED}px ${fontFamily}`;
+  return `700 ${FONT_PIXELS}px ${fontFamily}`;
 }
 
 function trace(text: string): Outline {
   const pen = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
   if (!pen) throw new Error('Nothing can be drawn');
   pen.font = font();
-  const width = Math.ceil(pen.measureText(text).width) + TRACED;
-  const height = 2 * TRACED;
+  const width = Math.ceil(pen.measureText(text).width) + FONT_PIXELS;
+  const height = 2 * FONT_PIXELS;
   pen.canvas.width = width;
   pen.canvas.height = height;
-  // The size took the font away.
+  // Setting the size of a canvas resets its font.
   pen.font = font();
   pen.textBaseline = 'alphabetic';
-  pen.fillText(text, TRACED / 2, BASE * TRACED);
+  pen.fillText(text, FONT_PIXELS / 2, BASELINE * FONT_PIXELS);
   const { data } = pen.getImageData(0, 0, width, height);
   const alpha = Float32Array.from({ length: width * height }, (_, at) => data[4 * at + 3] ?? 0);
-  const shapes = contours().size([width, height]).contour(Array.from(alpha), INK).coordinates;
+  const shapes = contours().size([width, height]).contour(Array.from(alpha), MIN_ALPHA).coordinates;
   const rings = shapes
     .flat()
     .map((points) => simplify(points.map(([x = 0, y = 0]) => [x, y] as const)));
   return cropped(rings);
 }
 
-/** In a box as wide as the text, and as high as capitals: what hangs below it changes nothing. */
+/** Crops to the width of the text and the cap height. Descenders do not change the box. */
 function cropped(rings: Outline['rings']): Outline {
   const xs = rings.flatMap((ring) => ring.map(([x]) => x));
   const left = xs.reduce((one, other) => Math.min(one, other), Infinity);
   const right = xs.reduce((one, other) => Math.max(one, other), -Infinity);
   return {
     width: Math.max(1, right - left),
-    height: CAPITALS * TRACED,
+    height: CAP_HEIGHT * FONT_PIXELS,
     rings: rings.map((ring) =>
-      ring.map(([x, y]) => [x - left, y - (BASE - CAPITALS) * TRACED] as const),
+      ring.map(([x, y]) => [x - left, y - (BASELINE - CAP_HEIGHT) * FONT_PIXELS] as const),
     ),
   };
 }
 
 type Points = Outline['rings'][number];
 
-/** Douglas and Peucker's: leaves out points that hardly change a line. */
+/** Removes points that hardly change a line (Douglas-Peucker algorithm). */
 function simplify(points: Points): Points {
   const kept = new Set([0, points.length - 1]);
   const spans: [number, number][] = [[0, points.length - 1]];
@@ -104,7 +104,7 @@ function simplify(points: Points): Points {
   return points.filter((_, at) => kept.has(at));
 }
 
-/** Of a point from the line between two others, or from the one where both are the same. */
+/** Returns the distance of a point from the line through two others, or from both if equal. */
 function distanceFrom(points: Points, first: number, last: number, at: number): number {
   const [[x1, y1], [x2, y2], [x, y]] = [first, last, at].map((one) => points[one] ?? [0, 0]) as [
     [number, number],

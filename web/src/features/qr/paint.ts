@@ -1,9 +1,9 @@
 import type { Drawing, Fill } from './drawing';
 
-/** Anything with pixels: a canvas of the page, or one of a worker. */
+/** The context of a canvas on the page or in a worker. */
 type Pen = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
-/** Paints a drawing over a square of so many pixels. Without its image, a logo's place stays free. */
+/** Paints a drawing on a square of `size` pixels. Without `image`, the logo's area stays empty. */
 export function paint(
   pen: Pen,
   size: number,

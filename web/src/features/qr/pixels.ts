@@ -1,11 +1,11 @@
 import decodeQR from 'qr/decode.js';
 import type { Grey } from './distort';
 
-// The page writes UTF-8, and a mark of byte order is a character like any other.
+// The page writes UTF-8. A byte order mark is part of the text.
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 const textDecoder = (bytes: Uint8Array) => utf8.decode(bytes);
 
-/** What stands in a square picture (RGBA), or null; a hard one is tried for `limit` milliseconds. */
+/** Decodes a square RGBA picture within `limit` milliseconds; null if nothing can be read. */
 export function readPixels(pixels: Uint8ClampedArray, side: number, limit: number): string | null {
   try {
     return decodeQR({ data: pixels, width: side, height: side }, { timeLimit: limit, textDecoder });
@@ -14,10 +14,10 @@ export function readPixels(pixels: Uint8ClampedArray, side: number, limit: numbe
   }
 }
 
-/** The same of a picture in shades of grey, which is what a decoder makes of any other first. */
+/** Decodes a grayscale picture, to which decoders convert any other one; null if it fails. */
 export function readGrey({ shades, side }: Grey): string | null {
   try {
-    // The plane of brightness is all of I420 that it looks at.
+    // The decoder uses only the luma plane of I420.
     const picture = { data: shades, width: side, height: side };
     return decodeQR(picture, { format: 'I420', textDecoder });
   } catch {

@@ -1,47 +1,49 @@
 import { messages } from './messages';
 
-/** Millimetres along a side of a print: from what a phone can just read to a poster. */
-const LEAST_WIDTH = 10;
-const MOST_WIDTH = 1_000;
+/** Bounds of the print width: from the smallest that a phone can read to a poster. */
+const MIN_WIDTH_MM = 10;
+const MAX_WIDTH_MM = 1_000;
 
-/** Thousands as `formatNumber` parts them: '1,000'. Any other comma is a decimal one. */
-const GROUPED = /^\d{1,3}(?:,\d{3})+(?=$|\.)/;
+/** Thousands separators as `formatNumber` writes them: '1,000'. Other commas are decimal. */
+const THOUSANDS = /^\d{1,3}(?:,\d{3})+(?=$|\.)/;
 
-/** What is said of a width that is none, or out of bounds. */
-export const WIDTH_FAULT = messages.badWidth(LEAST_WIDTH, MOST_WIDTH);
+/** The error message for a width that is not a number or out of bounds. */
+export const WIDTH_FAULT = messages.badWidth(MIN_WIDTH_MM, MAX_WIDTH_MM);
 
-/** What a person finds in the field of the width. */
-export const FIRST_WIDTH = '50';
+/** Initial value of the width field, in millimeters. */
+export const DEFAULT_WIDTH = '50';
 
-/** The millimetres of a width as people write them; null of what is none, or out of bounds. */
+/** Parses a width in millimeters. Returns null if it is not a number or out of bounds. */
 export function millimetresOf(text: string): number | null {
-  const given = text.trim().replace(GROUPED, (whole) => whole.replaceAll(',', ''));
+  const given = text.trim().replace(THOUSANDS, (whole) => whole.replaceAll(',', ''));
   const millimetres = given === '' ? Number.NaN : Number(given.replace(',', '.'));
-  return millimetres >= LEAST_WIDTH && millimetres <= MOST_WIDTH ? millimetres : null;
+  return millimetres >= MIN_WIDTH_MM && millimetres <= MAX_WIDTH_MM ? millimetres : null;
 }
 
 /**
- * Pixels of a module from which three decoders read every photo that was measured, the best of them
- * from 2 on: tests/system/qr/margin.md, "Distance".
+ * Pixels per module from which three decoders read every photo that was measured; the best of them
+ * needs 2: tests/system/qr/margin.md, "Distance".
  */
-const PIXELS = 3.5;
+const PIXELS_PER_MODULE = 3.5;
 
-/** Pixels along the longer side of the frames that scanners look at: 1280 x 720 is what ML Kit asks for. */
-const FRAME = 1_280;
+/** Pixels along the longer side of a scanner's camera frame: ML Kit requests 1280 x 720. */
+const FRAME_PIXELS = 1_280;
 
-/** The main camera of a phone sees as a lens of 26 mm does on a film 36 mm wide. */
+/** Focal length by sensor width of a phone's main camera: a 26 mm lens on film 36 mm wide. */
 const LENS = 26 / 36;
 
 /**
- * Millimetres from which a phone reads a print of a code with so many modules along its side. A
- * thing as wide as w, from a distance of d, takes FRAME * LENS * w / d pixels of a frame (a pinhole
- * camera); the distance is the one at which PIXELS are left for a module.
+ * Returns the maximum distance, in millimeters, from which a phone scans a print. `side` is in
+ * modules and includes the quiet zone and the frame.
+ *
+ * An object of width w at distance d covers FRAME_PIXELS * LENS * w / d pixels of a frame (pinhole
+ * camera). At the returned distance a module covers PIXELS_PER_MODULE.
  */
 export function reachOf(millimetres: number, side: number): number {
-  return (millimetres * FRAME * LENS) / (side * PIXELS);
+  return (millimetres * FRAME_PIXELS * LENS) / (side * PIXELS_PER_MODULE);
 }
 
-/** The same as a person would say it, rounded down. */
+/** Returns a sentence with the scan distance, rounded down to 1 cm, or to 10 cm from 1 m on. */
 export function reachWords(millimetres: number, side: number): string {
   const centimetres = Math.floor(reachOf(millimetres, side) / 10);
   const reach =

@@ -1,4 +1,4 @@
-/** The symbol of "1", row by row, a bit a module. */
+/** The symbol of "1": one number per row, one bit per module. */
 const ROWS = [
   0x1fc07f, 0x105241, 0x17465d, 0x174a5d, 0x175d5d, 0x104141, 0x1fd57f, 0x000300, 0x154612,
   0x0b1046, 0x06d511, 0x192046, 0x016557, 0x0016aa, 0x1fc2ef, 0x104bba, 0x1752ed, 0x174c46,
@@ -11,8 +11,8 @@ const FRAME = 30;
 export const REHEARSED = ROWS.length * MODULE + 2 * FRAME;
 
 /**
- * A picture (RGBA) of a code that bears everything: what a worker has measured once, with nobody
- * waiting, it measures three times as fast.
+ * Returns an RGBA picture of a code that passes every distortion, to warm up the worker: after a
+ * complete measurement, the next one is three times as fast.
  */
 export function rehearsed(): Uint8ClampedArray {
   const pixels = new Uint8ClampedArray(REHEARSED * REHEARSED * 4).fill(255);

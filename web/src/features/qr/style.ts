@@ -10,25 +10,25 @@ export type FrameShape = (typeof frameShapes)[number];
 export type BallShape = (typeof ballShapes)[number];
 export type GradientKind = (typeof gradientKinds)[number];
 
-/** The frame or the ball of the three eyes. */
+/** The style of the frame or the ball of the three eyes (finder patterns). */
 export interface EyePart<Shape extends BallShape = BallShape> {
   shape: Shape;
-  /** As the modules' where it is null. */
+  /** Null for the color of the modules. */
   color: string | null;
 }
 
-/** How a code looks, whatever it says. Colours are #rrggbb. */
+/** The appearance of a code, regardless of its content. Colors are #rrggbb. */
 export interface Style {
   foreground: string;
   background: string;
-  /** What the foreground turns into. */
+  /** The gradient from the foreground to a second color; null for none. */
   second: { kind: GradientKind; color: string } | null;
   modules: ModuleShape;
   eyeFrame: EyePart<FrameShape>;
   eyeBall: EyePart;
-  /** The words in a frame around the code; null for no frame. */
+  /** The text in a frame around the code; null for no frame. */
   caption: string | null;
-  /** Automatic where it is null. */
+  /** The error correction level; null selects it automatically. */
   level: Level | null;
   quietZone: boolean;
 }
@@ -36,7 +36,7 @@ export interface Style {
 export const BLACK = '#000000';
 export const WHITE = '#ffffff';
 
-/** What the page begins with. */
+/** The initial style. */
 export const PLAIN: Style = {
   foreground: BLACK,
   background: WHITE,
@@ -49,18 +49,18 @@ export const PLAIN: Style = {
   quietZone: false,
 };
 
-/** Code points of the words in a frame, at most. */
-export const LONGEST_CAPTION = 30;
+/** Maximum length of a caption in code points. */
+export const MAX_CAPTION_LENGTH = 30;
 
-/** Modules around a code that must be told from what is around it. */
+/** Width of the quiet zone in modules. */
 const QUIET_ZONE = 4;
 
-/** Modules of background around the code. A frame is dark, so that a code in one needs them. */
+/** Returns the modules of background around the code. A frame is dark, so it needs a quiet zone. */
 export function marginOf({ background, caption, quietZone }: Style): number {
   return quietZone || background !== WHITE || caption !== null ? QUIET_ZONE : 0;
 }
 
-/** Whether it is squares of one colour and nothing more: all that the plain canvas can draw. */
+/** Returns whether the style has only squares in one color, which is all that QrCanvas draws. */
 export function isPlainDrawing({ second, modules, eyeFrame, eyeBall, caption }: Style): boolean {
   const plainEye = ({ shape, color }: EyePart) => shape === 'square' && color === null;
   return (
@@ -72,7 +72,7 @@ export function isPlainDrawing({ second, modules, eyeFrame, eyeBall, caption }: 
   );
 }
 
-/** All that is drawn on the background and has to be told from it. */
+/** Returns the colors that are drawn on the background and must contrast with it. */
 export function inksOf({ foreground, second, eyeFrame, eyeBall }: Style): string[] {
   const inks = [foreground, second?.color, eyeFrame.color, eyeBall.color];
   return inks.filter((ink) => typeof ink === 'string');

@@ -1,6 +1,6 @@
 import { type Drawing, type Gradient, SIZE } from './drawing';
 
-/** A drawing as one file of vectors, its logo inside. All that is written into it is ours. */
+/** Writes a drawing as an SVG with its logo embedded. It contains no user input to escape. */
 export function svgOf({ side, background, shapes, logo }: Drawing): string {
   const gradients: string[] = [];
   const paint = (fill: string | Gradient) => {

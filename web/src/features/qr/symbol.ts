@@ -1,24 +1,25 @@
-/** Which symbol a text becomes: its level, its version, and what room is left in the largest. */
+/** The QR symbol of a text: error correction level, minimum version, size and capacity. */
+
 export const levels = ['L', 'M', 'Q', 'H'] as const;
 export type Level = (typeof levels)[number];
 
-type Mode = 'digits' | 'capitals' | 'bytes';
+type Mode = 'numeric' | 'alphanumeric' | 'byte';
 
-/** How many characters share how many bits of data. */
+/** Characters that are encoded together, and the data bits they take. */
 const packing: Record<Mode, { characters: number; bits: number }> = {
-  digits: { characters: 3, bits: 10 },
-  capitals: { characters: 2, bits: 11 },
-  bytes: { characters: 1, bits: 8 },
+  numeric: { characters: 3, bits: 10 },
+  alphanumeric: { characters: 2, bits: 11 },
+  byte: { characters: 1, bits: 8 },
 };
 
-/** Bits of a segment's mode indicator. */
+/** Bits of the mode indicator of a segment. */
 const MODE_BITS = 4;
 
-/** Bits of the designator that names UTF-8: the mode indicator and the number 26 in a byte. */
+/** Bits of the ECI header for UTF-8: the mode indicator, and assignment number 26 in one byte. */
 const ECI_BITS = MODE_BITS + 8;
 
-/** Bytes of data in the symbols of version 1 to 40. */
-const dataBytes: Record<Level, number[]> = {
+/** Data codewords (bytes) of a symbol, for versions 1 to 40. */
+const dataCodewords: Record<Level, number[]> = {
   L: [
     19, 34, 55, 80, 108, 136, 156, 194, 232, 274, 324, 370, 428, 461, 523, 589, 647, 721, 795, 861,
     932, 1006, 1094, 1174, 1276, 1370, 1468, 1531, 1631, 1735, 1843, 1955, 2071, 2191, 2306, 2434,
@@ -41,39 +42,43 @@ const dataBytes: Record<Level, number[]> = {
   ],
 };
 
-/** Bits of the character count in versions up to 9, up to 26, and above. */
-const lengthBits: Record<Mode, [number, number, number]> = {
-  digits: [10, 12, 14],
-  capitals: [9, 11, 13],
-  bytes: [8, 16, 16],
+/** Bits of the character count indicator in versions 1 to 9, 10 to 26 and 27 to 40. */
+const countIndicatorBits: Record<Mode, [number, number, number]> = {
+  numeric: [10, 12, 14],
+  alphanumeric: [9, 11, 13],
+  byte: [8, 16, 16],
 };
 
-/** Below this version, 100 x 100 pixels hide more than level H mends: tests/system/qr/table.md, "Logos". */
-const LEAST_VERSION_WITH_LOGO = 3;
+/**
+ * In smaller versions, a logo of 100 x 100 pixels hides more than level H can correct:
+ * tests/system/qr/table.md, "Logos".
+ */
+const MIN_VERSION_WITH_LOGO = 3;
 
 export interface QrSymbol {
   level: Level;
-  /** Whether a higher level is taken where the symbol does not grow by it. */
+  /** Whether the encoder raises the level as far as the version stays the same. */
   raised: boolean;
   leastVersion: number;
-  /** Modules along a side; null where the text does not fit. */
+  /** Modules along a side; null if the text does not fit. */
   modules: number | null;
+  /** Length of the text, in `unit`. */
   used: number;
+  /** Capacity of version 40 at this level, in `unit`. */
   capacity: number;
-  /** What used and capacity count. */
   unit: 'characters' | 'bytes';
 }
 
 /**
- * A logo hides modules, so a code that carries one corrects as many errors as there is a level for.
- * `chosen` is a person's level; null leaves it to the text and the logo.
+ * Returns the symbol for a text. `chosen` is the level that the user chose; null selects it
+ * automatically: H with a logo, which hides modules, otherwise L or higher.
  */
 export function symbolFor(text: string, hasLogo: boolean, chosen: Level | null = null): QrSymbol {
   const level = chosen ?? (hasLogo ? 'H' : 'L');
-  const leastVersion = hasLogo ? LEAST_VERSION_WITH_LOGO : 1;
+  const leastVersion = hasLogo ? MIN_VERSION_WITH_LOGO : 1;
   const mode = modeOf(text);
   const eciBits = needsEci(text) ? ECI_BITS : 0;
-  const used = mode === 'bytes' ? new TextEncoder().encode(text).length : text.length;
+  const used = mode === 'byte' ? new TextEncoder().encode(text).length : text.length;
   const room = capacities(level, mode, eciBits);
   const smallest = room.findIndex((characters) => used <= characters) + 1;
   return {
@@ -83,40 +88,40 @@ export function symbolFor(text: string, hasLogo: boolean, chosen: Level | null =
     modules: smallest === 0 ? null : 17 + 4 * Math.max(smallest, leastVersion),
     used,
     capacity: room.at(-1) ?? 0,
-    unit: mode === 'bytes' ? 'bytes' : 'characters',
+    unit: mode === 'byte' ? 'bytes' : 'characters',
   };
 }
 
 /**
- * Whether a symbol names its character encoding (ECI 26, UTF-8). Without that, readers guess: ZBar
- * takes UTF-8 bytes for Big5 or Shift JIS. ASCII is the same in every encoding, and some readers
- * print the designator, so that ASCII text has none.
+ * Returns whether the symbol must declare its character encoding (ECI 26, UTF-8).
+ *
+ * Without the declaration, readers guess: ZBar takes UTF-8 bytes for Big5 or Shift JIS. ASCII text
+ * has none, because it is the same in every encoding and some readers print the designator.
  */
 export function needsEci(text: string): boolean {
   return /[^\p{ASCII}]/u.test(text);
 }
 
 function modeOf(text: string): Mode {
-  if (/^[0-9]*$/.test(text)) return 'digits';
-  return /^[A-Z0-9 $%*+./:-]*$/.test(text) ? 'capitals' : 'bytes';
+  if (/^[0-9]*$/.test(text)) return 'numeric';
+  return /^[A-Z0-9 $%*+./:-]*$/.test(text) ? 'alphanumeric' : 'byte';
 }
 
-/** Characters that fit in one segment, by version from 1 to 40. */
+/** Returns the characters (bytes in byte mode) that fit in one segment, for versions 1 to 40. */
 function capacities(level: Level, mode: Mode, eciBits: number): number[] {
   const { characters, bits } = packing[mode];
-  return dataBytes[level].map((bytes, index) => {
-    const countBits = lengthBits[mode][index < 9 ? 0 : index < 26 ? 1 : 2];
+  return dataCodewords[level].map((bytes, index) => {
+    const countBits = countIndicatorBits[mode][index < 9 ? 0 : index < 26 ? 1 : 2];
     const dataBits = bytes * 8 - eciBits - MODE_BITS - countBits;
     return Math.floor((dataBits * characters) / bits);
   });
 }
 
-/** Whether there is nothing to encode. */
 export function isBlank(text: string): boolean {
   return text.trim() === '';
 }
 
-/** Half a character (a lone surrogate) cannot be encoded; it becomes the sign for what is missing. */
+/** Replaces lone surrogates, which UTF-8 cannot encode, with U+FFFD. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
 }

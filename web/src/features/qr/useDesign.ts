@@ -8,13 +8,13 @@ import { isBlank, symbolFor, wellFormed } from './symbol';
 import { useLogo } from './useLogo';
 import { useSettled } from './useSettled';
 
-/** What a person has chosen: text, style and logo. */
+/** What the user has chosen: text, style and logo. */
 export type Choices = ReturnType<typeof useDesign>;
 
-/** The state of what a code is made of, and the design that is drawn of it. */
+/** Holds the text, the style and the logo, and derives the design that is drawn. */
 export function useDesign(initialText: string) {
   const [text, setText] = useState(initialText);
-  /** What the form that wrote the text says while it is not whole; null for text of a person. */
+  /** Messages of the form that wrote the text, for while it is incomplete; null for typed text. */
   const [form, setForm] = useState<FormWords | null>(null);
   const [style, setStyle] = useState(PLAIN);
   const logo = useLogo();
@@ -23,7 +23,7 @@ export function useDesign(initialText: string) {
   const [linkOfVisit] = useState(initialText);
   const scan = useScanCode(linkOfVisit);
   const [taken, setTaken] = useState('');
-  // It replaces the short URL once, where the field still has that.
+  // The scan code replaces the short URL once, if the field still contains that.
   if (scan.state === 'made' && taken !== scan.url) {
     setTaken(scan.url);
     if (text === scan.short) setText(scan.url);
@@ -54,13 +54,13 @@ export function useDesign(initialText: string) {
     setStyle,
     change: (part: Partial<Style>) => setStyle((before) => ({ ...before, ...part })),
     logo,
-    /** The symbol of what is typed. */
+    /** The symbol of the typed text. */
     typed,
-    /** What is drawn. A long text follows what is typed after a pause, or at once by `settle`. */
+    /** What is drawn. A long text is updated after a pause in typing, or at once by `settle`. */
     design,
     symbol,
     settle,
-    /** What would be drawn without a pause. */
+    /** Returns the design with the typed text, without the pause. */
     latest: (): Design => ({ ...design, text: wellFormed(whole) }),
     blank: isBlank(content),
     tooLong: typed.modules === null || symbol.modules === null,

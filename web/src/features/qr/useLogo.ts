@@ -3,29 +3,29 @@ import { showToast } from '../../components/toast';
 import type { Logo } from './drawing';
 import { messages } from './messages';
 
-/** Drawn in the center, fitted into a square of this many pixels. */
+/** Pixels along a side of the square that the logo is fitted into. */
 const LOGO_SIZE = 100;
 
-/** Kept with as many pixels along its longer side, sharp in print too. */
-const KEPT = 512;
+/** Pixels along the longer side of the stored image, enough for sharp prints. */
+const MAX_PIXELS = 512;
 
 /** 0: none, 1: loading, 2: loaded. */
 export type LogoState = { step: 0 } | { step: 1 } | { step: 2; logo: Logo };
 
-/** Says in the page's words why a picture cannot be a logo. */
+/** An error whose message tells the user why an image cannot be a logo. */
 class LogoError extends Error {}
 
 interface UseLogo {
   state: LogoState;
   choose: (file: File | null | undefined) => void;
-  /** Sets one that has been loaded before, or none. */
+  /** Sets a logo that is already loaded, or none. */
   set: (logo: Logo | undefined) => void;
 }
 
 export function useLogo(): UseLogo {
   const [state, setState] = useState<LogoState>({ step: 0 });
   const latest = useRef(0);
-  /** What to go back to when the one that is loading is broken. */
+  /** The state to return to if the image that is loading is invalid. */
   const before = useRef<LogoState>(state);
   useEffect(
     () => () => {
@@ -69,8 +69,9 @@ export function useLogo(): UseLogo {
 }
 
 /**
- * The picture is drawn anew: small enough, upright as its EXIF says, and without whatever else was
- * in the file, such as places, scripts and references.
+ * Redraws an image file as a PNG: with at most `MAX_PIXELS` along a side, rotated as EXIF says, and
+ * without metadata such as locations, and without scripts and references. Throws `LogoError` if the
+ * image would leave a hole in the code.
  */
 async function readLogo(file: File): Promise<Logo> {
   const image = new Image();
@@ -79,11 +80,11 @@ async function readLogo(file: File): Promise<Logo> {
   const isSvg = file.type.startsWith('image/svg');
   if (isSvg && !(await hasSize(file))) throw new LogoError(messages.unsizedImage);
   if (!isSvg && !(await isWhole(file))) throw new LogoError(messages.damagedImage);
-  // A drawing without a size of its own fills the square, and any drawing is as sharp as one likes.
-  const width = image.naturalWidth || KEPT;
-  const height = image.naturalHeight || KEPT;
+  // An SVG without intrinsic dimensions fills the square, and any SVG can be enlarged.
+  const width = image.naturalWidth || MAX_PIXELS;
+  const height = image.naturalHeight || MAX_PIXELS;
   const longer = Math.max(width, height);
-  const scale = isSvg ? KEPT / longer : Math.min(1, KEPT / longer);
+  const scale = isSvg ? MAX_PIXELS / longer : Math.min(1, MAX_PIXELS / longer);
   const canvas = document.createElement('canvas');
   canvas.width = Math.max(1, Math.round(width * scale));
   canvas.height = Math.max(1, Math.round(height * scale));
@@ -108,7 +109,7 @@ function readDataUrl(file: File): Promise<string> {
   });
 }
 
-/** Whether a file has all of its picture: an <img> shows a truncated one as far as it goes. */
+/** Returns whether an image is complete: an <img> also accepts a truncated one. */
 async function isWhole(file: File): Promise<boolean> {
   try {
     (await createImageBitmap(file)).close();
@@ -119,14 +120,14 @@ async function isWhole(file: File): Promise<boolean> {
   }
 }
 
-/** The start tag of an SVG's root. */
+/** The start tag of an SVG's root element. */
 const ROOT = /<(?:[\w-]+:)?svg\b(?:[^>"']|"[^"]*"|'[^']*')*>/;
-/** A width or a height in units of length. */
+/** A width or height attribute that is an absolute length, not a percentage. */
 const LENGTH = /\s(width|height)\s*=\s*["']\s*\+?[\d.]+(?:e[+-]?\d+)?\s*(?![\d.\s]|%)/g;
 
 /**
- * Whether an SVG says how large its drawing is. A browser shows one without a size in a part of
- * 300 x 150 pixels. Its text is not parsed: that would report its scripts as violations of the CSP.
+ * Returns whether an SVG declares the size of its drawing. A browser shows an SVG without a size in
+ * an area of 300 x 150 pixels. Does not parse the XML: that would report scripts as CSP violations.
  */
 async function hasSize(file: File): Promise<boolean> {
   const bytes = new Uint8Array(await file.arrayBuffer());
@@ -138,7 +139,7 @@ async function hasSize(file: File): Promise<boolean> {
   return /\sviewBox\s*=/.test(root) || lengths.size === 2;
 }
 
-/** Whether nothing was drawn. */
+/** Returns whether all pixels are transparent. */
 function isEmpty(pen: CanvasRenderingContext2D): boolean {
   const { data } = pen.getImageData(0, 0, pen.canvas.width, pen.canvas.height);
   return data.every((value, at) => at % 4 !== 3 || value === 0);

@@ -1,24 +1,24 @@
 import { useEffect, useEffectEvent, useState } from 'react';
 import { framed, loadDecoder, measurePicture, pictureOf } from './decoder';
 import { type Design, type Drawing, SIZE } from './drawing';
-import { type Better, betterDesigns } from './mends';
+import { betterDesigns, type Improvement } from './mends';
 import { svgOf } from './svg';
 import { judge } from './verdict';
 
 /**
- * What makes a design scan well: the first of a few that a try shows to do so, null where none
- * does, undefined while that is not known. Nothing is tried of one that needs no mending.
+ * Returns the first change that makes a design scan well: null if none does, undefined while that
+ * is not known. Tries the changes of `betterDesigns` in turn, and none unless `needed`.
  */
 export function useMend(
   design: Design,
   needed: boolean,
   draw: (design: Design) => Drawing,
-): Better | null | undefined {
-  const [found, setFound] = useState<{ of: Design; better: Better | null }>();
+): Improvement | null | undefined {
+  const [found, setFound] = useState<{ of: Design; better: Improvement | null }>();
 
   const scansWell = useEffectEvent(async (tried: Design): Promise<boolean | null> => {
     const drawn = { ...tried, size: SIZE };
-    // What a picture cannot better needs none.
+    // If the design itself fails a rule, its picture need not be read.
     if (judge(drawn, { text: tried.text, lost: null }) !== 'well') return false;
     const file = new Blob([svgOf(draw(tried))], { type: 'image/svg+xml' });
     const picture = framed(await pictureOf(file), SIZE);
@@ -32,7 +32,7 @@ export function useMend(
     const search = async () => {
       for (const better of betterDesigns(design)) {
         const well = await scansWell(better.design);
-        // Another design is measured by now, and this one's time is over.
+        // A newer design is being measured.
         if (!current || well === null) return;
         if (well) {
           setFound({ of: design, better });

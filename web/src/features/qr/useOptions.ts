@@ -2,19 +2,19 @@ import { useState } from 'react';
 import { usePart } from '../../lib/usePart';
 import { useIdleLoading } from './useReading';
 
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+/** A bare import(), because the build makes any call chained to it part of the import. */
 const importMore = () => import('./more/more');
 
 const loadMore = async () => {
   const more = await importMore();
-  await more.loadLetters();
+  await more.loadFont();
   return more;
 };
 
-/** The options may be opened when there is no network. */
+/** Preloads what the options need, so that they can be opened without a network. */
 const loadAhead = async () => (await importMore()).loadAhead();
 
-/** What 'More options' opens, loaded when it is opened for the first time. */
+/** Holds the state of 'More options', and loads its code when it is opened for the first time. */
 export function useOptions() {
   const [open, setOpen] = useState<boolean>();
   const more = usePart(loadMore, open !== undefined);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Follows zooming and moving to another screen. */
+/** Returns the device pixel ratio, and updates it on zooming and on another screen. */
 export function usePixelRatio(): number {
   return useSyncExternalStore(subscribe, () => devicePixelRatio || 1);
 }

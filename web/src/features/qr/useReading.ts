@@ -5,13 +5,14 @@ import { framed, loadDecoder, measurePicture } from './decoder';
 import { type Design, SIZE } from './drawing';
 import type { MarginReading } from './verdict';
 
-/** Milliseconds without a change after which the code is read. */
-const CALM = 150;
+/** Time without a change after which the code is read. */
+const DEBOUNCE_MS = 150;
 
 /**
- * What a decoder reads on the canvas, and how much that bears; undefined while it is not known. Only the latest design
- * counts, and a decoder that is still loading is asked about no other one. `again` reads once more,
- * for the logo that came later or the decoder that did not load.
+ * Reads the code on the canvas and measures its scan margin; undefined while that is not known.
+ *
+ * Only the latest design counts, and only that is read once the decoder has loaded. The returned
+ * function repeats the reading, for a logo that loaded later or a decoder that did not load.
  */
 export function useReading(
   canvas: RefObject<HTMLCanvasElement | null>,
@@ -19,10 +20,10 @@ export function useReading(
   empty: boolean,
 ): [MarginReading | undefined, () => void] {
   const [read, setRead] = useState<{ design: Design; reading: MarginReading }>();
-  const [turn, setTurn] = useState(0);
-  const again = useCallback(() => setTurn((count) => count + 1), []);
+  const [attempt, setAttempt] = useState(0);
+  const again = useCallback(() => setAttempt((count) => count + 1), []);
 
-  const look = useEffectEvent(async (decoder: Worker): Promise<MarginReading | null> => {
+  const measureCanvas = useEffectEvent(async (decoder: Worker): Promise<MarginReading | null> => {
     if (!canvas.current) return { text: null, lost: null };
     return measurePicture(decoder, framed(canvas.current, SIZE));
   });
@@ -34,18 +35,18 @@ export function useReading(
       let reading: MarginReading | null = 'unavailable';
       try {
         const decoder = await loadDecoder();
-        if (current) reading = await look(decoder);
+        if (current) reading = await measureCanvas(decoder);
       } catch (error) {
         console.warn('The code was not checked', error);
       }
       if (current && reading) setRead({ design, reading });
     };
-    const timer = setTimeout(() => void check(), CALM);
+    const timer = setTimeout(() => void check(), DEBOUNCE_MS);
     return () => {
       current = false;
       clearTimeout(timer);
     };
-  }, [design, empty, turn]);
+  }, [design, empty, attempt]);
 
   useEffect(() => {
     addEventListener('online', again);
@@ -56,22 +57,22 @@ export function useReading(
 }
 
 /**
- * What is needed later comes while nothing else is to be done: the page then works offline. At last
- * comes what `loadAhead` loads and its answer ends. Nothing comes ahead for those who pay for every
- * byte.
+ * Preloads code while the browser is idle, so that the page then works offline: the toasts, the
+ * decoder, and finally what `loadAhead` loads. Calls the function that `loadAhead` returns on
+ * unmount. Preloads nothing if the browser is set to save data.
  */
 export function useIdleLoading(loadAhead: () => Promise<() => void>): void {
   useEffect(() => {
     if (savesData()) return undefined;
-    const leaving = new AbortController();
-    const isLeft = () => leaving.signal.aborted;
-    const onLeave = (act: () => void) => leaving.signal.addEventListener('abort', act);
+    const unmounting = new AbortController();
+    const isUnmounted = () => unmounting.signal.aborted;
+    const onUnmount = (act: () => void) => unmounting.signal.addEventListener('abort', act);
     const loadOptions = async () => {
-      if (isLeft()) return;
+      if (isUnmounted()) return;
       try {
         const end = await loadAhead();
-        if (isLeft()) end();
-        else onLeave(end);
+        if (isUnmounted()) end();
+        else onUnmount(end);
       } catch (error) {
         console.warn('The options did not load ahead', error);
       }
@@ -83,16 +84,16 @@ export function useIdleLoading(loadAhead: () => Promise<() => void>): void {
       } catch (error) {
         console.warn('There is no decoder here', error);
       }
-      onLeave(whenIdle(() => void loadOptions()));
+      onUnmount(whenIdle(() => void loadOptions()));
     };
-    onLeave(whenIdle(() => void load()));
-    return () => leaving.abort();
+    onUnmount(whenIdle(() => void load()));
+    return () => unmounting.abort();
   }, [loadAhead]);
 }
 
-/** Calls once the browser has nothing else to do; answers what takes that back. */
+/** Calls a function once the browser is idle; returns a function that cancels the call. */
 function whenIdle(act: () => void): () => void {
-  // Not in every browser.
+  // Not every browser has it.
   if (typeof requestIdleCallback === 'undefined') {
     const timer = setTimeout(act, 1_000);
     return () => clearTimeout(timer);

@@ -2,7 +2,7 @@ import { type RefObject, useState } from 'react';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
 import { save } from '../../lib/save';
-import { copyImage, fileName, pngOf, type Wanted } from './download';
+import { copyImage, type FileFormat, fileName, pngOf } from './download';
 import type { Design } from './drawing';
 import { checkFile, makeFile } from './files';
 import { messages, saved } from './messages';
@@ -17,7 +17,7 @@ export const copyWords: Record<Copied, string> = {
   refused: messages.notCopied,
 };
 
-/** Downloads a code and copies its image. `refusals` counts the tries without a code to save. */
+/** Downloads a code and copies its image. `refusals` counts attempts without a valid code. */
 export function useSaving(
   canvas: RefObject<HTMLCanvasElement | null>,
   name: string,
@@ -27,7 +27,7 @@ export function useSaving(
   const [copied, setCopied] = useState<Copied>('idle');
   const [refusals, setRefusals] = useState(0);
 
-  const refused = (): boolean => {
+  const isRefused = (): boolean => {
     if (isBlank(choices.text)) showToast(choices.form?.refused ?? messages.noLink);
     else if (choices.tooLong) showToast(messages.tooLong);
     else return false;
@@ -35,26 +35,26 @@ export function useSaving(
     return true;
   };
 
-  /** Saves a file after its check in any case, and says where it may not scan. */
-  const hand = async (wanted: Wanted, design: Design) => {
+  /** Checks and saves a file. Saves it even if it may not scan, and says so. */
+  const checkAndSave = async (format: FileFormat, design: Design) => {
     if (!canvas.current) return;
-    const made = await makeFile(wanted, design, canvas.current, more);
+    const made = await makeFile(format, design, canvas.current, more);
     const fault = await checkFile(made, design);
-    save(made.file, fileName(name, wanted.ending));
+    save(made.file, fileName(name, format.ending));
     if (fault) showToast(saved[fault]);
   };
 
-  const download = (wanted: Wanted) => {
-    if (refused()) return;
+  const download = (format: FileFormat) => {
+    if (isRefused()) return;
     choices.settle();
-    hand(wanted, choices.latest()).catch((error: unknown) => {
+    checkAndSave(format, choices.latest()).catch((error: unknown) => {
       console.error('The code was not saved', error);
       showToast(messages.notSaved);
     });
   };
 
   const copy = () => {
-    if (refused() || !canvas.current) return;
+    if (isRefused() || !canvas.current) return;
     choices.settle();
     void copyImage(pngOf(canvas.current)).then((done) => {
       const next = done ? 'copied' : 'refused';

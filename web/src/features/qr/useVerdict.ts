@@ -1,7 +1,7 @@
 import type { RefObject } from 'react';
 import { actions } from '../../components/messages';
 import { contrasted, mendStyle } from './colors';
-import type { Wanted } from './download';
+import type { FileFormat } from './download';
 import { type Design, type Drawing, SIZE } from './drawing';
 import { fixes } from './messages';
 import { BLACK, isPlainDrawing, PLAIN, WHITE } from './style';
@@ -11,12 +11,12 @@ import { useReading } from './useReading';
 import type { Mend } from './VerdictLine';
 import { judge, type Verdict } from './verdict';
 
-/** Judges the code on the canvas, and offers what would mend it. `readAgain` reads it once more. */
+/** Returns the verdict on the code on the canvas, and a fix. `readAgain` repeats the check. */
 export function useVerdict(
   canvas: RefObject<HTMLCanvasElement | null>,
   choices: Choices,
   draw: (design: Design) => Drawing,
-  download: (wanted: Wanted) => void,
+  download: (format: FileFormat) => void,
 ) {
   const { design, blank, tooLong, style, setStyle, change } = choices;
   const { logo } = design;

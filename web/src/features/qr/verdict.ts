@@ -1,86 +1,86 @@
 import { brightness, styleFault } from './colors';
 import { type Design, sideOf, symbolOf } from './drawing';
-import type { Distortion, Measured } from './margin';
+import type { Distortion, Measurement } from './margin';
 import { inksOf, type Style } from './style';
 
-/** What a check came to: what was read in the picture, or that the decoder did not load. */
+/** The result of a check: the text, null if unreadable; `unavailable` without a decoder. */
 export type Reading = { text: string | null } | 'unavailable';
 
-/** The same of one that measured the margin, too. */
-export type MarginReading = Measured | 'unavailable';
+/** The result of a check that also measured the scan margin. */
+export type MarginReading = Measurement | 'unavailable';
 
-/** Why a code does not scan, or is not known to. */
+/** Why a code does not scan, or why that is unknown. */
 export type Fault = 'inverted' | 'close' | 'dense' | 'unread' | 'unchecked' | 'checking';
 
-/** `care`: it is read, but not as a camera may come to see it. */
+/** `care`: the code can be read, but with too little margin for bad prints and cameras. */
 export type Verdict = 'well' | 'care' | Fault;
 
 /**
- * Pixels of a module below which the best of three decoders begins to lose photos. The other two
- * lose dense codes sooner: tests/system/qr/table.md, "Density".
+ * Pixels per module below which the best of three decoders begins to fail on photos. The other two
+ * fail on dense codes sooner: tests/system/qr/table.md, "Density".
  */
-const LEAST_PIXELS = 4;
+const MIN_MODULE_PIXELS = 4;
 
 /**
- * What a code needs so that none of three decoders loses it with any of twelve cameras, beyond what
- * the page's own one tells: tests/system/qr/margin.md, "What the rules are worth". They
- * reckon from the eyes where each module lies, and some begin with one limit between dark and light,
- * whatever the lamp does.
+ * Requirements that the page's own decoder does not show. Three decoders read codes that meet them,
+ * and have enough scan margin, with each of twelve cameras: tests/system/qr/margin.md, "What the
+ * rules are worth". They derive the position of each module from the finder patterns, and some
+ * start with one threshold between dark and light, whatever the lighting.
  */
-const ROOMY = {
-  /** Pixels of a module. */
+const REQUIREMENTS = {
+  /** Minimum pixels per module. */
   pixels: 10,
   levelWithLogo: 'H',
-  /** Brightness of the background. */
+  /** Minimum brightness of the background. */
   background: 180,
-  /** Of what the background is brighter than `above`, the share that an ink may have. */
+  /** Maximum brightness of an ink: this share of how far the background exceeds `above`. */
   ink: { above: 120, share: 0.575 },
 };
 
-/** What leaves too little room for a bad print, bad light and a hand that shakes. */
-export type Care = 'modules' | 'level' | 'eyes' | 'colors' | Distortion;
+/** Why a code has too little margin for a bad print, bad light and camera shake. */
+export type CareReason = 'modules' | 'level' | 'eyes' | 'colors' | Distortion;
 
-interface Drawn extends Design {
+interface SizedDesign extends Design {
   /** Pixels along a side. */
   size: number;
 }
 
 /**
- * The first thing that keeps readers off, or null. Without a reading yet it is what can be told
- * without one, or that the check is under way.
+ * Returns the first fault that prevents scanning, or null. Without a reading, checks the design
+ * only, and returns `checking` if it has no fault.
  */
-export function faultOf(drawn: Drawn, reading: Reading | undefined): Fault | null {
+export function faultOf(drawn: SizedDesign, reading: Reading | undefined): Fault | null {
   const fault = styleFault(drawn.style);
   if (fault) return fault;
-  if (pixelsOf(drawn) < LEAST_PIXELS) return 'dense';
+  if (pixelsOf(drawn) < MIN_MODULE_PIXELS) return 'dense';
   if (reading === undefined) return 'checking';
   if (reading === 'unavailable') return 'unchecked';
   return reading.text === drawn.text ? null : 'unread';
 }
 
-/** What leaves too little room, where nothing keeps readers off; null where nothing does. */
-export function careOf(drawn: Drawn, { lost }: Measured): Care | null {
+/** Returns why a code without a fault has too little margin; null if it has enough. */
+export function careOf(drawn: SizedDesign, { lost }: Measurement): CareReason | null {
   const { style } = drawn;
-  if (pixelsOf(drawn) < ROOMY.pixels) return 'modules';
-  if (drawn.logo && symbolOf(drawn).level !== ROOMY.levelWithLogo) return 'level';
+  if (pixelsOf(drawn) < REQUIREMENTS.pixels) return 'modules';
+  if (drawn.logo && symbolOf(drawn).level !== REQUIREMENTS.levelWithLogo) return 'level';
   if (style.eyeFrame.shape !== 'square' || style.eyeBall.shape === 'circle') return 'eyes';
-  return hasPaleColors(style) ? 'colors' : lost;
+  return hasLowContrast(style) ? 'colors' : lost;
 }
 
-/** Pixels of a module. */
-function pixelsOf({ size, ...design }: Drawn): number {
+/** Returns the pixels per module. */
+function pixelsOf({ size, ...design }: SizedDesign): number {
   return size / sideOf(symbolOf(design).modules ?? 0, design.style);
 }
 
-function hasPaleColors(style: Style): boolean {
+function hasLowContrast(style: Style): boolean {
   const light = brightness(style.background);
   const lightest = Math.max(...inksOf(style).map(brightness));
-  const { above, share } = ROOMY.ink;
-  return light < ROOMY.background || lightest > share * (light - above);
+  const { above, share } = REQUIREMENTS.ink;
+  return light < REQUIREMENTS.background || lightest > share * (light - above);
 }
 
-/** What is said of a code. */
-export function judge(drawn: Drawn, reading: MarginReading | undefined): Verdict {
+/** Returns the verdict on a code. */
+export function judge(drawn: SizedDesign, reading: MarginReading | undefined): Verdict {
   const fault = faultOf(drawn, reading);
   if (fault) return fault;
   return typeof reading === 'object' && careOf(drawn, reading) !== null ? 'care' : 'well';

@@ -5,24 +5,24 @@ import { Button } from '../../../components/Button';
 import { actions } from '../../../components/messages';
 import { announce } from '../../../lib/announce';
 import { save } from '../../../lib/save';
-import { fileName, type Wanted } from '../download';
+import { type FileFormat, fileName } from '../download';
 import { NamedChoice } from '../more/NamedChoice';
 import { outlineOf } from '../outline';
 import { WIDTH_FAULT } from '../print';
 import type { Style } from '../style';
 import styles from './BatchPanel.module.css';
 import { messages } from './messages';
-import { decodeList, type Failure, MOST_BYTES, MOST_ROWS, readRows, type Rows } from './rows';
+import { decodeList, type Failure, MAX_BYTES, MAX_ROWS, readRows, type Rows } from './rows';
 import { makeZip } from './worker';
 
 interface BatchPanelProps {
-  /** Of the file to save, as the person gave it. */
+  /** File name, as typed. */
   name: string;
   style: Style;
   logo: Logo | undefined;
   /** Pixels along a side of each PNG. */
   pixels: number;
-  /** Along a side of each PDF; null where what was typed is no width. */
+  /** Width of each PDF; null if the typed width is invalid. */
   millimetres: number | null;
 }
 
@@ -37,39 +37,39 @@ const endings = [
   { value: '.pdf', text: messages.formats.pdf },
 ] as const;
 
-/** Seconds from which on a list is said to take a while. */
-const LONG = 30;
-/** Of PNGs, made and checked, on a busy computer: 500 of 800 pixels a side took 27 s. */
-const PIXELS_A_SECOND = 12_000_000;
+/** Seconds from which the panel warns that a list takes a while. */
+const SLOW_SECONDS = 30;
+/** PNG creation and check on a busy computer: 500 PNGs of 800 x 800 pixels took 27 s. */
+const PIXELS_PER_SECOND = 12_000_000;
 
-const TOO_LARGE = messages.tooLarge(MOST_BYTES / 1_000_000);
+const TOO_LARGE = messages.tooLarge(MAX_BYTES / 1_000_000);
 
-/** Codes of a whole list in the style that is chosen, as a ZIP. It is made and checked in the browser. */
+/** Creates and checks the codes of a list in the current style, as a ZIP, in the browser. */
 export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPanelProps) {
   const id = useId();
   const [list, setList] = useState('');
-  const [ending, setEnding] = useState<Wanted['ending']>('.png');
+  const [ending, setEnding] = useState<FileFormat['ending']>('.png');
   const [problem, setProblem] = useState('');
   const [run, setRun] = useState<Run>({ step: 'idle' });
   const stop = useRef<AbortController>(undefined);
   const settled = useDeferredValue(list);
   const { rows, failures, notes } = useMemo(() => readList(settled), [settled]);
-  /** What is to be checked of the file that was opened. */
+  /** What the user should check about the file that was opened. */
   const [fileNote, setFileNote] = useState('');
-  const tooMany = rows.length + failures.length > MOST_ROWS;
+  const tooMany = rows.length + failures.length > MAX_ROWS;
 
   useEffect(() => () => stop.current?.abort(), []);
 
   const change = (next: string, note = '') => {
     setFileNote(note);
-    setList(next.length > MOST_BYTES ? '' : next);
-    setProblem(next.length > MOST_BYTES ? TOO_LARGE : '');
+    setList(next.length > MAX_BYTES ? '' : next);
+    setProblem(next.length > MAX_BYTES ? TOO_LARGE : '');
     setRun({ step: 'idle' });
   };
 
   const open = async (file: File | undefined) => {
     if (!file) return;
-    if (file.size > MOST_BYTES) {
+    if (file.size > MAX_BYTES) {
       setProblem(TOO_LARGE);
       return;
     }
@@ -90,12 +90,12 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
   const make = async () => {
     if (rows.length === 0 || tooMany) {
       setProblem(
-        tooMany ? messages.tooManyRows(rows.length + failures.length, MOST_ROWS) : messages.noRows,
+        tooMany ? messages.tooManyRows(rows.length + failures.length, MAX_ROWS) : messages.noRows,
       );
       return;
     }
-    const wanted = wantedOf(ending, pixels, millimetres);
-    if (wanted === null) {
+    const format = formatOf(ending, pixels, millimetres);
+    if (format === null) {
       setProblem(messages.badWidth(WIDTH_FAULT));
       return;
     }
@@ -108,7 +108,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
     try {
       const job = {
         rows,
-        wanted,
+        wanted: format,
         style,
         logo,
         image: logo && (await pictureOf(logo)),
@@ -157,7 +157,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       />
       <p id={`${id}-count`} className={styles.quiet}>
         {list === ''
-          ? messages.hint(MOST_ROWS, fileText(ending, pixels, millimetres))
+          ? messages.hint(MAX_ROWS, fileText(ending, pixels, millimetres))
           : [messages.count(rows.length, failures.length), ...notes].join(' ')}
       </p>
       {fileNote !== '' && (
@@ -210,7 +210,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
       )}
       {run.step === 'ended' && <p className={styles.words}>{run.words}</p>}
       {shown.length > 0 && (
-        // It scrolls, and so takes the focus of a keyboard.
+        // It scrolls, so it must be focusable with the keyboard.
         // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
         <ul className={styles.failures} aria-label={messages.failures} tabIndex={0}>
           {shown.map(({ number, name: given, cause }) => (
@@ -229,26 +229,30 @@ function readList(list: string): Rows {
   return list === '' ? { rows: [], failures: [], notes: [] } : readRows(list);
 }
 
-function wantedOf(
-  ending: Wanted['ending'],
+function formatOf(
+  ending: FileFormat['ending'],
   pixels: number,
   millimetres: number | null,
-): Wanted | null {
+): FileFormat | null {
   if (ending === '.png') return { ending, pixels };
   if (ending === '.svg') return { ending };
   return millimetres === null ? null : { ending, millimetres };
 }
 
-function fileText(ending: Wanted['ending'], pixels: number, millimetres: number | null): string {
+function fileText(
+  ending: FileFormat['ending'],
+  pixels: number,
+  millimetres: number | null,
+): string {
   if (ending === '.png') return messages.png(pixels);
   if (ending === '.svg') return messages.svg;
   return millimetres === null ? messages.pdf : messages.pdfOf(millimetres);
 }
 
-/** A warning for a list that takes more than `LONG` seconds, '' for any other. */
+/** Returns a warning if the list takes more than `SLOW_SECONDS`, otherwise ''. */
 function slowText(rows: number, pixels: number): string {
-  const seconds = (rows * pixels * pixels) / PIXELS_A_SECOND;
-  if (seconds <= LONG) return '';
+  const seconds = (rows * pixels * pixels) / PIXELS_PER_SECOND;
+  if (seconds <= SLOW_SECONDS) return '';
   return messages.slow(rows, pixels, Math.ceil(seconds / 60));
 }
 

@@ -1,9 +1,9 @@
 /**
- * Makes files beside the page: those of a list, each read back and put into a ZIP, and PDFs, whose
- * library is large.
+ * Creates files in a worker: the files of a list, each read back and put into a ZIP, and PDFs,
+ * whose library is large.
  */
 import { downloadZip } from 'client-zip';
-import type { Wanted } from '../download';
+import type { FileFormat } from '../download';
 import { type Drawing, drawDesign, symbolOf, type Logo } from '../drawing';
 import type { Outline } from '../outline';
 import { paint } from '../paint';
@@ -17,62 +17,62 @@ import type { Failure, Row } from './rows';
 
 export interface BatchJob {
   rows: Row[];
-  /** What each file is. */
-  wanted: Wanted;
+  /** The format of each file. */
+  wanted: FileFormat;
   style: Style;
   logo: Logo | undefined;
-  /** The logo's picture. */
+  /** The decoded image of the logo. */
   image: ImageBitmap | undefined;
-  /** The words of the style's frame. */
+  /** The outline of the caption. */
   caption: Outline | undefined;
 }
 
-/** A PDF to make, so many millimetres a side. */
+/** A PDF to create, `millimetres` along a side. */
 export interface PdfJob {
   drawing: Drawing;
   millimetres: number;
 }
 
-/** What the worker is told: to load the writer of PDFs ahead, or what to make. */
+/** A message to the worker: preload the PDF writer, or create files. */
 export type Order = 'load' | BatchJob | PdfJob;
 
-/** One for each row of a list, and the last one with what was made. */
+/** One message per row of a list, then one with the file that was created. */
 export type Message = { done: number; failure: Failure | null } | { file: Blob };
 
-/** Pixels along a side at which a larger picture is read. */
-const MOST_READ = 1_000;
+/** Maximum pixels along a side at which a picture is read. */
+const MAX_READ_PIXELS = 1_000;
 
-/** White around a picture that is read, as a share of its side. */
-const FRAME = 0.1;
+/** White margin around a picture that is read, as a share of its side. */
+const MARGIN = 0.1;
 
-/** Milliseconds that a hard one may be tried for. */
-const LIMIT = 500;
+/** Time limit for decoding a difficult picture. */
+const TIME_LIMIT_MS = 500;
 
-const tell = (message: Message) => postMessage(message);
+const send = (message: Message) => postMessage(message);
 
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+/** A bare import(), because the build makes any call chained to it part of the import. */
 const importPdf = () => import('./pdf');
 
-/** The ZIP asks for one file after the other, so that one picture is held at a time. */
+/** Yields files as the ZIP requests them, so that only one picture is in memory at a time. */
 async function* filesOf(job: BatchJob) {
   const { wanted } = job;
   const names = uniqueNames(
     job.rows.map(({ name }) => name),
     wanted.ending,
   );
-  const pixels = wanted.ending === '.png' ? wanted.pixels : MOST_READ;
+  const pixels = wanted.ending === '.png' ? wanted.pixels : MAX_READ_PIXELS;
   const board = boardOf(pixels);
-  const sheet = boardOf(Math.round(Math.min(pixels, MOST_READ) * (1 + 2 * FRAME)));
+  const sheet = boardOf(Math.round(Math.min(pixels, MAX_READ_PIXELS) * (1 + 2 * MARGIN)));
   for (const [at, row] of job.rows.entries()) {
     const made = await fileOf(job, row, board, sheet);
     const failure =
       typeof made === 'string' ? { number: row.number, name: row.name, cause: made } : null;
     if (made instanceof Blob) yield { name: names[at], input: made, lastModified: new Date() };
-    tell({ done: at + 1, failure });
+    send({ done: at + 1, failure });
   }
 }
 
-/** The file of a row, or why there is none. */
+/** Creates and checks the file of a row. Returns an error message if that fails. */
 async function fileOf(job: BatchJob, row: Row, board: Pen, sheet: Pen): Promise<Blob | string> {
   const { style, logo, image, caption } = job;
   const text = wellFormed(row.content);
@@ -84,22 +84,22 @@ async function fileOf(job: BatchJob, row: Row, board: Pen, sheet: Pen): Promise<
   const drawing = drawDesign(design, caption);
   paint(board, board.canvas.width, drawing, image);
   const file = await write(job.wanted, drawing, board);
-  // A worker has nobody to draw vectors: of those the painted drawing is read.
+  // A worker cannot draw SVGs and PDFs: for those, the painted drawing is read.
   const picture = file.type === 'image/png' ? await createImageBitmap(file) : null;
   const read = readSheet(sheet, picture ?? board.canvas);
   picture?.close();
   return read === text ? file : messages.unread;
 }
 
-/** A drawing that was painted on the board, as a file. */
-async function write(wanted: Wanted, drawing: Drawing, { canvas }: Pen): Promise<Blob> {
-  switch (wanted.ending) {
+/** Encodes a drawing, which is already painted on the canvas, as a file. */
+async function write(format: FileFormat, drawing: Drawing, { canvas }: Pen): Promise<Blob> {
+  switch (format.ending) {
     case '.png':
       return canvas.convertToBlob({ type: 'image/png' });
     case '.svg':
       return new Blob([svgOf(drawing)], { type: 'image/svg+xml' });
     case '.pdf':
-      return (await importPdf()).pdfOf(drawing, wanted.millimetres);
+      return (await importPdf()).pdfOf(drawing, format.millimetres);
   }
 }
 
@@ -111,14 +111,14 @@ function boardOf(side: number): Pen {
   return pen;
 }
 
-/** What is read in a picture in the middle of a white sheet. */
+/** Reads a picture in the middle of a white square. */
 function readSheet(sheet: Pen, picture: ImageBitmap | OffscreenCanvas): string | null {
   const { width: side } = sheet.canvas;
   sheet.fillStyle = 'white';
   sheet.fillRect(0, 0, side, side);
-  const read = side / (1 + 2 * FRAME);
+  const read = side / (1 + 2 * MARGIN);
   sheet.drawImage(picture, (side - read) / 2, (side - read) / 2, read, read);
-  return readPixels(sheet.getImageData(0, 0, side, side).data, side, LIMIT);
+  return readPixels(sheet.getImageData(0, 0, side, side).data, side, TIME_LIMIT_MS);
 }
 
 async function make(job: BatchJob | PdfJob): Promise<Blob> {
@@ -131,6 +131,6 @@ addEventListener('message', ({ data }: MessageEvent<Order>) => {
     importPdf().catch((error: unknown) => console.warn('The PDF writer did not load', error));
     return;
   }
-  // The page hears of it as of every error of a worker.
-  make(data).then((file) => tell({ file }), reportError);
+  // The page receives it as an `error` event of the worker.
+  make(data).then((file) => send({ file }), reportError);
 });

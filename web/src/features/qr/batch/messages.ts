@@ -1,4 +1,4 @@
-/** Texts of the batch: of its panel, and of the rows that its worker cannot turn into files. */
+/** Texts of the batch panel, and of rows for which the worker cannot create a file. */
 import { formatNumber, plural } from '../../../lib/format';
 
 const codes = (count: number) => `${formatNumber(count)} QR ${plural(count, 'code', 'codes')}`;

@@ -1,8 +1,8 @@
 import { type FileEnding, fileName } from '../download';
 
 /**
- * File names for a list of given ones, each safe on every system, and none twice: a name that is
- * taken, in whatever capitals, gets a number.
+ * Returns unique file names that are valid on every system, one for each given name. A name that is
+ * taken, ignoring case, gets a number.
  */
 export function uniqueNames(given: readonly string[], ending: FileEnding): string[] {
   const taken = new Set<string>();

@@ -2,15 +2,15 @@ import { jsPDF, ShadingPattern } from 'jspdf';
 import { channelsOf } from '../colors';
 import type { Drawing, Gradient } from '../drawing';
 
-const POINTS_A_MILLIMETRE = 72 / 25.4;
+const POINTS_PER_MILLIMETRE = 72 / 25.4;
 
-/** What the library's types leave out. */
+/** A method that the types of jsPDF omit. */
 type Writer = jsPDF['internal'] & { write: (operators: string) => void };
 
-/** A drawing as a PDF of vectors on one page, so many millimetres a side, its logo inside. */
+/** Writes a drawing as a vector PDF of one page, `millimetres` along a side, with its logo. */
 export function pdfOf(drawing: Drawing, millimetres: number): Blob {
   const { side, background, shapes, logo } = drawing;
-  const points = millimetres * POINTS_A_MILLIMETRE;
+  const points = millimetres * POINTS_PER_MILLIMETRE;
   const scale = points / side;
   const pdf = new jsPDF({
     unit: 'pt',
@@ -19,7 +19,7 @@ export function pdfOf(drawing: Drawing, millimetres: number): Blob {
     putOnlyUsedFonts: true,
     floatPrecision: 5,
   });
-  // Its other way of drawing knows no gradients.
+  // The library's default API does not support gradients.
   pdf.advancedAPI(() => {
     const fillWith = (color: string) => (pdf.internal as Writer).write(inkOf(color));
     fillWith(background);
@@ -42,14 +42,14 @@ export function pdfOf(drawing: Drawing, millimetres: number): Blob {
   return pdf.output('blob');
 }
 
-/** The operator that sets a colour: the library's own setter rounds to a hundredth. */
+/** Returns the operator that sets a fill color. The library's setter rounds to hundredths. */
 function inkOf(color: string): string {
   return `${channelsOf(color)
     .map((channel) => (channel / 255).toFixed(4))
     .join(' ')} rg`;
 }
 
-/** The library's own form of a path. */
+/** Converts a path to the library's format. */
 function linesOf(path: string, scale: number) {
   return Array.from(path.matchAll(/([MLCZ])([^MLCZ]*)/g), ([, command = '', list = '']) => ({
     op: command === 'Z' ? 'h' : command.toLowerCase(),

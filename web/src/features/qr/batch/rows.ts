@@ -1,21 +1,21 @@
 import Papa from 'papaparse';
 import { messages } from './messages';
 
-/** Rows that are made in one go. */
-export const MOST_ROWS = 500;
+/** Maximum rows of a list. */
+export const MAX_ROWS = 500;
 
-/** Of a list, the bytes that are read: 500 of the longest texts fit. */
-export const MOST_BYTES = 4_000_000;
+/** Maximum bytes of a list: 500 of the longest texts fit. */
+export const MAX_BYTES = 4_000_000;
 
-/** A code to make. */
+/** A code to create. */
 export interface Row {
-  /** Which row of the list it is, counted from 1, the empty ones too. */
+  /** Number of the row in the list, from 1, including empty rows. */
   number: number;
   name: string;
   content: string;
 }
 
-/** A row of which there is no file, and why. */
+/** A row without a file, and why. */
 export interface Failure {
   number: number;
   name: string;
@@ -25,35 +25,36 @@ export interface Failure {
 export interface Rows {
   rows: Row[];
   failures: Failure[];
-  /** How the list was understood, where that is not plain: what is passed over, and why. */
+  /** How the list was interpreted, if that is not obvious: which rows are skipped, and why. */
   notes: string[];
 }
 
-/** What ends a name, as spreadsheets write it. */
+/** Delimiters that spreadsheets write. */
 const DELIMITERS = ['\t', ',', ';'] as const;
 type Delimiter = (typeof DELIMITERS)[number];
 
-/** The first line by which Excel is told the delimiter. */
+/** A first line that tells Excel the delimiter, such as `sep=;`. */
 const DIRECTIVE = /^\ufeff?"?sep=([\t,;])"?[ \t]*(?:\r\n|\r|\n|$)/i;
 
-/** What a code says as a whole: a URL or another text by a standard. Only a Wi-Fi name has blanks. */
+/** A complete content: a URL or other standard text. Only a Wi-Fi network may contain spaces. */
 const CONTENT =
   /^(?:[a-z][a-z0-9+.-]*:\/\/\S+|(?:mailto|tel|sms|smsto|geo):\S+|WIFI:[^\t]*|BEGIN:V[^]*)$/i;
 
-/** Words that head the columns of a list. */
+/** Usual column headings. */
 const NAME_WORD = /^(?:(?:file ?)?names?|label|nombre)$/i;
 const CONTENT_WORD = /^(?:urls?|links?|contents?|enlaces?|contenido)$/i;
 
-/** What may head a column in any language. */
+/** A possible column heading in any language. */
 const HEADING = /^[^\d:/]{1,30}$/u;
 
-/** A row of a list: its cells, less the empty ones at its end. */
+/** The cells of a row, without empty ones at its end. */
 type Cells = readonly string[];
 
 /**
- * The rows of a list, each a name and what the code says; of a row with nothing but one of them it
- * is what the code says. A line that is a URL as a whole is content, whatever signs are in it. A
- * header and Excel's `sep=` are passed over.
+ * Parses a list, whose rows are a name and a content, or a content alone.
+ *
+ * A line that is a URL as a whole is content, even with delimiters in it. Skips a header and
+ * Excel's `sep=` line.
  */
 export function readRows(list: string): Rows {
   const [directive = '', separator] = DIRECTIVE.exec(list) ?? [];
@@ -95,12 +96,12 @@ export function readRows(list: string): Rows {
   return { rows, failures, notes };
 }
 
-/** The line breaks within the cells of a row. */
+/** Returns the number of line breaks within the cells of a row. */
 function lineBreaks(cells: readonly string[]): number {
   return cells.join('').match(/\r\n|\r|\n/g)?.length ?? 0;
 }
 
-/** The name and the content of a row, or its content alone; more cells where it has more columns. */
+/** Returns name and content, or the content alone; more cells if the row has more columns. */
 function partsOf(raw: readonly string[], delimiter: Delimiter): Cells {
   const cells = raw.map((cell) => cell.trim());
   while (cells.length > 2 && cells.at(-1) === '') cells.pop();
@@ -110,7 +111,7 @@ function partsOf(raw: readonly string[], delimiter: Delimiter): Cells {
   return cells.length > 1 && CONTENT.test(whole) ? [whole] : cells;
 }
 
-/** Whether the first row heads the columns: by its words, or because what follows are all links. */
+/** Returns whether the first row is a header: by its words, or because all others are links. */
 function isHeaded([head = [], ...rest]: readonly Cells[]): boolean {
   const contentOf = (cells: Cells) => cells[1] ?? cells[0] ?? '';
   const filled = rest.filter((cells) => cells.some((cell) => cell !== ''));
@@ -122,17 +123,18 @@ function isHeaded([head = [], ...rest]: readonly Cells[]): boolean {
 }
 
 /**
- * What ends the names: the sign that makes a name and a content of most rows, and of those alike the
- * one with the most URLs as contents, and then the one that comes first in most lines. Contents and
- * names have signs of their own.
+ * Detects the delimiter: the one that splits the most rows into a name and a content. Among equals,
+ * takes the one with the most URLs as contents, and then the one that comes first in most lines.
+ * Names and contents may contain the other delimiters. papaparse's own detection would split a
+ * Wi-Fi text at its semicolons.
  */
 function delimiterOf(list: string): Delimiter {
-  const firsts = list.split(/\r\n|\r|\n/, MOST_ROWS).map((line) => {
+  const firsts = list.split(/\r\n|\r|\n/, MAX_ROWS).map((line) => {
     const unquoted = line.replace(/^\s*"(?:[^"]|"")*"/, '');
     return /[\t,;]/.exec(unquoted)?.[0];
   });
   const weigh = (delimiter: Delimiter) => {
-    const { data } = Papa.parse<string[]>(list, { delimiter, preview: MOST_ROWS });
+    const { data } = Papa.parse<string[]>(list, { delimiter, preview: MAX_ROWS });
     const pairs = data
       .map((cells) => partsOf(cells, delimiter))
       .filter(({ length, 1: content }) => length === 2 && content !== '');
@@ -152,16 +154,17 @@ function delimiterOf(list: string): Delimiter {
 
 export interface DecodedList {
   text: string;
-  /** What is to be checked where the encoding was guessed; '' where it was not. */
+  /** What the user should check if the encoding was guessed; '' if it was not. */
   note: string;
 }
 
-/** The share of bytes that are zero in UTF-16 text of mostly ASCII characters, at least. */
-const ZEROS_OF_UTF_16 = 1 / 8;
+/** Minimum share of zero bytes in UTF-16 text of mostly ASCII characters. */
+const MIN_ZERO_SHARE = 1 / 8;
 
 /**
- * The text of a file: in UTF-16 where it says so or its zero bytes tell, in UTF-8, or else in
- * Windows-1252, which spreadsheets of western Europe and America write. Throws where it is no text.
+ * Decodes a file: as UTF-16 if a byte order mark or its zero bytes indicate that, as UTF-8 if it is
+ * valid, and otherwise as Windows-1252, which spreadsheets of western Europe and America write.
+ * Throws if it is not text.
  */
 export function decodeList(bytes: Uint8Array): DecodedList {
   const utf16 = utf16Of(bytes);
@@ -187,7 +190,7 @@ function utf16Of(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | null {
     else odd += 1;
   });
   if (even + odd === 0) return null;
-  const isUtf16 = (even === 0 || odd === 0) && even + odd >= bytes.length * ZEROS_OF_UTF_16;
+  const isUtf16 = (even === 0 || odd === 0) && even + odd >= bytes.length * MIN_ZERO_SHARE;
   if (!isUtf16) throw new Error('The file has zero bytes and is no text');
   return even === 0 ? 'utf-16le' : 'utf-16be';
 }

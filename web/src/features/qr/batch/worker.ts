@@ -1,12 +1,12 @@
-/** The worker that makes files, as the page sees it. */
+/** The page's interface to the worker that creates files. */
 import type { Drawing } from '../drawing';
 import type { BatchJob, Message, Order, PdfJob } from './batch.worker';
 import type { Failure } from './rows';
 
-/** Milliseconds without a word after which a worker is given up: a file takes far less than one. */
-const SILENCE = 30_000;
+/** Time without a message after which a worker is terminated. One file takes far less. */
+const TIMEOUT_MS = 30_000;
 
-/** A worker that has come before it is asked for anything. */
+/** A preloaded worker without a job. */
 let spare: Worker | undefined;
 
 function start(): Worker {
@@ -14,8 +14,8 @@ function start(): Worker {
 }
 
 /**
- * Loads a worker while there is a network, with the writer of PDFs: files are then made without one.
- * Ended by what it answers.
+ * Preloads a worker and its PDF writer, so that files can be created without a network. Returns a
+ * function that terminates the worker unless it has a job.
  */
 export function loadWorker(): () => void {
   const worker = spare ?? start();
@@ -37,24 +37,24 @@ export function loadWorker(): () => void {
 }
 
 /**
- * Makes the files of a job. `onRow` hears of each row. Rejects with the signal's reason where it is
- * aborted, and where the worker fails.
+ * Creates the files of a job as a ZIP. Calls `onRow` after each row. Rejects with the reason of the
+ * signal if it is aborted, and if the worker fails.
  */
 export function makeZip(
   job: BatchJob,
   onRow: (done: number, failure: Failure | null) => void,
   signal: AbortSignal,
 ): Promise<Blob> {
-  return carryOut(job, job.image ? [job.image] : [], onRow, signal);
+  return runJob(job, job.image ? [job.image] : [], onRow, signal);
 }
 
-/** A drawing as a PDF, so many millimetres a side. Rejects where the worker fails. */
+/** Writes a drawing as a PDF, `millimetres` along a side. Rejects if the worker fails. */
 export function makePdf(drawing: Drawing, millimetres: number): Promise<Blob> {
-  return carryOut({ drawing, millimetres }, [], () => undefined);
+  return runJob({ drawing, millimetres }, [], () => undefined);
 }
 
-/** Has a worker of its own make a file; it ends with it. */
-function carryOut(
+/** Runs a job in a worker of its own, and terminates it afterwards. */
+function runJob(
   job: BatchJob | PdfJob,
   given: Transferable[],
   onRow: (done: number, failure: Failure | null) => void,
@@ -68,7 +68,7 @@ function carryOut(
     let silence: ReturnType<typeof setTimeout>;
     const wait = () => {
       clearTimeout(silence);
-      silence = setTimeout(() => reject(new Error('The worker did not answer')), SILENCE);
+      silence = setTimeout(() => reject(new Error('The worker did not answer')), TIMEOUT_MS);
     };
     ended.signal.addEventListener('abort', () => clearTimeout(silence));
     wait();

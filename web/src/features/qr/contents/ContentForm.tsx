@@ -11,11 +11,11 @@ interface ContentFormProps {
   filled: Filled<string>;
   faults: Faults<string>;
   onFilled: (filled: Filled<string>) => void;
-  /** A field was left; what is wrong with it is said from then on. */
+  /** Called when a field loses the focus. Its fault is shown from then on. */
   onLeave: (field: string) => void;
 }
 
-/** The fields of one kind of content. Nothing is sent: the code follows what is filled in. */
+/** The fields of one kind of content. There is no submit: each change updates the code. */
 export function ContentForm({ kind, filled, faults, onFilled, onLeave }: ContentFormProps) {
   return (
     <div className={styles.form}>

@@ -11,11 +11,11 @@ import { messages } from './messages';
 import type { Filled, Written } from './written';
 
 interface ContentPanelProps {
-  /** What the code says: the text of the page's own field. */
+  /** The text of the code, which is in the page's URL field. */
   text: string;
-  /** Takes it, and what is said of the form that wrote it; null for a link. */
+  /** Sets the text, with the messages of the form that wrote it; null for a link. */
   onText: (text: string, words: FormWords | null) => void;
-  /** How often a code was to be saved that could not be. */
+  /** Number of attempts to save without a valid code. */
   refusals: number;
   symbol: QrSymbol;
 }
@@ -24,9 +24,10 @@ type Chosen = KindName | 'link';
 type Forms = Readonly<Record<KindName, Filled<string>>>;
 
 /**
- * A kind of content and its form, which writes what the code says into the page's own field. Until
- * a form is whole there is nothing to say. Whoever changes the field by hand is back at a link, and
- * finds the form as it was on choosing its kind again.
+ * Chooses a kind of content and shows its form, which writes the text into the page's URL field.
+ *
+ * An incomplete form writes an empty text. If the user edits the URL field, the kind changes to a
+ * link. The form keeps its values for when its kind is chosen again.
  */
 export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelProps) {
   const [made, setMade] = useState<{ kind: Chosen; text: string }>({ kind: 'link', text });
@@ -36,7 +37,7 @@ export function ContentPanel({ text, onText, refusals, symbol }: ContentPanelPro
       Object.fromEntries(Object.entries(kinds).map(([name, { blank }]) => [name, blank])) as Forms,
   );
   const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
-  /** Refusals before this form was opened. */
+  /** Value of `refusals` when this form was opened. */
   const [before, setBefore] = useState(refusals);
   const [origin] = useState<EventOrigin>(() => ({ visit: randomId(), at: new Date() }));
   const chosen = made.text === text ? made.kind : 'link';
@@ -103,8 +104,8 @@ function wordsOf(name: KindName): FormWords {
 }
 
 /**
- * The faults of fields that were left: nobody is told of what is still being typed. All of them
- * where `left` is null, for who asked for the code already.
+ * Returns the faults to show: those of fields that lost the focus, so that nothing is reported
+ * while the user is typing. All of them if `left` is null, after an attempt to save.
  */
 function shown(written: Written<string>, left: ReadonlySet<string> | null) {
   if ('text' in written) return {};
@@ -112,7 +113,7 @@ function shown(written: Written<string>, left: ReadonlySet<string> | null) {
   return Object.fromEntries(Object.entries(written.faults).filter(([field]) => left.has(field)));
 }
 
-/** 64 random bits. */
+/** Returns 64 random bits in base 36. */
 function randomId(): string {
   const [bits = 0n] = crypto.getRandomValues(new BigUint64Array(1));
   return bits.toString(36);

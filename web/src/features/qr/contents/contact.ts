@@ -25,11 +25,12 @@ export const VCARD_4 = '4.0';
 export const VCARD_3 = '3.0';
 
 /**
- * A vCard 4.0 (RFC 6350), or 3.0 (RFC 2426), which differs by its version alone: N, which 3.0
- * demands, is always there, and semicolons are always escaped, as 4.0 allows. Older address
- * books of Android refuse a 4.0 as a whole and take the same card as 3.0 (GrapheneOS, issue 977;
- * Astrotomic/laravel-vcard, issue 17). TEL is a text, as both allow: of a `tel:` URI, which 4.0
- * prefers, ZXing makes a part of the number.
+ * Writes a vCard 4.0 (RFC 6350), or 3.0 (RFC 2426), which differs only in its version: N, which 3.0
+ * requires, is always present, and semicolons are always escaped, as 4.0 allows.
+ *
+ * Older address books of Android reject a 4.0 card and accept the same card as 3.0 (GrapheneOS,
+ * issue 977; Astrotomic/laravel-vcard, issue 17). TEL is text, as both allow: ZXing would make the
+ * `tel:` of a URI, which 4.0 prefers, part of the number.
  */
 export function writeContact(filled: Filled<ContactField>): Written<ContactField> {
   const { given, family, organization, phone, email, website } = filled;
@@ -60,7 +61,7 @@ function linesOf(filled: Filled<ContactField>): string[] {
   add('TITLE', structured([title]));
   add('TEL', structured([dialled(phone)]));
   add('EMAIL', structured([visible(email)]));
-  // A URI is no text: nothing in it is escaped.
+  // The value is a URI and not text: nothing in it is escaped.
   add('URL', website === '' ? '' : (addressOf(website) ?? ''));
   if (place.some((part) => part.trim() !== '')) add('ADR', structured(['', '', ...place]));
   add('NOTE', structured([note]));
@@ -71,7 +72,7 @@ function structured(parts: readonly string[]): string {
   return parts.map((part) => escapeText(part.trim())).join(';');
 }
 
-/** As people write numbers; what it is dialled from is up to whoever reads it. */
+/** Returns the fault of a number as people write it. A country code is optional here. */
 function phoneFault(given: string): string | undefined {
   const { number } = splitNumber(given);
   if (number.split(/[/;,|]/).filter(hasManyDigits).length > 1) return problems.onePhone;
@@ -79,18 +80,18 @@ function phoneFault(given: string): string | undefined {
   return isPhone ? undefined : problems.phone;
 }
 
-/** Whether it has as many digits as a whole number, and not as an area code. */
+/** Returns whether a part has the digits of a complete number, not just of an area code. */
 function hasManyDigits(part: string): boolean {
   return part.replace(/\D/g, '').length >= 6;
 }
 
-/** A number with its extension after a pause, which phones dial as it stands. */
+/** Returns a number with its extension after a pause, in a form that phones dial unchanged. */
 function dialled(given: string): string {
   const { number, extension } = splitNumber(given);
   return extension === '' ? number : `${number},${extension}`;
 }
 
-/** A web address with its scheme; null where it is none. */
+/** Returns a URL with its scheme; null if it is invalid. */
 function addressOf(given: string): string | null {
   const full = webUrl(visible(given));
   return full === null ? null : new URL(full).href;

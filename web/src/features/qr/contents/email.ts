@@ -7,8 +7,8 @@ import { type Filled, unlessFaulty, type Written } from './written';
 export type EmailField = 'address' | 'subject' | 'body';
 
 /**
- * A `mailto:` URI (RFC 6068). All but letters and digits is percent-encoded, + too, of which some
- * readers make a space.
+ * Writes a `mailto:` URI (RFC 6068). Percent-encodes reserved characters, including +, which some
+ * readers turn into a space.
  */
 export function writeEmail({ address, subject, body }: Filled<EmailField>): Written<EmailField> {
   const given = visible(address);
@@ -23,7 +23,7 @@ export function writeEmail({ address, subject, body }: Filled<EmailField>): Writ
   });
 }
 
-/** A part of a URI; lines end as e-mail wants it. */
+/** Encodes a part of a URI. Lines end in CRLF, as email requires. */
 export function encodePart(text: string): string {
   return encodeURIComponent(wellFormed(text).replace(/\r\n|\r|\n/g, '\r\n'));
 }

@@ -6,23 +6,23 @@ import { type Filled, TICKED, unlessFaulty, type Written } from './written';
 export type EventField =
   'title' | 'allDay' | 'startDay' | 'startTime' | 'endDay' | 'endTime' | 'place' | 'description';
 
-/** What the standard asks of every event beside what people fill in. */
+/** Values that the standard requires of every event, besides what the user enters. */
 export interface EventOrigin {
-  /** The same for the events of this visit alone, all over the world. */
+  /** A globally unique id, which only the events of this visit share. */
   visit: string;
-  /** When their writing began. */
+  /** The time of DTSTAMP: when the user opened the content forms. */
   at: Date;
 }
 
-/** The standard has years of four digits, in UTC, too, and for the day that follows a last one. */
+/** The last valid day: years have four digits, also in UTC and for the day after the last one. */
 export const LAST_DAY = '9999-12-30';
 
 const PRODUCT = '-//Atajo//QR codes//EN';
 
 /**
- * An event (RFC 5545). Times are filled in by the clock of whoever writes them and stand in UTC, so
- * that they are the same moment to a reader elsewhere. Whole days are the same days everywhere, and
- * the standard's end is the day after the last one.
+ * Writes an event (RFC 5545). Times are entered in the time zone of the device and written in UTC,
+ * so that they are the same moment in every time zone. All-day events have the same dates
+ * everywhere; in the standard, their end is the day after the last one.
  */
 export function writeEvent(
   filled: Filled<EventField>,
@@ -32,7 +32,7 @@ export function writeEvent(
   const { start, end, faults } = allDay === TICKED ? wholeDays(filled) : moments(filled);
   const titleFault = title.trim() === '' ? problems.title : undefined;
   return unlessFaulty({ ...faults, title: titleFault }, () => {
-    const said = [
+    const properties = [
       `DTSTART${start}`,
       ...(end === '' ? [] : [`DTEND${end}`]),
       `SUMMARY:${escapeText(title.trim())}`,
@@ -44,30 +44,30 @@ export function writeEvent(
       'VERSION:2.0',
       `PRODID:${PRODUCT}`,
       'BEGIN:VEVENT',
-      // A calendar takes a known one for a change of the same event: what says anything else has
-      // another, and what says the same has the same one in every file.
-      `UID:${visit}-${fingerprint(said)}`,
+      // A calendar takes an event with a known UID as a change of that event. So events that differ
+      // have different UIDs, and the same event has the same UID in every file.
+      `UID:${visit}-${fingerprint(properties)}`,
       `DTSTAMP:${utc(at)}`,
-      ...said,
+      ...properties,
       'END:VEVENT',
       'END:VCALENDAR',
     ]);
   });
 }
 
-/** The moment at which it starts; null where that is no moment, or not filled in yet. */
+/** Returns the time at which an event starts; null if it is invalid or not entered yet. */
 export function startOf({ startDay, startTime }: Filled<EventField>): Date | null {
   return moment(startDay, startTime);
 }
 
-interface Span {
-  /** The parameters and the value of the property; of the end '' where there is none. */
+interface Period {
+  /** Parameters and value of the property; '' for no end. */
   start: string;
   end: string;
   faults: { [field in EventField]?: string | undefined };
 }
 
-function wholeDays({ startDay, endDay }: Filled<EventField>): Span {
+function wholeDays({ startDay, endDay }: Filled<EventField>): Period {
   const value = (day: string) => `;VALUE=DATE:${day.replaceAll('-', '')}`;
   return {
     start: value(startDay),
@@ -79,19 +79,19 @@ function wholeDays({ startDay, endDay }: Filled<EventField>): Span {
   };
 }
 
-function moments(filled: Filled<EventField>): Span {
+function moments(filled: Filled<EventField>): Period {
   const { startDay, startTime, endDay, endTime } = filled;
   const start = startOf(filled);
-  // An end on the same day needs its time alone.
+  // An end on the start day needs only a time.
   const ends = endDay !== '' || endTime !== '';
   const end = moment(endDay || startDay, endTime);
   const lasts = start !== null && end !== null && end > start;
   const early = start !== null && end !== null && end < start;
-  // Of an end on the day of its start, the time is what is wrong.
+  // If an event ends on its start day, the fault is in the time.
   const endsThatDay = endDay === '' || endDay === startDay;
   return {
     start: start ? `:${utc(start)}` : '',
-    // To the standard an end is later than its start, and what is over at once has none.
+    // In the standard, an end is later than the start, and an event without duration has no end.
     end: lasts ? `:${utc(end)}` : '',
     faults: {
       startDay: isWritable(startDay) ? undefined : problems.startDate,
@@ -106,10 +106,10 @@ function moments(filled: Filled<EventField>): Span {
   };
 }
 
-/** What is wrong with a time that the clock of this device never shows, as in the night it goes forward. */
+/** Returns the fault of a time that does not exist on this device, because clocks go forward. */
 function skippedFault(found: Date | null, day: string, time: string): string | undefined {
   if (found === null) return undefined;
-  // For a time that does not exist, Date takes a later one.
+  // Date replaces a time that does not exist with a later one.
   const [hours, minutes] = time.split(':').map(Number);
   const isShown =
     found.getDate() === Number(day.slice(-2)) &&
@@ -118,7 +118,7 @@ function skippedFault(found: Date | null, day: string, time: string): string | u
   return isShown ? undefined : problems.skippedTime;
 }
 
-/** A day on which it ends may be missing. */
+/** Returns the fault of the end date, which is optional. */
 function endDayFault(endDay: string, early: boolean): string | undefined {
   if (endDay !== '' && !isWritable(endDay)) return problems.endDate;
   return early ? problems.endsEarly : undefined;
@@ -133,7 +133,7 @@ function isWritable(day: string): boolean {
   return isDay(day) && day <= LAST_DAY;
 }
 
-/** 64 bits of what an event says (FNV-1a): enough to tell those of a visit apart. */
+/** Returns a 64-bit FNV-1a hash of an event, enough to distinguish the events of a visit. */
 function fingerprint(lines: readonly string[]): string {
   let hash = 0xcbf29ce484222325n;
   for (const byte of new TextEncoder().encode(lines.join('\n'))) {
@@ -142,7 +142,7 @@ function fingerprint(lines: readonly string[]): string {
   return hash.toString(36);
 }
 
-/** 20261120T170000Z. */
+/** Formats a time as 20261120T170000Z. */
 function utc(date: Date): string {
   return date.toISOString().replace(/[-:]|\.\d+/g, '');
 }

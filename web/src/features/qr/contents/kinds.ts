@@ -13,24 +13,24 @@ import { type Filled, TICKED, unlessFaulty, type Written } from './written';
 interface Shared<Field extends string> {
   field: Field;
   label: string;
-  /** Where it is of use; everywhere, where this is missing. */
+  /** Whether to show the field; always if missing. */
   when?: (filled: Filled<Field>) => boolean;
 }
 
-/** A field of a form: one line, several, one of a few, or a box to tick. */
+/** A field of a form: one line, several lines, a choice or a checkbox. */
 export type Entry<Field extends string> = Shared<Field> &
   (
     | {
         as: 'line';
         type?: 'text' | 'email' | 'tel' | 'url' | 'date' | 'time';
-        /** Short: two of them stand beside each other where there is room. */
+        /** A short field: two are side by side if there is room. */
         half?: boolean;
         placeholder?: string;
         inputMode?: 'url';
-        /** The last day that can be chosen. */
+        /** The last valid day. */
         max?: string;
         autoComplete?: HTMLInputAutoCompleteAttribute;
-        /** Capitals and spelling are the person's own: names of networks, addresses. */
+        /** No automatic capitalization or spelling correction: network names, addresses. */
         literal?: boolean;
       }
     | { as: 'lines' }
@@ -38,30 +38,30 @@ export type Entry<Field extends string> = Shared<Field> &
     | { as: 'tick' }
   );
 
-/** A form and what it writes. */
+/** A kind of content: its form, and the function that writes its text. */
 export interface Kind<Field extends string> {
   entries: readonly Entry<Field>[];
   blank: Filled<Field>;
-  /** Takes what was filled in, and of an event what the standard asks beside it. */
+  /** Writes the text of the code. Only events use `origin`. */
   write(filled: Filled<Field>, origin: EventOrigin): Written<Field>;
-  /** Puts in order what was filled in, once a field is left. */
+  /** Normalizes the values when a field loses the focus. */
   tidy?(filled: Filled<Field>): Filled<Field>;
-  /** What should be known of it. */
+  /** Returns a note below the fields. */
   note?(filled: Filled<Field>): string;
 }
 
-/** What is said while a form is not whole. */
+/** Messages while a form is incomplete. */
 export interface FormWords {
-  /** Of a code that is to be saved. */
+  /** Shown when the user tries to save the code. */
   refused: string;
-  /** In the place of the code. */
+  /** Shown in place of the code. */
   empty: string;
 }
 
 export type KindName =
   'text' | 'wifi' | 'contact' | 'email' | 'phone' | 'sms' | 'event' | 'location';
 
-/** What can be chosen; a link is what stands in the page's own field. */
+/** Names of the kinds. A link has no form: it is the text of the page's URL field. */
 const types: Record<KindName | 'link', string> = messages.types;
 
 export const choices = Object.entries(types).map(([value, text]) => ({
@@ -69,7 +69,7 @@ export const choices = Object.entries(types).map(([value, text]) => ({
   text,
 }));
 
-/** A form whose fields are all empty, but for what is chosen at first. */
+/** Creates a kind. Its fields are empty at first; choices have their first option. */
 function kind<const Field extends string>(
   entries: readonly Entry<Field>[],
   rest: Omit<Kind<Field>, 'entries' | 'blank'>,
@@ -273,7 +273,7 @@ export const kinds: Readonly<Record<KindName, Kind<string>>> = {
   ),
 };
 
-/** Its zone is the one of its start: summer time comes and goes. */
+/** Returns the time zone at the start of the event, because of daylight saving time. */
 function noteOfEvent(filled: Filled<EventField>): string {
   if (!hasTimes(filled)) return fields.allDayNote;
   const zone = formatZone(startOf(filled) ?? new Date());

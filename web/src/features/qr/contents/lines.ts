@@ -1,9 +1,9 @@
-/** Content lines, which vCard (RFC 6350, RFC 2426) and iCalendar (RFC 5545) have in common. */
+/** Content lines, as in vCard (RFC 6350, RFC 2426) and iCalendar (RFC 5545). */
 
-/** Bytes of a line, less its end; what is longer goes on in the next one, after a space. */
-const LONGEST = 75;
+/** Maximum bytes of a line without its end. A longer one continues on the next, after a space. */
+const MAX_LINE_BYTES = 75;
 
-/** A value of type TEXT, which has no control characters but tabs and the ends of its lines. */
+/** Escapes a value of type TEXT. Removes control characters except tabs and line breaks. */
 export function escapeText(value: string): string {
   return value
     .replace(/[\\;,]/g, '\\$&')
@@ -11,7 +11,7 @@ export function escapeText(value: string): string {
     .replace(/[^\P{Cc}\t]/gu, '');
 }
 
-/** Lines as they are written: folded between characters, each with its end. */
+/** Folds lines between characters, and ends each with CRLF. */
 export function joinLines(lines: readonly string[]): string {
   return lines.map((line) => `${fold(line)}\r\n`).join('');
 }
@@ -22,7 +22,7 @@ function fold(line: string): string {
   let length = 0;
   for (const character of line) {
     const more = encoder.encode(character).length;
-    if (length + more > LONGEST) {
+    if (length + more > MAX_LINE_BYTES) {
       folded += '\r\n ';
       length = 1;
     }

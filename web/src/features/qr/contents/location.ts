@@ -7,11 +7,11 @@ export type LocationField = 'latitude' | 'longitude';
 const POLE = 90;
 const DATE_LINE = 180;
 
-/** Decimals of degrees that are kept, and those of converted minutes and seconds (a centimeter). */
+/** Maximum decimals of degrees, and decimals of converted minutes and seconds (a centimeter). */
 const MAX_DECIMALS = 12;
 const CONVERTED_DECIMALS = 7;
 
-/** One coordinate: a number, degrees and minutes, or degrees, minutes and seconds, with a letter. */
+/** A coordinate: degrees, with minutes and seconds if given, and an optional direction letter. */
 const COORDINATE = new RegExp(
   '^(?<before>[NSEW])?\\s*(?<sign>[+-]?)\\s*(?<degrees>\\d{1,3}(?:[.,]\\d+)?)\\s*°?' +
     `(?:\\s*(?<minutes>\\d{1,2}(?:[.,]\\d+)?)\\s*['′’]` +
@@ -20,10 +20,10 @@ const COORDINATE = new RegExp(
   'i',
 );
 
-/** A `geo:` URI without what may follow its two numbers. */
+/** A `geo:` URI. Ignores what follows its two numbers. */
 const GEO_URI = /^geo:\s*([^,]+),([^,;?]+)/i;
 
-/** What stands between two coordinates, the clearest first: of decimal commas none has a blank behind it. */
+/** Separators of two coordinates, the least ambiguous first. No space follows a decimal comma. */
 const SEPARATORS = [
   /\s*;\s*/,
   /\s*,\s+/,
@@ -33,7 +33,7 @@ const SEPARATORS = [
   /\s+/,
 ];
 
-/** A `geo:` URI (RFC 5870) of a place on earth (WGS 84). At a pole every longitude is the same: 0. */
+/** Writes a `geo:` URI (RFC 5870, WGS 84). At a pole, all longitudes are equal: writes 0. */
 export function writeLocation(filled: Filled<LocationField>): Written<LocationField> {
   const split = splitPair(filled);
   const latitude = parseDegrees(split.latitude, 'NS', POLE);
@@ -48,7 +48,7 @@ export function writeLocation(filled: Filled<LocationField>): Written<LocationFi
   });
 }
 
-/** Puts a pair of coordinates in the first field, as maps copy it, into both fields. */
+/** Splits a pair of coordinates in the first field, as copied from a map, into both fields. */
 export function splitPair(filled: Filled<LocationField>): Filled<LocationField> {
   const pair = plainNumber(filled.latitude).replace(/^[([]\s*(.*?)\s*[)\]]$/, '$1');
   const [, fromUri, toUri] = GEO_URI.exec(pair) ?? [];
@@ -66,15 +66,15 @@ export function splitPair(filled: Filled<LocationField>): Filled<LocationField> 
 }
 
 /**
- * Returns degrees in plain digits, as the grammar has them; null where they are none, too large or in
- * another direction than the two of `letters`, the positive one first.
+ * Parses degrees into a decimal number in the grammar of `geo:` URIs. Returns null if they are
+ * invalid, exceed `max`, or have another direction than `letters`, the positive one first.
  */
 function parseDegrees(given: string, letters: 'NS' | 'EW', max: number): string | null {
   const parts = COORDINATE.exec(plainNumber(given))?.groups;
   if (!parts) return null;
   const { before, sign, after } = parts;
   const letter = (before ?? after ?? '').toUpperCase();
-  // One of them says which way: a second letter, or a minus beside a letter, says it twice.
+  // Only one sign of direction is valid: not two letters, and no minus with a letter.
   if (!letters.includes(letter) || (before && after) || (letter && sign === '-')) return null;
   const size = sizeOf(parts);
   if (size === null || Number(size) > max) return null;
@@ -82,7 +82,7 @@ function parseDegrees(given: string, letters: 'NS' | 'EW', max: number): string 
   return isNegative && Number(size) !== 0 ? `-${size}` : size;
 }
 
-/** Returns degrees without a sign as a decimal number; null where a part of them is out of range. */
+/** Returns degrees without a sign as a decimal number; null if a part is out of range. */
 function sizeOf({ degrees = '', minutes, seconds }: Record<string, string>): string | null {
   const [whole, sixtieths, rest] = [degrees, minutes, seconds].map((part) =>
     part?.replace(',', '.'),
@@ -92,14 +92,14 @@ function sizeOf({ degrees = '', minutes, seconds }: Record<string, string>): str
     const decimals = whole.split('.')[1]?.length ?? 0;
     return plain(decimals > MAX_DECIMALS ? Number(whole).toFixed(MAX_DECIMALS) : whole);
   }
-  // Only the last part has decimals.
+  // Only the last part may have decimals.
   const isMixed = whole.includes('.') || (rest !== undefined && sixtieths.includes('.'));
   if (isMixed || Number(sixtieths) >= 60 || Number(rest ?? 0) >= 60) return null;
   const size = Number(whole) + Number(sixtieths) / 60 + Number(rest ?? 0) / 3600;
   return plain(size.toFixed(CONVERTED_DECIMALS));
 }
 
-/** Removes zeros that say nothing. */
+/** Removes insignificant zeros. */
 function plain(decimal: string): string {
   return decimal
     .replace(/^0+(?=\d)/, '')

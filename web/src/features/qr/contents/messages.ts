@@ -1,4 +1,4 @@
-/** Texts of the content types of a QR code and their forms. */
+/** Texts of the content types and their forms. */
 import { formatNumber } from '../../../lib/format';
 
 export const messages = {
@@ -18,7 +18,7 @@ export const messages = {
   incomplete: 'Fill in the required fields to create a QR code.',
   empty: (what: string) => `Enter ${what} to create a QR code.`,
   refused: (what: string) => `Please enter ${what} to start downloading...`,
-  /** What is entered, in the two sentences above. */
+  /** Values of `what` in the two messages above. */
   whats: {
     text: 'a text',
     wifi: 'a network',

@@ -1,16 +1,16 @@
-/** Cleans values that people paste: what copying adds to them, and how other scripts write them. */
+/** Cleans pasted values: removes what copying adds, and converts the digits of other scripts. */
 
-/** Marks that nobody sees: directions of writing, joiners, soft hyphens, byte order marks. */
+/** Invisible characters: directional marks, joiners, soft hyphens, byte order marks. */
 const INVISIBLE = /\p{Cf}/gu;
 
 const DASHES = /[\u2010-\u2015\u2212]/gu;
 
-/** Removes invisible marks, and blanks at both ends. */
+/** Removes invisible characters, and whitespace at both ends. */
 export function visible(given: string): string {
   return given.replace(INVISIBLE, '').trim();
 }
 
-/** The same of a number: digits, signs and the decimal point of every script become those of ASCII. */
+/** Cleans a number: also converts digits, signs and decimal separators of all scripts to ASCII. */
 export function plainNumber(given: string): string {
   return visible(given)
     .replace(/[º˚]/g, '°')
@@ -20,12 +20,12 @@ export function plainNumber(given: string): string {
     .replace(/\p{Nd}/gu, (digit) => String(valueOf(digit)));
 }
 
-/** Removes line breaks at the end, which come with a text that is copied from a list or a table. */
+/** Removes line breaks at the end, which text copied from a list or a table has. */
 export function withoutTrailingBreaks(text: string): string {
   return text.replace(/[\r\n]+$/, '');
 }
 
-/** Returns the value of a decimal digit: each script has its ten digits in a row, zero first. */
+/** Returns the value of a decimal digit. The digits of a script are consecutive, zero first. */
 function valueOf(digit: string): number {
   const code = digit.codePointAt(0) ?? 0;
   let value = 0;

@@ -4,8 +4,8 @@ import { problems } from './messages';
 import { type Filled, unlessFaulty, type Written } from './written';
 
 /**
- * A `tel:` URI (RFC 3966). A short code has no `phone-context`, which the standard asks of it: phones
- * dial the digits alone, wherever they are.
+ * Writes a `tel:` URI (RFC 3966). Omits the `phone-context` of a short code, although the standard
+ * requires it: phones dial only the digits, wherever they are.
  */
 export function writePhone({ number }: Filled<'number'>): Written<'number'> {
   const parsed = parseNumber(number);
@@ -17,7 +17,7 @@ export function writePhone({ number }: Filled<'number'>): Written<'number'> {
 
 export type SmsField = 'number' | 'message';
 
-/** An `sms:` URI (RFC 5724) with what is to be sent. */
+/** Writes an `sms:` URI (RFC 5724) with a message. */
 export function writeSms({ number, message }: Filled<SmsField>): Written<SmsField> {
   const parsed = parseNumber(number);
   return unlessFaulty({ number: smsFault(parsed) }, () => {

@@ -4,27 +4,27 @@ import { type Filled, TICKED, unlessFaulty, type Written } from './written';
 
 export type WifiField = 'network' | 'security' | 'password' | 'hidden';
 
-/** What a network asks for, by the names of the format. WPA stands for WPA2 and WPA3, too. */
+/** Security types, as the format names them. WPA stands for WPA2 and WPA3, too. */
 export const WPA = 'WPA';
 export const WEP = 'WEP';
 export const OPEN = 'nopass';
 
-/** IEEE 802.11: bytes of a network's name, and of what is derived into a WPA key. */
-const LONGEST_NAME = 32;
-const SHORTEST_PASSPHRASE = 8;
-const LONGEST_PASSPHRASE = 63;
+/** Limits of IEEE 802.11 for a network name, and for a passphrase that yields a WPA key. */
+const MAX_NAME_BYTES = 32;
+const MIN_PASSPHRASE_BYTES = 8;
+const MAX_PASSPHRASE_BYTES = 63;
 
-/** Keys as they are: 64 hexadecimal digits of WPA; 40 or 104 bits of WEP, as text or as digits. */
+/** Raw keys: WPA, 64 hexadecimal digits; WEP, 40 or 104 bits as text or hexadecimal digits. */
 const WPA_KEY = /^[0-9a-f]{64}$/i;
 const WEP_KEY = /^(?:.{5}|.{13}|[0-9a-f]{10}|[0-9a-f]{26})$/isu;
 
 /**
- * A network to join, in the format of ZXing, which phones have taken over:
+ * Writes a network in the format of ZXing, which phones have adopted:
  * `WIFI:T:WPA;S:<name>;P:<password>;H:true;;`.
  *
- * ZXing also puts a name of nothing but hexadecimal digits into quotation marks, for its own app of
- * Android up to 4. No phone of today needs them, and iPhones take them for a part of the name
- * (Shane32/QRCoder, issue 440): there are none.
+ * Does not quote a name of hexadecimal digits, as ZXing does for its own app on Android up to 4. No
+ * current phone needs the quotation marks, and iPhones take them as part of the name
+ * (Shane32/QRCoder, issue 440).
  */
 export function writeWifi(filled: Filled<WifiField>): Written<WifiField> {
   const { network, security, password, hidden } = filled;
@@ -44,8 +44,8 @@ function escape(text: string): string {
 function nameFault(name: string): string | undefined {
   if (name === '') return problems.network;
   const length = bytes(name);
-  if (length <= LONGEST_NAME) return undefined;
-  return problems.longNetwork(length, LONGEST_NAME);
+  if (length <= MAX_NAME_BYTES) return undefined;
+  return problems.longNetwork(length, MAX_NAME_BYTES);
 }
 
 function passwordFault(security: string, password: string): string | undefined {
@@ -56,7 +56,7 @@ function passwordFault(security: string, password: string): string | undefined {
     return problems.wepKey;
   }
   const length = bytes(password);
-  const fits = length >= SHORTEST_PASSPHRASE && length <= LONGEST_PASSPHRASE;
+  const fits = length >= MIN_PASSPHRASE_BYTES && length <= MAX_PASSPHRASE_BYTES;
   if (fits || WPA_KEY.test(password)) return undefined;
-  return problems.wpaPassword(SHORTEST_PASSPHRASE, LONGEST_PASSPHRASE);
+  return problems.wpaPassword(MIN_PASSPHRASE_BYTES, MAX_PASSPHRASE_BYTES);
 }

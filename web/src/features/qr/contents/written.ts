@@ -1,16 +1,16 @@
-/** What a form holds: a text for each of its fields, '' where nothing was filled in. */
+/** The values of a form; '' for a field that is not filled in. */
 export type Filled<Field extends string> = Readonly<Record<Field, string>>;
 
-/** What is wrong with fields, in words that stand below them. */
+/** Error messages of fields, shown below them. */
 export type Faults<Field extends string> = { [field in Field]?: string | undefined };
 
-/** The text of a code, or why there is none yet. */
+/** The text of a code, or the faults that prevent one. */
 export type Written<Field extends string> = { text: string } | { faults: Faults<Field> };
 
-/** A box that is ticked, as a form holds it. */
+/** The value of a checked checkbox. */
 export const TICKED = 'yes';
 
-/** Writes a text where none of the fields has a fault. */
+/** Writes the text if no field has a fault. */
 export function unlessFaulty<Field extends string>(
   faults: Faults<Field>,
   write: () => string,

@@ -11,7 +11,7 @@ import { NamedChoice } from './NamedChoice';
 interface FilePartProps {
   pixels: number;
   onPixels: (pixels: number) => void;
-  /** Of a print in millimetres, as the person gave it. */
+  /** Print width in millimeters, as typed. */
   width: string;
   onWidth: (width: string) => void;
   savePdf: (millimetres: number) => void;

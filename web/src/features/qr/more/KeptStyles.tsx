@@ -4,17 +4,24 @@ import { Field } from '../../../components/Field';
 import { TextButton } from '../../../components/TextButton';
 import { announce } from '../../../lib/announce';
 import type { Style } from '../style';
-import { deleteStyle, keepStyle, keptStyles, LONGEST_NAME, MOST_KEPT, type NotKept } from './kept';
+import {
+  deleteStyle,
+  keepStyle,
+  keptStyles,
+  LONGEST_NAME,
+  MOST_KEPT,
+  type SaveFailure,
+} from './kept';
 import kept from './KeptStyles.module.css';
 import { messages } from './messages';
 import styles from './MoreOptions.module.css';
 
-const notKept: Record<NotKept, string> = {
+const notKept: Record<SaveFailure, string> = {
   full: messages.full(MOST_KEPT),
   refused: messages.refused,
 };
 
-/** Styles under names; nothing else of the page is kept. */
+/** Saves styles in the browser, applies and deletes them. Nothing else of the page is stored. */
 export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: Style) => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [all, setAll] = useState(keptStyles);
@@ -26,7 +33,7 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
     const given = name.trim();
     const failure = given === '' ? messages.noName : keepStyle(given, style);
     if (failure) {
-      setError(failure in notKept ? notKept[failure as NotKept] : failure);
+      setError(failure in notKept ? notKept[failure as SaveFailure] : failure);
       field.current?.focus();
       return;
     }
@@ -39,7 +46,7 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
   const remove = (which: string) => {
     if (!deleteStyle(which)) setError(notKept.refused);
     setAll(keptStyles());
-    // Its button is gone.
+    // The button that had the focus is gone.
     field.current?.focus();
     announce(messages.deleted(which));
   };

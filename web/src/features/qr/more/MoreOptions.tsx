@@ -16,14 +16,14 @@ import styles from './MoreOptions.module.css';
 import { StylePart } from './StylePart';
 
 export interface MoreOptionsProps {
-  /** What the code says: the text of the page's own field. */
+  /** The text of the code, which is in the page's URL field. */
   text: string;
-  /** Takes it, and what is said of the form that wrote it; null for a link. */
+  /** Sets the text, with the messages of the form that wrote it; null for a link. */
   onText: (text: string, words: FormWords | null) => void;
-  /** How often a code was to be saved that could not be. */
+  /** Number of attempts to save without a valid code. */
   refusals: number;
   symbol: QrSymbol;
-  /** Of the file to save, as the person gave it. */
+  /** File name, as typed. */
   name: string;
   logo: Logo | undefined;
   style: Style;
@@ -31,17 +31,17 @@ export interface MoreOptionsProps {
   /** Pixels along a side of the PNG that DOWNLOAD QR saves. */
   pixels: number;
   onPixels: (pixels: number) => void;
-  /** Of a print in millimetres, as the person gave it. */
+  /** Print width in millimeters, as typed. */
   width: string;
   onWidth: (width: string) => void;
   savePdf: (millimetres: number) => void;
 }
 
-/** What stands below the plain page, for those who want more of it. */
+/** The content of 'More options': content types, style, files and batch. */
 export function MoreOptions(props: MoreOptionsProps) {
   const { text, onText, symbol, name, logo, style, onStyle, pixels, width } = props;
   const batch = usePart(loadBatch, true);
-  // The page then works without a network.
+  // From then on the page works without a network.
   useEffect(() => (savesData() ? undefined : loadWorker()), []);
 
   return (

@@ -10,11 +10,11 @@ interface NamedChoiceProps<T extends string> {
   children?: ReactNode;
 }
 
-/** A choice under its name, and what belongs to it. */
+/** A choice with a visible label, and the controls that belong to it. */
 export function NamedChoice<T extends string>({ children, ...choice }: NamedChoiceProps<T>) {
   return (
     <div className={styles.named}>
-      {/* A screen reader hears it from the choice itself. */}
+      {/* Screen readers get the label from the choice itself. */}
       <span className={styles.name} aria-hidden="true">
         {choice.label}
       </span>

@@ -3,7 +3,7 @@ import { Button } from '../../../components/Button';
 import { Checkbox } from '../../../components/Checkbox';
 import { Field } from '../../../components/Field';
 import { ColorPicker } from '../ColorPicker';
-import { type BallShape, type EyePart, LONGEST_CAPTION, PLAIN, type Style } from '../style';
+import { type BallShape, type EyePart, MAX_CAPTION_LENGTH, PLAIN, type Style } from '../style';
 import { KeptStyles } from './KeptStyles';
 import { messages } from './messages';
 import styles from './MoreOptions.module.css';
@@ -125,7 +125,7 @@ export function StylePart({ style, onStyle }: StylePartProps) {
 }
 
 function firstOf(text: string): string {
-  return Array.from(text).slice(0, LONGEST_CAPTION).join('');
+  return Array.from(text).slice(0, MAX_CAPTION_LENGTH).join('');
 }
 
 interface EyeChoiceProps<Shape extends BallShape> {
@@ -134,12 +134,12 @@ interface EyeChoiceProps<Shape extends BallShape> {
   colorLabel: string;
   options: readonly { value: Shape; text: string }[];
   part: EyePart<Shape>;
-  /** The colour that a colour of its own begins with. */
+  /** Initial value of a custom color. */
   first: string;
   onPart: (part: EyePart<Shape>) => void;
 }
 
-/** Shape and colour of a part of the eyes. */
+/** Chooses the shape and color of a part of the eyes. */
 function EyeChoice<Shape extends BallShape>({
   label,
   ownColorLabel,
@@ -173,7 +173,7 @@ function EyeChoice<Shape extends BallShape>({
   );
 }
 
-/** A picker that closes by itself when the focus or a click goes elsewhere. */
+/** A color picker that holds its own open state. */
 function OwnPicker({
   label,
   color,

@@ -3,16 +3,16 @@ import { type Design, drawDesign, type Drawing } from '../drawing';
 import { outlineOf } from '../outline';
 import { paint } from '../paint';
 
-/** Pixels along a side of a PNG. */
+/** Sizes of PNGs that users can choose, in pixels along a side. */
 export const pixelSizes = [400, 800, 1600, 3200] as const;
 
-/** The drawing of a design whose text fits, with its words. */
+/** Draws a design, whose text must fit, with its caption. */
 export function drawn(design: Design): Drawing {
   const { caption } = design.style;
   return drawDesign(design, caption === null ? undefined : outlineOf(caption));
 }
 
-/** A PNG of so many pixels a side. */
+/** Paints a drawing as a PNG of `pixels` along a side. */
 export async function pngFile(drawing: Drawing, pixels: number): Promise<Blob> {
   const canvas = document.createElement('canvas');
   canvas.width = canvas.height = pixels;

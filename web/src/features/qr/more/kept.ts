@@ -4,27 +4,27 @@ import {
   ballShapes,
   frameShapes,
   gradientKinds,
-  LONGEST_CAPTION,
+  MAX_CAPTION_LENGTH,
   moduleShapes,
   type Style,
 } from '../style';
 import { levels } from '../symbol';
 
-/** A style under a name that a person gave it. */
+/** A style that the user saved under a name. */
 export interface KeptStyle {
   name: string;
   style: Style;
 }
 
-/** Styles that one browser keeps. */
+/** Maximum number of styles in one browser. */
 export const MOST_KEPT = 30;
 
-/** Code points of a name. */
+/** Maximum length of a name in code points. */
 export const LONGEST_NAME = 40;
 
 const KEY = 'qrStyles';
 
-const atMost = (most: number) => v.check((text: string) => Array.from(text).length <= most);
+const atMost = (max: number) => v.check((text: string) => Array.from(text).length <= max);
 const color = v.pipe(v.string(), v.regex(/^#[0-9a-f]{6}$/));
 const keptStyle = v.object({
   name: v.pipe(v.string(), v.nonEmpty(), atMost(LONGEST_NAME)),
@@ -35,13 +35,13 @@ const keptStyle = v.object({
     modules: v.picklist(moduleShapes),
     eyeFrame: v.object({ shape: v.picklist(frameShapes), color: v.nullable(color) }),
     eyeBall: v.object({ shape: v.picklist(ballShapes), color: v.nullable(color) }),
-    caption: v.nullable(v.pipe(v.string(), atMost(LONGEST_CAPTION))),
+    caption: v.nullable(v.pipe(v.string(), atMost(MAX_CAPTION_LENGTH))),
     level: v.nullable(v.picklist(levels)),
     quietZone: v.boolean(),
   }),
 });
 
-/** The styles that this browser keeps, oldest first. What was damaged is left out. */
+/** Returns the styles stored in this browser, oldest first. Skips invalid entries. */
 export function keptStyles(): KeptStyle[] {
   return entries(readItem(KEY))
     .map((entry) => v.safeParse(keptStyle, entry))
@@ -54,22 +54,22 @@ function entries(text: string | null): unknown[] {
     const stored: unknown = JSON.parse(text ?? '[]');
     return Array.isArray(stored) ? stored : [];
   } catch {
-    // Something else wrote it, or half of it: it is written anew with the next style.
+    // Not valid JSON. The next saved style overwrites it.
     return [];
   }
 }
 
-/** Why a style was not kept: there are as many as can be, or the browser keeps nothing. */
-export type NotKept = 'full' | 'refused';
+/** Why a style was not saved: there are `MOST_KEPT`, or the browser refuses to store data. */
+export type SaveFailure = 'full' | 'refused';
 
-/** Keeps a style, in the place of one of the same name. */
-export function keepStyle(name: string, style: Style): NotKept | null {
+/** Saves a style and replaces one of the same name. Returns null on success. */
+export function keepStyle(name: string, style: Style): SaveFailure | null {
   const others = keptStyles().filter((kept) => kept.name !== name);
   if (others.length >= MOST_KEPT) return 'full';
   return write([...others, { name, style }]) ? null : 'refused';
 }
 
-/** Lets go of a style; answers whether that lasts. */
+/** Deletes a style; returns whether the change was stored. */
 export function deleteStyle(name: string): boolean {
   return write(keptStyles().filter((kept) => kept.name !== name));
 }

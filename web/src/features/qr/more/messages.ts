@@ -1,4 +1,4 @@
-/** Texts of 'More options', beside those of its content forms and its batch. */
+/** Texts of 'More options', except those of its content forms and its batch. */
 export const messages = {
   content: 'Content',
   batch: 'Batch',

@@ -9,17 +9,17 @@ import type { Scan } from './useScanCode';
 
 interface ScanNoteProps {
   scan: Scan;
-  /** What the code says now. */
+  /** The text of the code. */
   text: string;
   hasLogo: boolean;
-  /** The level that is chosen; null for none. */
+  /** The level that the user chose; null for automatic. */
   level: Level | null;
 }
 
-/** Whether the code of a link of one's own says its scan code, and what is won by that. */
+/** Tells whether the code contains the scan code of the user's own link, and what that gains. */
 export function ScanNote({ scan, text, hasLogo, level }: ScanNoteProps) {
   const says = scan.state === 'made' ? scan.url : scan.state === 'failed' ? scan.short : '';
-  // Who writes something else into the field makes another code.
+  // With another text in the field, the note would not apply.
   const words = says === text ? wordsOf(scan, hasLogo, level) : '';
   useEffect(() => {
     if (words !== '') announce(words);
@@ -47,7 +47,7 @@ function wordsOf(scan: Scan, hasLogo: boolean, level: Level | null): string {
   if (scan.state !== 'made') return '';
   const [before, now] = [scan.short, scan.url].map((text) => {
     const { modules } = symbolFor(text, hasLogo, level);
-    // Without a choice, the highest level is taken with which the symbol does not grow.
+    // Without a chosen level, the encoder uses the highest one at which the symbol does not grow.
     const corrects = levels.findLast(
       (one) => symbolFor(text, hasLogo, one).modules === modules && level === null,
     );

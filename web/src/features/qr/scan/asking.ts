@@ -1,10 +1,10 @@
-/** Asks for scan codes; it comes for those who make a code of a link of theirs. */
+/** Requests scan codes. Loaded only for a code of a short URL that may be the visitor's own. */
 import { failureCode } from '../../../api';
 import { askScanCode } from '../../../api/askScanCode';
 import { scanUrl } from '../../../api/scanCodes';
 import type { Owner } from '../../../lib/owner';
 
-/** The address of a link's scan code, asked for as each owner; null where it is none of theirs. */
+/** Requests the scan URL of a link as each owner in turn; null if none of them owns the link. */
 export async function askAs(owners: readonly Owner[], code: string): Promise<string | null> {
   for (const owner of owners) {
     try {

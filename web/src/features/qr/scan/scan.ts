@@ -1,2 +1,2 @@
-/** Bare, because what is chained to an import() here becomes a part of it in the build. */
+/** A bare import(), because the build makes any call chained to it part of the import. */
 export const loadAsking = () => import('./asking');

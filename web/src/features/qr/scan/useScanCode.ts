@@ -4,20 +4,20 @@ import { shortUrl } from '../../../lib/config';
 import { useGuest, useOwner } from '../../../lib/owner';
 import { loadAsking } from './scan';
 
-/** What is known of the scan code of the link that a code is made of. */
+/** The state of the scan code of the link that the page was opened for. */
 export type Scan =
   /** The link does not belong to this visitor. */
   | { state: 'none' }
   | { state: 'asking' }
-  /** The address that a smaller symbol says in the place of `short`. */
+  /** The code contains `url` instead of `short`, for a smaller symbol. */
   | { state: 'made'; short: string; url: string }
   | { state: 'failed'; short: string; again: () => void };
 
-/** Asks for the scan code of the link that has this short address, where it is one's own. */
+/** Requests the scan code of the link with this short URL, if it belongs to the visitor. */
 export function useScanCode(short: string): Scan {
   const owner = useOwner();
   const guest = useGuest();
-  const [turn, setTurn] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   const [answer, setAnswer] = useState<{ asked: string; url: string | null }>();
   const [failed, setFailed] = useState<number>();
   const code = codeOf(short);
@@ -34,24 +34,24 @@ export function useScanCode(short: string): Scan {
         if (current) setAnswer({ asked: short, url });
       } catch (error) {
         console.error('There is no scan code', error);
-        if (current) setFailed(turn);
+        if (current) setFailed(attempt);
       }
     };
     void ask();
     return () => {
       current = false;
     };
-  }, [isAsked, code, short, owner, guest, turn]);
+  }, [isAsked, code, short, owner, guest, attempt]);
 
   if (!isAsked) return { state: 'none' };
   if (answer?.asked === short) {
     return answer.url === null ? { state: 'none' } : { state: 'made', short, url: answer.url };
   }
-  if (failed === turn) return { state: 'failed', short, again: () => setTurn(turn + 1) };
+  if (failed === attempt) return { state: 'failed', short, again: () => setAttempt(attempt + 1) };
   return { state: 'asking' };
 }
 
-/** The code that a short address of the product ends in; null where it is none. */
+/** Returns the code of a short URL of this site; null if it is not one. */
 function codeOf(address: string): string | null {
   const before = shortUrl('');
   const code = address.startsWith(before) ? address.slice(before.length) : '';
