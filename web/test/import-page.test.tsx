@@ -40,7 +40,11 @@ interface SentRow {
 const rowsOf = ({ payload }: Pick<Call, 'payload'>) => payload['rows'] as SentRow[];
 
 /** Serves a backend with links of its own that remembers imported rows. */
-function importServer({ taken = [] as string[], refused = [] as string[] } = {}) {
+function importServer({
+  taken = [] as string[],
+  refused = [] as string[],
+  unfinishedUndos = 0,
+} = {}) {
   const results = new Map<string, { row: number; verdict: string; code: string | null }>();
   const removed = new Map<string, number>();
   const held = new Set(taken);
@@ -84,6 +88,7 @@ function importServer({ taken = [] as string[], refused = [] as string[] } = {})
         ),
       }),
     undoImport: (payload) => {
+      if (unfinishedUndos-- > 0) return error(504, 'DEADLINE_EXCEEDED');
       const id = String(payload['import_id']);
       removed.set(id, linksOf(id));
       return data({ success: true, removed: linksOf(id) });
@@ -105,6 +110,12 @@ async function open() {
   const press = async (name: string | RegExp) =>
     user.click(await screen.findByRole('button', { name }));
   return { user, choose, press, unmount };
+}
+
+async function undo(user: Awaited<ReturnType<typeof open>>['user']) {
+  await user.click(await screen.findByRole('button', { name: /^Undo this import of 20 Nov 2026/ }));
+  const dialog = within(await screen.findByRole('dialog', { name: 'Undo this import?' }));
+  await user.click(dialog.getByRole('button', { name: 'Undo this import' }));
 }
 
 const csv = (...lines: string[]) => new File([lines.join('\n')], 'links.csv');
@@ -196,14 +207,21 @@ describe('the import page', () => {
     );
     expect(lines).toHaveLength(6);
 
-    await press(/^Undo this import of 20 Nov 2026/);
-    await user.click(
-      within(await screen.findByRole('dialog', { name: 'Undo this import?' })).getByRole('button', {
-        name: 'Undo this import',
-      }),
-    );
+    await undo(user);
     await screen.findByText('4 links were removed.', { selector: 'p' });
     expect(results.size).toBe(4);
+  });
+
+  it('continues an undo that one call does not finish', async () => {
+    const { calls } = importServer({ unfinishedUndos: 2 });
+    const { user, choose, press } = await open();
+    await choose(csv('slug,url', 'cafe,https://cafe.example/'));
+    await press('Check these links');
+    await press('Import 1 link');
+    await screen.findByRole('heading', { name: '1 link was imported.' });
+    await undo(user);
+    await screen.findByText('1 link was removed.', { selector: 'p' });
+    expect(calls.filter(({ name }) => name === 'undoImport')).toHaveLength(3);
   });
 
   it('asks for the columns of an unknown table', async () => {

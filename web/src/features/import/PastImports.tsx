@@ -14,6 +14,22 @@ import { endSessionOf, type Account } from '../../lib/owner';
 import styles from './Importer.module.css';
 import { past } from './messages';
 
+const MAX_UNDO_CALLS = 3;
+
+/**
+ * Undoes an import; returns how many links were removed. A call ends after a minute, which a large
+ * import may exceed; the next call continues.
+ */
+async function undoAll(account: Account, importId: string): Promise<number> {
+  for (let call = 1; ; call += 1) {
+    try {
+      return await undoImport(account, importId);
+    } catch (error) {
+      if (call === MAX_UNDO_CALLS || failureCode(error) !== 'failed') throw error;
+    }
+  }
+}
+
 /** The imports of the last 30 days, each of which can be undone. */
 export function PastImports({ account }: { account: Account }) {
   const { data, isError, isFetching, refetch } = useQuery(
@@ -32,7 +48,7 @@ export function PastImports({ account }: { account: Account }) {
     setUndoing(import_id);
     setSaid('');
     try {
-      const text = past.undone(await undoImport(account, import_id));
+      const text = past.undone(await undoAll(account, import_id));
       setSaid(text);
       announce(text);
       await cache.invalidateQueries({ queryKey: keys.all(account) });
