@@ -36,7 +36,7 @@ _PATIENCE = 90.0
 """Seconds within which an alert fires after a failure, and all end after the repair."""
 _DISK = 8 << 20
 _REPORT = ROOT / "reports" / "drill.md"
-_OF_BUSY_MACHINE = frozenset({"AtajoRedirectsSlow", "AtajoEventLoopLagging"})
+_OF_BUSY_MACHINE = frozenset({"AtajoRedirectsSlow", "AtajoLoginsSlow", "AtajoEventLoopLagging"})
 """Alerts that rightly fire on an overloaded machine."""
 _MUCH_WAITING = 20.0
 """Percentage of ten seconds in which something waited for a core. A drill itself causes less."""
