@@ -27,6 +27,7 @@ from gateway.redirects.resolution import (
 )
 from gateway.visits.enrichment.visitor_key import KeySource
 from gateway.visits.sender import VisitSink
+from services.shared.errors import AppError
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,41 @@ class Session:
     username: str
     device: str
     """Device token, which the browser sends with its next log-in."""
+
+
+class Scope(Enum):
+    """What an API key may do. The values are those of the functions' payloads."""
+
+    LINKS_READ = "links:read"
+    LINKS_WRITE = "links:write"
+    STATISTICS_READ = "statistics:read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """An API key of an account, without the key itself."""
+
+    id: str
+    name: str
+    prefix: str
+    """First 12 characters of the key."""
+    scopes: tuple[Scope, ...]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    """The minute of its last use, None if it was never used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifiedKey:
+    """A valid API key and its account."""
+
+    id: str
+    account: Account
+    username: str
+    name: str
+    scopes: frozenset[Scope]
+    expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +156,19 @@ class LinkChanges(TypedDict, total=False):
     ended_url: str | None
     """None for no URL."""
     public_statistics: bool
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """A link to create. links validates every field."""
+
+    url: str
+    code: str | None = None
+    """None for a random code."""
+    title: str = ""
+    tags: Sequence[str] = ()
+    expires_at: datetime | None = None
+    ended_url: str = ""
 
 
 class ImportVerdict(Enum):
@@ -266,7 +315,7 @@ class Service(Protocol):
 
 
 class Auth(Service, Protocol):
-    """The auth service: accounts and sessions."""
+    """The auth service: accounts, sessions and API keys."""
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
         """Create an account. Reasons: EMAIL_TAKEN, INVALID_*."""
@@ -300,6 +349,27 @@ class Auth(Service, Protocol):
         """
 
 
+    async def create_key(
+        self, token: str, name: str, scopes: Sequence[Scope], expires_at: datetime | None
+    ) -> tuple[str, str]:
+        """Create an API key of a token's account. Return its id and the key.
+
+        Reasons: INVALID_TOKEN, INVALID_KEY_NAME, INVALID_SCOPES, INVALID_EXPIRY, TOO_MANY_KEYS.
+        """
+        ...
+
+    async def keys(self, token: str) -> list[ApiKey]:
+        """Return the keys of a token's account, newest first. Reason: INVALID_TOKEN."""
+        ...
+
+    async def revoke_key(self, token: str, key_id: str) -> None:
+        """Revoke a key of a token's account. May be repeated. Reason: INVALID_TOKEN."""
+
+    async def verify_key(self, key_hash: bytes) -> VerifiedKey:
+        """Return the key with a SHA-256, and note its use. Reason: INVALID_KEY."""
+        ...
+
+
 class Links(Service, LinkSource, Protocol):
     """The links service. The reason is NO_LINK for links that an owner does not have.
 
@@ -310,6 +380,22 @@ class Links(Service, LinkSource, Protocol):
         """Create a link, without an owner for None, and return its resolution.
 
         Reasons: CODE_TAKEN, INVALID_*.
+        """
+        ...
+
+    async def create_all(
+        self,
+        account: Account,
+        links: Sequence[NewLink],
+        idempotency_key: bytes,
+        fingerprint: bytes,
+    ) -> tuple[list[Link | AppError], Resolutions]:
+        """Create up to 100 links; return each link, or why it was not created.
+
+        The resolutions are those of the links that this call created. For 24 hours, a call with the
+        same idempotency key and fingerprint (SHA-256 of the request) changes nothing, and returns
+        the outcomes of the first. Reasons: IDEMPOTENCY_MISMATCH, IN_PROGRESS, TOO_MANY_CODES; of a
+        link: CODE_TAKEN, CODE_RESERVED, URL_REFUSED, INVALID_*.
         """
         ...
 

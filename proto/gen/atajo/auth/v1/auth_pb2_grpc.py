@@ -60,6 +60,26 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.FromString,
                 _registered_method=True)
+        self.CreateKey = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/CreateKey',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyResponse.FromString,
+                _registered_method=True)
+        self.ListKeys = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/ListKeys',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListKeysRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListKeysResponse.FromString,
+                _registered_method=True)
+        self.RevokeKey = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/RevokeKey',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeKeyRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeKeyResponse.FromString,
+                _registered_method=True)
+        self.VerifyKey = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/VerifyKey',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyKeyRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyKeyResponse.FromString,
+                _registered_method=True)
 
 
 class AuthServiceServicer:
@@ -121,6 +141,45 @@ class AuthServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateKey(self, request, context):
+        """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
+        not retry: each call creates a key.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN), INVALID_ARGUMENT (INVALID_KEY_NAME, INVALID_SCOPES,
+        INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_KEYS).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListKeys(self, request, context):
+        """Returns the keys of an account that are not revoked, newest first.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeKey(self, request, context):
+        """Revokes a key for good. Revoking a key that the account does not have changes nothing.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def VerifyKey(self, request, context):
+        """Returns the account and scopes of a key, and notes its use.
+
+        Errors: UNAUTHENTICATED (INVALID_KEY) if the key is unknown, revoked or expired, or its account
+        is closed or removed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_AuthServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -148,6 +207,26 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.VerifyToken,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.SerializeToString,
+            ),
+            'CreateKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateKey,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyResponse.SerializeToString,
+            ),
+            'ListKeys': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListKeys,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListKeysRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListKeysResponse.SerializeToString,
+            ),
+            'RevokeKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeKey,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeKeyRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeKeyResponse.SerializeToString,
+            ),
+            'VerifyKey': grpc.unary_unary_rpc_method_handler(
+                    servicer.VerifyKey,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyKeyRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyKeyResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -286,6 +365,114 @@ class AuthService:
             '/atajo.auth.v1.AuthService/VerifyToken',
             atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/CreateKey',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListKeys(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/ListKeys',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListKeysRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListKeysResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/RevokeKey',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeKeyRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeKeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VerifyKey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/VerifyKey',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyKeyRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyKeyResponse.FromString,
             options,
             channel_credentials,
             insecure,

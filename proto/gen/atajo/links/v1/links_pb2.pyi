@@ -443,6 +443,152 @@ class Error(_message.Message):
 Global___Error: _TypeAlias = Error  # noqa: Y015
 
 @_typing.final
+class CreateAccountLinksRequest(_message.Message):
+    """Links of an account to store."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
+    FINGERPRINT_FIELD_NUMBER: _builtins.int
+    LINKS_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """Id of the account; not empty."""
+    idempotency_key: _builtins.bytes
+    """Identifies the call among those of the account: 1 to 64 bytes."""
+    fingerprint: _builtins.bytes
+    """SHA-256 of what the client requested, 32 bytes."""
+    @_builtins.property
+    def links(self) -> _containers.RepeatedCompositeFieldContainer[Global___NewLink]:
+        """1 to 100 links."""
+
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+        idempotency_key: _builtins.bytes = ...,
+        fingerprint: _builtins.bytes = ...,
+        links: _abc.Iterable[Global___NewLink] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "fingerprint", b"fingerprint", "idempotency_key", b"idempotency_key", "links", b"links"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateAccountLinksRequest: _TypeAlias = CreateAccountLinksRequest  # noqa: Y015
+
+@_typing.final
+class NewLink(_message.Message):
+    """A link to store."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    URL_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    TAGS_FIELD_NUMBER: _builtins.int
+    EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    ENDED_URL_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Chosen by the owner; absent for a random one."""
+    url: _builtins.str
+    """Rules of CreateLink."""
+    title: _builtins.str
+    """Rules of LinkChanges for the rest. Title; empty for none."""
+    ended_url: _builtins.str
+    """Where it leads after it expires; empty for nowhere."""
+    @_builtins.property
+    def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Tags."""
+
+    @_builtins.property
+    def expires_at(self) -> _timestamp_pb2.Timestamp:
+        """When it expires; absent for never."""
+
+    def __init__(
+        self,
+        *,
+        code: _builtins.str | None = ...,
+        url: _builtins.str = ...,
+        title: _builtins.str = ...,
+        tags: _abc.Iterable[_builtins.str] | None = ...,
+        expires_at: _timestamp_pb2.Timestamp | None = ...,
+        ended_url: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "expires_at", b"expires_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "ended_url", b"ended_url", "expires_at", b"expires_at", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__code: _TypeAlias = _typing.Literal["code"]  # noqa: Y015
+    _WhichOneofArgType__code: _TypeAlias = _typing.Literal["_code", b"_code"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__code) -> _WhichOneofReturnType__code | None: ...
+
+Global___NewLink: _TypeAlias = NewLink  # noqa: Y015
+
+@_typing.final
+class CreateAccountLinksResponse(_message.Message):
+    """The outcomes, in the order of the request."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CREATIONS_FIELD_NUMBER: _builtins.int
+    RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def creations(self) -> _containers.RepeatedCompositeFieldContainer[Global___AccountCreation]:
+        """One for each link of the request."""
+
+    @_builtins.property
+    def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
+        """What the short URLs of the links that this call created answer; none if it repeats another."""
+
+    def __init__(
+        self,
+        *,
+        creations: _abc.Iterable[Global___AccountCreation] | None = ...,
+        resolutions: _abc.Iterable[Global___Resolution] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["creations", b"creations", "resolutions", b"resolutions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CreateAccountLinksResponse: _TypeAlias = CreateAccountLinksResponse  # noqa: Y015
+
+@_typing.final
+class AccountCreation(_message.Message):
+    """The outcome of one creation."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def link(self) -> Global___Link:
+        """It is stored; the link as it was created."""
+
+    @_builtins.property
+    def error(self) -> Global___Error:
+        """It is not stored."""
+
+    def __init__(
+        self,
+        *,
+        link: Global___Link | None = ...,
+        error: Global___Error | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "link", b"link", "outcome", b"outcome"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "link", b"link", "outcome", b"outcome"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_outcome: _TypeAlias = _typing.Literal["link", "error"]  # noqa: Y015
+    _WhichOneofArgType_outcome: _TypeAlias = _typing.Literal["outcome", b"outcome"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_outcome) -> _WhichOneofReturnType_outcome | None: ...
+
+Global___AccountCreation: _TypeAlias = AccountCreation  # noqa: Y015
+
+@_typing.final
 class ResolveLinksRequest(_message.Message):
     """Codes to look up."""
 

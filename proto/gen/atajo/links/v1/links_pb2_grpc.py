@@ -45,6 +45,11 @@ class LinksServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksResponse.FromString,
                 _registered_method=True)
+        self.CreateAccountLinks = channel.unary_unary(
+                '/atajo.links.v1.LinksService/CreateAccountLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateAccountLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateAccountLinksResponse.FromString,
+                _registered_method=True)
         self.ResolveLinks = channel.unary_unary(
                 '/atajo.links.v1.LinksService/ResolveLinks',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksRequest.SerializeToString,
@@ -152,6 +157,24 @@ class LinksServiceServicer:
         errors of CreateLink.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateAccountLinks(self, request, context):
+        """Stores up to 100 links of an account in one transaction with their outcomes. A repeated call
+        with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
+        changes nothing.
+
+        Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
+        INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
+        ALREADY_EXISTS (CODE_TAKEN).
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
+        IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
+        ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
+        (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -341,6 +364,11 @@ def add_LinksServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksResponse.SerializeToString,
             ),
+            'CreateAccountLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateAccountLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateAccountLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CreateAccountLinksResponse.SerializeToString,
+            ),
             'ResolveLinks': grpc.unary_unary_rpc_method_handler(
                     servicer.ResolveLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ResolveLinksRequest.FromString,
@@ -482,6 +510,33 @@ class LinksService:
             '/atajo.links.v1.LinksService/CreateLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.CreateLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateAccountLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.LinksService/CreateAccountLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.CreateAccountLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.CreateAccountLinksResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -50,6 +50,20 @@ class LinksServiceStub:
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
+    CreateAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateAccountLinksRequest, _links_pb2.CreateAccountLinksResponse]
+    """Stores up to 100 links of an account in one transaction with their outcomes. A repeated call
+    with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
+    changes nothing.
+
+    Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
+    INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
+    ALREADY_EXISTS (CODE_TAKEN).
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
+    IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
+    ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
+    (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
+    """
     ResolveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]
     """Returns what up to 1000 short URLs answer. Omits codes that are unknown, malformed or purged.
 
@@ -171,6 +185,20 @@ class LinksServiceAsyncStub(LinksServiceStub):
     errors of CreateLink.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    CreateAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateAccountLinksRequest, _links_pb2.CreateAccountLinksResponse]  # type: ignore[assignment]
+    """Stores up to 100 links of an account in one transaction with their outcomes. A repeated call
+    with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
+    changes nothing.
+
+    Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
+    INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
+    ALREADY_EXISTS (CODE_TAKEN).
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
+    IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
+    ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
+    (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
     """
     ResolveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]  # type: ignore[assignment]
     """Returns what up to 1000 short URLs answer. Omits codes that are unknown, malformed or purged.
@@ -302,6 +330,26 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         errors of CreateLink.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+
+    @_abc_1.abstractmethod
+    def CreateAccountLinks(
+        self,
+        request: _links_pb2.CreateAccountLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.CreateAccountLinksResponse, _abc.Awaitable[_links_pb2.CreateAccountLinksResponse]]:
+        """Stores up to 100 links of an account in one transaction with their outcomes. A repeated call
+        with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
+        changes nothing.
+
+        Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
+        INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
+        ALREADY_EXISTS (CODE_TAKEN).
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
+        IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
+        ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
+        (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
         """
 
     @_abc_1.abstractmethod
