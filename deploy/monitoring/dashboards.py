@@ -637,6 +637,19 @@ AUTH = Dashboard(
                     (_rate("atajo_account_closings_total", "result"), "closing: {{result}}"),
                 ),
                 graph(
+                    "API keys",
+                    "ops",
+                    "Created and revoked by their owners.",
+                    (f"sum(rate(atajo_api_keys_created_total{_R}))", "created"),
+                    (f"sum(rate(atajo_api_keys_revoked_total{_R}))", "revoked"),
+                ),
+                graph(
+                    "API keys verified",
+                    "ops",
+                    "By result: unknown keys were never created, or are revoked.",
+                    (_rate("atajo_api_key_verifications_total", "result"), "{{result}}"),
+                ),
+                graph(
                     "Password checks",
                     "short",
                     "One runs per slot. Each takes 50 ms, or longer in the expensive lane (bcrypt "

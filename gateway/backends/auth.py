@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
-from gateway.backends.ports import Session
+from gateway.backends.owners import Account
+from gateway.backends.ports import ApiKey, Scope, Session, VerifiedKey
 from gateway.backends.protobuf import datetime_of
 from services.shared.rpc.client import ServiceClient
 
 CALL_SECONDS = 5.0
 PASSWORD_SECONDS = 60.0
 """Timeout of a password check, which may wait in a queue."""
+
+# The enum of the protocol has the names of the gateway's.
+_SCOPE_NUMBERS = {one: auth_pb2.Scope.Value(f"SCOPE_{one.name}") for one in Scope}
+_SCOPES = {number: scope for scope, number in _SCOPE_NUMBERS.items()}
 
 
 class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
@@ -58,3 +64,52 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             token=token, password=password, client_address=client_ip
         )
         await self._call(self._stub.CloseOwnAccount, request, PASSWORD_SECONDS)
+
+    async def create_key(
+        self, token: str, name: str, scopes: Sequence[Scope], expires_at: datetime | None
+    ) -> tuple[str, str]:
+        numbers = [_SCOPE_NUMBERS[scope] for scope in scopes]
+        request = auth_pb2.CreateKeyRequest(token=token, name=name, scopes=numbers)
+        if expires_at is not None:
+            request.expires_at.FromDatetime(expires_at)
+        reply = await self._call(self._stub.CreateKey, request, CALL_SECONDS)
+        return reply.id, reply.key
+
+    async def keys(self, token: str) -> list[ApiKey]:
+        request = auth_pb2.ListKeysRequest(token=token)
+        reply = await self._call(self._stub.ListKeys, request, CALL_SECONDS)
+        return [
+            ApiKey(
+                id=key.id,
+                name=key.name,
+                prefix=key.prefix,
+                scopes=tuple(_scopes_of(key.scopes)),
+                created_at=datetime_of(key.created_at),
+                expires_at=datetime_of(key.expires_at) if key.HasField("expires_at") else None,
+                last_used_at=(
+                    datetime_of(key.last_used_at) if key.HasField("last_used_at") else None
+                ),
+            )
+            for key in reply.keys
+        ]
+
+    async def revoke_key(self, token: str, key_id: str) -> None:
+        request = auth_pb2.RevokeKeyRequest(token=token, id=key_id)
+        await self._call(self._stub.RevokeKey, request, CALL_SECONDS)
+
+    async def verify_key(self, key_hash: bytes) -> VerifiedKey:
+        request = auth_pb2.VerifyKeyRequest(key_hash=key_hash)
+        reply = await self._call(self._stub.VerifyKey, request, CALL_SECONDS)
+        return VerifiedKey(
+            id=reply.id,
+            account=Account(reply.account_id),
+            username=reply.username,
+            name=reply.name,
+            scopes=frozenset(_scopes_of(reply.scopes)),
+            expires_at=datetime_of(reply.expires_at) if reply.HasField("expires_at") else None,
+        )
+
+
+def _scopes_of(numbers: Iterable[auth_pb2.Scope.ValueType]) -> list[Scope]:
+    """Return scopes by number. Ignores those that only a later version knows."""
+    return [_SCOPES[number] for number in numbers if number in _SCOPES]

@@ -348,7 +348,6 @@ class Auth(Service, Protocol):
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
         """
 
-
     async def create_key(
         self, token: str, name: str, scopes: Sequence[Scope], expires_at: datetime | None
     ) -> tuple[str, str]:

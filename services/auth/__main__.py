@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from services.auth.api.servicers import servicers
 from services.auth.application.accounts import AuthService
+from services.auth.application.api_keys import ApiKeys
 from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
 from services.auth.application.device_tokens import DeviceTokens
+from services.auth.application.key_uses import KeyUses
 from services.auth.application.password_verifier import PasswordVerifier
-from services.auth.application.ports import AccountStore, AttemptStore
+from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.settings import AuthSettings
@@ -24,20 +26,28 @@ from services.shared.rpc import server
 if TYPE_CHECKING:
     from services.shared import mongo
 
-_Stores = tuple[AccountStore, AttemptStore]
+_Stores = tuple[AccountStore, AttemptStore, ApiKeyStore]
 
 
 def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
     from services.auth.storage import mongo
 
     return (
-        lambda database: (mongo.MongoAccountStore(database), mongo.MongoAttemptStore(database)),
+        lambda database: (
+            mongo.MongoAccountStore(database),
+            mongo.MongoAttemptStore(database),
+            mongo.MongoApiKeyStore(database),
+        ),
         mongo.SCHEMA,
     )
 
 
 STORE_FACTORIES = stores.StoreFactories[_Stores](
-    lambda database: (sqlite.SqliteAccountStore(database), sqlite.SqliteAttemptStore(database)),
+    lambda database: (
+        sqlite.SqliteAccountStore(database),
+        sqlite.SqliteAttemptStore(database),
+        sqlite.SqliteApiKeyStore(database),
+    ),
     sqlite.MIGRATIONS,
     _mongo,
 )
@@ -73,7 +83,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
     """Open the service and its store. Close both on exit."""
     secret = settings.token_secret.get_secret_value()
     async with stores.open_stores(settings.store, "auth", STORE_FACTORIES) as (
-        (accounts, attempt_store),
+        (accounts, attempt_store, key_store),
         database,
     ):
         passwords = PasswordVerifier(settings.bcrypt_threads, settings.logins_waiting)
@@ -91,7 +101,10 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
             service = AuthService(
                 accounts, attempts, passwords, session_tokens, device_tokens, _now
             )
-            yield servicers(service), database
+            uses = KeyUses(key_store)
+            async with uses.running():
+                keys = ApiKeys(key_store, uses, service, _now)
+                yield servicers(service, keys), database
         finally:
             await passwords.close()
 

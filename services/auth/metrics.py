@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Literal, get_args
 
 from prometheus_client import Counter, Gauge, Histogram
 
@@ -39,6 +40,17 @@ ACCOUNT_CLOSINGS = Counter(
 
 ACCOUNTS_CREATED = Counter(
     "atajo_accounts_created", "Accounts created. Repeated registrations are not counted."
+)
+KEYS_CREATED = Counter("atajo_api_keys_created", "API keys created.")
+KEYS_REVOKED = Counter(
+    "atajo_api_keys_revoked",
+    "API keys revoked by their owners. Keys of removed accounts are not counted.",
+)
+KEY_VERIFICATIONS = Counter(
+    "atajo_api_key_verifications",
+    "Verifications of API keys by result: unknown, never created or revoked; closed, the account "
+    "is being removed. Internal errors are not counted.",
+    ["result"],
 )
 LOGIN_SECONDS = Histogram(
     "atajo_login_seconds",
@@ -79,6 +91,11 @@ _RESULTS: Mapping[Counter, Mapping[type[Exception], str]] = {
 for _counter, _results in _RESULTS.items():
     for _result in ("ok", *_results.values()):
         _counter.labels(_result)  # A rate needs the initial zero.
+
+KeyResult = Literal["ok", "unknown", "expired", "closed"]
+"""The results of KEY_VERIFICATIONS."""
+for _result in get_args(KeyResult):
+    KEY_VERIFICATIONS.labels(_result)
 
 
 @contextmanager

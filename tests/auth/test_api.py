@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from datetime import UTC, datetime
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import bcrypt
+import grpc
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
+from atajo.auth.v1 import auth_pb2 as pb
 from gateway.backends.auth import AuthClient
+from gateway.backends.owners import Account
+from gateway.backends.ports import ApiKey, Scope, VerifiedKey
+from services.shared import api_keys
 from services.shared.errors import (
     AlreadyExists,
     AppError,
     InvalidArgument,
     NotFound,
+    ResourceExhausted,
     Unauthenticated,
 )
 from tests.support import in_process_services
+from tests.support.processes import TIMEOUT_SECONDS
 
 PASSWORD, NEW = "Camino-42", "Camino-43"
 SALT, NEW_SALT = (bcrypt.gensalt(10) for _ in range(2))
@@ -81,6 +92,107 @@ async def test_tokens_of_a_closed_account_are_invalid(auth: AuthClient) -> None:
         await auth.account_of(token)
 
 
+async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient) -> None:
+    token, started_at = await session(auth), datetime.now(UTC)
+    account = Account(await auth.account_of(token))
+    expires_at = started_at + timedelta(days=1)
+    first_id, first = await auth.create_key(token, " One ", list(Scope), expires_at)
+    second_id, second = await auth.create_key(token, "Two", [Scope.LINKS_WRITE] * 2, None)
+    assert api_keys.is_well_formed(first)
+    assert api_keys.is_well_formed(second)
+
+    newest, oldest = await auth.keys(token)
+    for key in (newest, oldest):
+        assert started_at <= key.created_at <= datetime.now(UTC)
+    assert oldest == ApiKey(
+        id=first_id,
+        name="One",
+        prefix=first[:12],
+        scopes=tuple(Scope),
+        created_at=oldest.created_at,
+        expires_at=expires_at,
+        last_used_at=None,
+    )
+    assert (newest.id, newest.name, newest.prefix) == (second_id, "Two", second[:12])
+    assert (newest.scopes, newest.expires_at) == ((Scope.LINKS_WRITE,), None)
+    assert await auth.verify_key(api_keys.hash_of(first)) == VerifiedKey(
+        id=first_id,
+        account=account,
+        username="walker",
+        name="One",
+        scopes=frozenset(Scope),
+        expires_at=expires_at,
+    )
+    verified = await auth.verify_key(api_keys.hash_of(second))
+    assert (verified.scopes, verified.expires_at) == (frozenset({Scope.LINKS_WRITE}), None)
+
+    for _ in range(2):
+        await auth.revoke_key(token, first_id)
+        await auth.revoke_key(token, "unknown")
+        with pytest.raises(Unauthenticated) as invalid:
+            await auth.verify_key(api_keys.hash_of(first))
+        assert invalid.value.reason == "INVALID_KEY"
+    assert [key.id for key in await auth.keys(token)] == [second_id]
+    await auth.close_account(token, PASSWORD, CLIENT_IP)
+    with pytest.raises(Unauthenticated) as invalid:
+        await auth.verify_key(api_keys.hash_of(second))
+    assert invalid.value.reason == "INVALID_KEY"
+
+
+async def test_the_last_use_of_a_key_is_listed_soon(auth: AuthClient) -> None:
+    token, started_at = await session(auth), datetime.now(UTC)
+    _, key = await auth.create_key(token, "Script", [Scope.LINKS_READ], None)
+    await auth.verify_key(api_keys.hash_of(key))
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    while (last_used_at := (await auth.keys(token))[0].last_used_at) is None:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.1)
+    assert (last_used_at.second, last_used_at.microsecond) == (0, 0)
+    assert started_at - timedelta(minutes=1) < last_used_at <= datetime.now(UTC)
+
+
+async def test_an_account_has_at_most_20_api_keys(auth: AuthClient) -> None:
+    token = await session(auth)
+    for n in range(20):
+        await auth.create_key(token, f"{n}", [Scope.LINKS_READ], None)
+    with pytest.raises(ResourceExhausted) as refused:
+        await auth.create_key(token, "21", [Scope.LINKS_READ], None)
+    assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_KEYS", None)
+    assert [key.name for key in await auth.keys(token)] == [f"{n}" for n in range(19, -1, -1)]
+
+
+@pytest.mark.parametrize(
+    ("scopes", "expires_at"),
+    [
+        ([], None),
+        ([0], None),
+        ([1, 99], None),
+        ([1], Timestamp(seconds=10**15)),
+        ([1], Timestamp(seconds=-(10**15))),
+        ([1], Timestamp(seconds=4_000_000_000, nanos=-1)),
+    ],
+)
+async def test_malformed_keys_of_other_clients_are_rejected(
+    auth: AuthClient, scopes: list[Any], expires_at: Timestamp | None
+) -> None:
+    token = await session(auth)
+    request = pb.CreateKeyRequest(token=token, name="Script", scopes=scopes, expires_at=expires_at)
+    with pytest.raises(grpc.aio.AioRpcError) as rejected:
+        await auth._stub.CreateKey(request)
+    assert rejected.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+    assert await auth.keys(token) == []
+
+
+def create(
+    auth: AuthClient,
+    token: str,
+    name: str = "Script",
+    scopes: Sequence[Scope] = (Scope.LINKS_READ,),
+    expires_at: datetime | None = None,
+) -> Awaitable[object]:
+    return auth.create_key(token, name, scopes, expires_at)
+
+
 def change(
     auth: AuthClient, token: str, password: str, new_hash: str = NEW_HASH
 ) -> Awaitable[object]:
@@ -90,6 +202,7 @@ def change(
 Call = Callable[[AuthClient, str], Awaitable[object]]
 KINDS: dict[str, type[AppError]] = {
     "NO_ACCOUNT": NotFound,
+    "INVALID_KEY": Unauthenticated,
     "INVALID_TOKEN": Unauthenticated,
     "WRONG_PASSWORD": Unauthenticated,
 }
@@ -112,6 +225,14 @@ KINDS: dict[str, type[AppError]] = {
         ("INVALID_TOKEN", lambda auth, _: auth.account_of("a.b.c")),
         ("INVALID_TOKEN", lambda auth, _: change(auth, "", PASSWORD)),
         ("INVALID_TOKEN", lambda auth, _: auth.close_account("nonsense", PASSWORD, CLIENT_IP)),
+        ("INVALID_KEY_NAME", lambda auth, token: create(auth, token, "n" * 51)),
+        ("INVALID_SCOPES", lambda auth, token: create(auth, token, scopes=[])),
+        ("INVALID_EXPIRY", lambda auth, token: create(auth, token, expires_at=datetime.now(UTC))),
+        ("INVALID_TOKEN", lambda auth, _: create(auth, "")),
+        ("INVALID_TOKEN", lambda auth, _: auth.keys("a.b.c")),
+        ("INVALID_TOKEN", lambda auth, _: auth.revoke_key("nonsense", "id")),
+        ("INVALID_KEY", lambda auth, _: auth.verify_key(bytes(32))),
+        ("INVALID_KEY", lambda auth, _: auth.verify_key(b"")),
     ],
 )
 async def test_errors_have_a_reason_and_change_nothing(

@@ -17,8 +17,9 @@ import bcrypt
 import pytest
 
 from gateway.backends.auth import AuthClient
-from gateway.backends.ports import Session
+from gateway.backends.ports import Scope, Session, VerifiedKey
 from services.reconciler import clients
+from services.shared import api_keys
 from services.shared.errors import AppError, ResourceExhausted
 from tests.support.processes import Process
 from tests.support.procfs import niceness_of_threads
@@ -46,6 +47,8 @@ class Auth:
     def __init__(self, client: AuthClient) -> None:
         self._client = client
         self.verify = client.account_of
+        self.keys = client.keys
+        self.revoke_key = client.revoke_key
 
     async def register(
         self, email: str, password_hash: bytes = HASH, salt: bytes = SALT, username: str = "Ana"
@@ -70,6 +73,12 @@ class Auth:
 
     async def close(self, token: str, password: str = PASSWORD, client_ip: str = CLIENT_IP) -> None:
         await self._client.close_account(token, password, client_ip)
+
+    async def create_key(self, token: str) -> tuple[str, str]:
+        return await self._client.create_key(token, "Script", [Scope.LINKS_READ], None)
+
+    async def verify_key(self, key: str) -> VerifiedKey:
+        return await self._client.verify_key(api_keys.hash_of(key))
 
     async def outcome(
         self, email: str, password: str = PASSWORD, client_ip: str = CLIENT_IP
@@ -160,6 +169,59 @@ async def test_acknowledged_writes_survive_sigkill(deployment: Deployment) -> No
             assert limited.value.reason == "TOO_MANY_ATTEMPTS"
             assert 800 < (limited.value.retry_after or 0) <= 900
             assert await auth.outcome(email, client_ip="192.0.2.2") == "OK"
+
+
+async def test_created_and_revoked_keys_survive_sigkill(each_deployment: Deployment) -> None:
+    email = fresh_email()
+    with each_deployment.start() as process:
+        async with connect(process) as auth:
+            await auth.register(email)
+            token = (await auth.login(email)).token
+            revoked_id, revoked = await auth.create_key(token)
+            await auth.revoke_key(token, revoked_id)
+            key_id, key = await auth.create_key(token)
+        process.kill()
+
+    with each_deployment.start() as process:
+        async with connect(process) as auth:
+            verified = await auth.verify_key(key)
+            assert verified.id == key_id
+            assert verified.account.id == await auth.verify(token)
+            assert await outcome(auth.verify_key(revoked)) == "INVALID_KEY"
+            assert [each.id for each in await auth.keys(token)] == [key_id]
+
+
+async def test_a_stop_writes_the_last_uses_of_keys(deployment: Deployment) -> None:
+    email = fresh_email()
+    with deployment.start() as process:
+        async with connect(process) as auth:
+            await auth.register(email)
+            token = (await auth.login(email)).token
+            _, key = await auth.create_key(token)
+            await auth.verify_key(key)
+        assert process.stop() == 0
+
+    with deployment.start() as process:
+        async with connect(process) as auth:
+            assert (await auth.keys(token))[0].last_used_at is not None
+
+
+async def test_a_key_revoked_by_one_replica_is_invalid_at_once_at_another(
+    tmp_path: Path, mongo_url: str
+) -> None:
+    email, shared = fresh_email(), Deployment(tmp_path, mongo_url)
+    with shared.start() as one, shared.start() as other:
+        async with connect(one) as first, connect(other) as second:
+            await first.register(email)
+            token = (await first.login(email)).token
+            for _ in range(20):
+                key_id, key = await first.create_key(token)
+                assert (await second.verify_key(key)).id == key_id
+                await first.revoke_key(token, key_id)
+                assert await outcome(second.verify_key(key)) == "INVALID_KEY"
+            _, key = await second.create_key(token)
+            await first.close(token)
+            assert await outcome(second.verify_key(key)) == "INVALID_KEY"
 
 
 async def test_calls_interrupted_by_a_kill_are_atomic(each_deployment: Deployment) -> None:
@@ -276,6 +338,9 @@ async def test_secrets_are_neither_logged_nor_stored(deployment: Deployment) -> 
             with pytest.raises(AppError):
                 await auth.verify(token + "x")
             changed, _ = await auth.change(token, client_ip=client_ip)
+            _, key = await auth.create_key(changed)
+            await auth.verify_key(key)
+            await outcome(auth.verify_key(f"{key}x"))
             await outcome(auth.change(changed, "A-Wrong-Secret", client_ip))
             await outcome(auth.close(changed, "A-Wrong-Secret", client_ip))
             await asyncio.gather(
@@ -285,8 +350,9 @@ async def test_secrets_are_neither_logged_nor_stored(deployment: Deployment) -> 
 
     logged = process.stderr()
     reasons = {line.get("reason") for line in process.log_lines()}
-    assert {"EMAIL_TAKEN", "WRONG_PASSWORD", "LOGINS_BUSY", "INVALID_TOKEN"} <= reasons
-    secrets = (SECRET, PASSWORD, NEW, "A-Wrong-Secret", token, changed, client_ip)
+    expected = {"EMAIL_TAKEN", "WRONG_PASSWORD", "LOGINS_BUSY", "INVALID_TOKEN", "INVALID_KEY"}
+    assert expected <= reasons
+    secrets = (SECRET, PASSWORD, NEW, "A-Wrong-Secret", token, changed, client_ip, key, key[12:])
     for secret in (*secrets, HASH.decode(), NEW_HASH.decode(), NEW_SALT.decode()):
         assert secret not in logged
     assert "very.private" not in logged.lower()

@@ -8,14 +8,22 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
+import pymongo
 import pytest
+from pymongo.errors import DuplicateKeyError
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import AccountStore, AttemptStore
+from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore
 from services.auth.domain.account import Account
+from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope
+from services.auth.storage.mongo import SCHEMA, MongoAccountStore
+from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore
 from services.shared.sqlite.connection import connect
+from services.shared.stores import StoreFactories
 from tests.support.store_fixtures import NewStore, open_stores_at
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
@@ -31,11 +39,31 @@ ANA = Account(
 )
 BEA = replace(ANA, id="6a1d0b3c2e4f506172839405", email="bea@b", email_key="bea@b", username="Bea")
 
+KEY = ApiKey(
+    id="0123456789abcdef01234567",
+    account_id=ANA.id,
+    key_hash=bytes(range(32)),
+    name="Script \U0001f600",
+    prefix="atajo_Zz09aA",
+    scopes=(Scope.LINKS_READ, Scope.STATISTICS_READ),
+    created_at=NOW,
+    expires_at=NOW + timedelta(days=1, microseconds=1),
+)
+
+
+def numbered(number: int, account: Account = ANA) -> ApiKey:
+    """Return one of many keys of an account."""
+    name = f"{account.id}{number}"
+    return replace(
+        KEY, id=f"{number:024x}", account_id=account.id, key_hash=sha256(name.encode()).digest()
+    )
+
 
 @dataclass(frozen=True)
 class Stores:
     accounts: AccountStore
     attempts: AttemptStore
+    keys: ApiKeyStore
 
 
 Opening = Callable[[], AbstractAsyncContextManager[Stores]]
@@ -48,8 +76,8 @@ def opening(new_store: NewStore) -> Iterator[Opening]:
 
         @asynccontextmanager
         async def opened() -> AsyncIterator[Stores]:
-            async with open_stores_at(setting, "auth", STORE_FACTORIES) as (accounts, attempts):
-                yield Stores(accounts, attempts)
+            async with open_stores_at(setting, "auth", STORE_FACTORIES) as opened:
+                yield Stores(*opened)
 
         yield opened
 
@@ -286,24 +314,199 @@ async def test_concurrent_attempts_never_exceed_the_limit(stores: Stores) -> Non
     assert (await stores.attempts.acquire("counter", 1, WINDOW, NOW)).granted
 
 
+async def test_a_key_is_found_by_its_hash_and_listed_for_its_account(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.add(BEA)
+    other = replace(numbered(1, BEA), scopes=(Scope.LINKS_WRITE,), expires_at=None)
+    assert await stores.keys.add(ANA, KEY, 2)
+    assert await stores.keys.add(BEA, other, 2)
+    assert await stores.keys.add(BEA, numbered(2, BEA), 2)
+
+    assert await stores.keys.find(KEY.key_hash) == (KEY, ANA)
+    assert await stores.keys.find(other.key_hash) == (other, BEA)
+    assert await stores.keys.list_all(ANA.id) == [KEY]
+    listed = await stores.keys.list_all(BEA.id)
+    assert sorted(listed, key=lambda key: key.id) == [other, numbered(2, BEA)]
+    for key_hash in (b"", bytes(32), KEY.key_hash[:31], KEY.key_hash + b"\0", b"x" * 10_000):
+        assert await stores.keys.find(key_hash) is None
+    assert await stores.keys.list_all("unknown") == []
+
+
+async def test_keys_do_not_change_what_is_read_of_their_account(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.keys.add(ANA, KEY, 1)
+
+    assert await stores.accounts.by_id(ANA.id) == ANA
+    assert await stores.accounts.by_email(ANA.email_key) == ANA
+    assert await stores.accounts.add(ANA) == ANA
+    assert await stores.accounts.change_password(ANA, "hash", "salt")
+    changed = replace(ANA, password_hash="hash", salt="salt", session=1)
+    assert await stores.keys.find(KEY.key_hash) == (KEY, changed)
+
+
+async def test_an_account_has_no_more_keys_than_the_limit(stores: Stores) -> None:
+    """Also if all of them are created at once."""
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+    made = [numbered(n, account) for n in range(MAX_KEYS + 10) for account in (ANA, BEA)]
+
+    added = await asyncio.gather(
+        *(stores.keys.add(ANA if key.account_id == ANA.id else BEA, key, MAX_KEYS) for key in made)
+    )
+
+    for account in (ANA, BEA):
+        listed = await stores.keys.list_all(account.id)
+        assert len(listed) == MAX_KEYS
+        of_account = [
+            key for key, ok in zip(made, added, strict=True) if ok and key.account_id == account.id
+        ]
+        assert sorted(listed, key=lambda key: key.id) == of_account
+    refused = [key for key, ok in zip(made, added, strict=True) if not ok]
+    assert [await stores.keys.find(key.key_hash) for key in refused] == [None] * 20
+    assert await stores.keys.delete(ANA.id, (await stores.keys.list_all(ANA.id))[0].id)
+    assert await stores.keys.add(ANA, KEY, MAX_KEYS)
+    assert not await stores.keys.add(ANA, numbered(99), MAX_KEYS)
+
+
+async def test_a_key_is_added_only_to_an_account_as_it_was_read(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    assert not await stores.keys.add(BEA, numbered(1, BEA), 20)
+    await stores.accounts.change_password(ANA, "hash", "salt")
+    assert not await stores.keys.add(ANA, KEY, 20)
+    changed = await stores.accounts.by_id(ANA.id)
+    assert changed
+    assert await stores.keys.add(changed, KEY, 20)
+
+    await stores.accounts.close(ANA.email_key)
+    for read in (changed, replace(changed, closed=True)):
+        assert not await stores.keys.add(read, numbered(1), 20)
+    assert await stores.keys.list_all(ANA.id) == [KEY]
+
+
+async def test_no_two_keys_have_the_same_hash(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.add(BEA)
+    await stores.keys.add(ANA, KEY, 20)
+    with pytest.raises((sqlite3.IntegrityError, DuplicateKeyError)):
+        await stores.keys.add(BEA, replace(numbered(1, BEA), key_hash=KEY.key_hash), 20)
+
+    assert await stores.keys.find(KEY.key_hash) == (KEY, ANA)
+    assert await stores.keys.list_all(BEA.id) == []
+
+
+async def test_a_deleted_key_is_gone(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.accounts.add(BEA)
+    for key in (KEY, numbered(1)):
+        await stores.keys.add(ANA, key, 20)
+    await stores.keys.add(BEA, numbered(1, BEA), 20)
+    for account_id, key_id in ((BEA.id, KEY.id), (ANA.id, ""), (ANA.id, "\0"), ("", KEY.id)):
+        assert not await stores.keys.delete(account_id, key_id)
+
+    assert await stores.keys.delete(ANA.id, KEY.id)
+    assert not await stores.keys.delete(ANA.id, KEY.id)
+    assert await stores.keys.find(KEY.key_hash) is None
+    assert await stores.keys.list_all(ANA.id) == [numbered(1)]
+    for _ in range(2):
+        await stores.keys.delete(ANA.id, numbered(1).id)
+        assert await stores.keys.list_all(ANA.id) == []
+    assert await stores.keys.list_all(BEA.id) == [numbered(1, BEA)]
+
+
+async def test_accounts_whose_last_key_was_deleted_do_not_conflict(stores: Stores) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+        await stores.keys.add(account, numbered(1, account), 20)
+        await stores.keys.delete(account.id, numbered(1, account).id)
+    for account in (ANA, BEA):
+        assert await stores.keys.add(account, numbered(2, account), 20)
+
+
+async def test_the_keys_of_a_closed_account_are_removed_with_it(stores: Stores) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+        await stores.keys.add(account, numbered(1, account), 20)
+    await stores.accounts.remove(ANA.id)
+    assert await stores.keys.find(numbered(1).key_hash) == (numbered(1), ANA)
+
+    await stores.accounts.close(ANA.email_key)
+    closed = replace(ANA, closed=True)
+    assert await stores.keys.find(numbered(1).key_hash) == (numbered(1), closed)
+    for _ in range(2):
+        await stores.accounts.remove(ANA.id)
+        assert await stores.keys.find(numbered(1).key_hash) is None
+        assert await stores.keys.list_all(ANA.id) == []
+    assert await stores.keys.list_all(BEA.id) == [numbered(1, BEA)]
+    assert await stores.accounts.add(ANA) == ANA
+    assert await stores.keys.add(ANA, numbered(1), 1)
+
+
+async def test_the_last_use_never_goes_back(stores: Stores) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+        for n in range(3):
+            await stores.keys.add(account, numbered(n, account), 20)
+
+    async def last_uses(account: Account) -> list[datetime | None]:
+        keys = await stores.keys.list_all(account.id)
+        return [key.last_used_at for key in sorted(keys, key=lambda key: key.id)]
+
+    one, two, third = numbered(0).key_hash, numbered(1, BEA).key_hash, numbered(2, BEA).key_hash
+    later, earlier = NOW + timedelta(minutes=1), NOW - timedelta(minutes=1)
+    await stores.keys.record_uses({one: NOW, two: earlier, third: NOW, bytes(32): NOW})
+    assert await last_uses(ANA) == [NOW, None, None]
+    assert await last_uses(BEA) == [None, earlier, NOW]
+
+    await stores.keys.record_uses({one: earlier, two: NOW, third: NOW})
+    assert await last_uses(ANA) == [NOW, None, None]
+    assert await last_uses(BEA) == [None, NOW, NOW]
+    await asyncio.gather(
+        *(stores.keys.record_uses({one: at}) for at in (NOW, later, earlier, NOW) * 5)
+    )
+    assert await last_uses(ANA) == [later, None, None]
+
+    await stores.keys.delete(ANA.id, numbered(0).id)
+    await stores.keys.record_uses({one: later})
+    assert await last_uses(ANA) == [None, None]
+
+
+async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> None:
+    first = StoreFactories[AccountStore](
+        SqliteAccountStore, MIGRATIONS[:1], lambda: (MongoAccountStore, SCHEMA[:1])
+    )
+    with new_store() as setting:
+        if setting.startswith("mongodb"):  # The database may have been used by other tests.
+            with pymongo.MongoClient[dict[str, Any]](setting) as client:
+                client.get_default_database().schema.delete_many({})
+        async with open_stores_at(setting, "auth", first) as accounts:
+            await accounts.add(ANA)
+        async with open_stores_at(setting, "auth", STORE_FACTORIES) as (accounts, _, keys):
+            assert await keys.list_all(ANA.id) == []
+            assert await keys.add(ANA, KEY, 1)
+            assert await keys.find(KEY.key_hash) == (KEY, ANA)
+            assert await accounts.by_id(ANA.id) == ANA
+
+
 async def test_reopened_stores_have_all_data(opening: Opening) -> None:
     async with opening() as stores:
         await stores.accounts.add(ANA)
         await stores.attempts.acquire("counter", 1, WINDOW, NOW)
+        await stores.keys.add(ANA, KEY, 1)
+        await stores.keys.record_uses({KEY.key_hash: NOW})
 
     async with opening() as stores:
         assert await stores.accounts.by_email(ANA.email_key) == ANA
         assert not (await stores.attempts.acquire("counter", 1, WINDOW, NOW)).granted
+        assert await stores.keys.find(KEY.key_hash) == (replace(KEY, last_used_at=NOW), ANA)
 
 
-async def test_sqlite_lists_closed_accounts_without_reading_open_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    steps = 0
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A list with the number of steps of SQLite's virtual machine in reads, in tens."""
+    counted = [0]
 
     def step() -> None:
-        nonlocal steps
-        steps += 10
+        counted[0] += 10
 
     def connect_counted(path: Path) -> sqlite3.Connection:
         connection = connect(path)
@@ -311,23 +514,41 @@ async def test_sqlite_lists_closed_accounts_without_reading_open_ones(
         return connection
 
     monkeypatch.setattr("services.shared.sqlite.readers.connect", connect_counted)
+    return counted
+
+
+async def test_sqlite_reads_only_the_accounts_and_keys_that_it_returns(
+    tmp_path: Path, steps: list[int]
+) -> None:
     async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as (
         accounts,
         _,
+        keys,
     ):
         for number in range(300):
-            await accounts.add(replace(ANA, id=f"{number:024x}", email_key=f"{number}@b"))
+            account = replace(ANA, id=f"{number:024x}", email_key=f"{number}@b")
+            await accounts.add(account)
+            await keys.add(account, numbered(1, account), 1)
         await accounts.close("7@b")
-        await accounts.list_closed(100)  # SQLite reads the schema.
-        steps = 0
-        assert await accounts.list_closed(100) == [f"{7:024x}"]
-    assert steps < 300
+
+        async def read() -> None:
+            assert await accounts.list_closed(100) == [f"{7:024x}"]
+            found = await keys.find(numbered(1, replace(ANA, id=f"{250:024x}")).key_hash)
+            assert found
+            assert await keys.list_all(found[1].id) == [found[0]]
+
+        for _ in range(10):
+            await read()  # SQLite reads the schema on each connection.
+        steps[0] = 0
+        await read()
+    assert steps[0] < 600
 
 
 async def test_sqlite_deletes_expired_rows(tmp_path: Path) -> None:
     async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as (
         _,
         attempts,
+        _,
     ):
         for number in range(150):
             await attempts.acquire(f"old {number}", 1, WINDOW, NOW)

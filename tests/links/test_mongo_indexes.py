@@ -17,6 +17,7 @@ from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import VisitCount, VisitKind
 from services.analytics.storage.mongo import store as analytics
 from services.auth.domain.account import Account
+from services.auth.domain.api_key import Scope, create_api_key
 from services.auth.storage import mongo as auth
 from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
@@ -252,3 +253,23 @@ async def test_closed_accounts_are_found_by_index(mongo_url: str) -> None:
         (query,) = operations
         assert "IXSCAN" in query["planSummary"]
         assert query["docsExamined"] <= 1
+
+
+async def test_api_keys_are_found_by_index(mongo_url: str) -> None:
+    async with opened(mongo_url, auth.SCHEMA) as database:
+        accounts, keys = auth.MongoAccountStore(database), auth.MongoApiKeyStore(database)
+        hashes = []
+        for n in range(20):
+            account = Account(f"{n}", f"{n}@b", f"{n}@b", "Ana", "hash", "salt", NOW)
+            await accounts.add(account)
+            for _ in range(3):
+                key, _ = create_api_key(account.id, "Script", [Scope.LINKS_READ], None, NOW)
+                await keys.add(account, key, 20)
+                hashes.append(key.key_hash)
+        async with profiled(database, "accounts") as operations:
+            assert await keys.find(hashes[40])
+            await keys.record_uses(dict.fromkeys(hashes[:5], NOW))
+        assert len(operations) == 1 + 5
+        for operation in operations:
+            assert "IXSCAN" in operation["planSummary"]
+            assert operation["docsExamined"] == 1

@@ -18,6 +18,7 @@ from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
+from services.auth.domain.api_key import Scope, create_api_key
 from services.links.__main__ import STORE_FACTORIES as LINKS
 from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
@@ -108,8 +109,11 @@ async def fill_links(setting: str) -> None:
 
 async def fill_auth(setting: str) -> None:
     account = Account("id", "Ana@b", "ana@b", "Ana", "hash", "salt", NOW)
-    async with open_stores_at(setting, "auth", AUTH) as (accounts, attempts):
+    async with open_stores_at(setting, "auth", AUTH) as (accounts, attempts, keys):
         await accounts.add(account)
+        key, _ = create_api_key("id", "Script", list(Scope), NOW + timedelta(days=1), NOW)
+        await keys.add(account, key, 1)
+        await keys.record_uses({key.key_hash: NOW})
         await accounts.change_password(account, "hash", "salt")
         await accounts.close(account.email_key)
         await attempts.acquire("key", 5, timedelta(minutes=15), NOW)

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
+from google.protobuf.timestamp_pb2 import Timestamp
 from grpc.aio import ServicerContext
 
 from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from services.auth.application.accounts import AuthService
+from services.auth.application.api_keys import ApiKeys
+from services.auth.domain.api_key import ApiKey, Scope
+from services.auth.domain.errors import InvalidExpiry, InvalidScopes
 from services.shared.rpc.server import Servicer, Servicers
+
+# The enum of the protocol has the names of the domain's.
+_SCOPE_NUMBERS = {scope: pb.Scope.Value(f"SCOPE_{scope.name}") for scope in Scope}
+_SCOPES = {number: scope for scope, number in _SCOPE_NUMBERS.items()}
 
 
 class AuthServicer(pb_grpc.AuthServiceServicer):
     """Serves the gateways."""
 
-    def __init__(self, service: AuthService) -> None:
+    def __init__(self, service: AuthService, keys: ApiKeys) -> None:
         self._service = service
+        self._keys = keys
 
     async def Register(
         self, request: pb.RegisterRequest, context: ServicerContext[Any, Any]
@@ -43,6 +54,42 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     ) -> pb.VerifyTokenResponse:
         account_id = await self._service.verify_token(request.token)
         return pb.VerifyTokenResponse(account_id=account_id)
+
+    async def CreateKey(
+        self, request: pb.CreateKeyRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateKeyResponse:
+        expires_at = _datetime(request.expires_at) if request.HasField("expires_at") else None
+        key, text = await self._keys.create(
+            request.token, request.name, _scopes(request.scopes), expires_at
+        )
+        return pb.CreateKeyResponse(id=key.id, key=text)
+
+    async def ListKeys(
+        self, request: pb.ListKeysRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListKeysResponse:
+        keys = await self._keys.list_all(request.token)
+        return pb.ListKeysResponse(keys=map(_key_message, keys))
+
+    async def RevokeKey(
+        self, request: pb.RevokeKeyRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RevokeKeyResponse:
+        await self._keys.revoke(request.token, request.id)
+        return pb.RevokeKeyResponse()
+
+    async def VerifyKey(
+        self, request: pb.VerifyKeyRequest, context: ServicerContext[Any, Any]
+    ) -> pb.VerifyKeyResponse:
+        key, account = await self._keys.verify(request.key_hash)
+        response = pb.VerifyKeyResponse(
+            id=key.id,
+            account_id=account.id,
+            username=account.username,
+            name=key.name,
+            scopes=[_SCOPE_NUMBERS[scope] for scope in key.scopes],
+        )
+        if key.expires_at is not None:
+            response.expires_at.FromDatetime(key.expires_at)
+        return response
 
     async def ChangePassword(
         self, request: pb.ChangePasswordRequest, context: ServicerContext[Any, Any]
@@ -88,14 +135,45 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
         return pb.RemoveAccountResponse()
 
 
-def servicers(service: AuthService) -> Servicers:
+def _scopes(numbers: Iterable[pb.Scope.ValueType]) -> list[Scope]:
+    """Return scopes by number. Raises InvalidScopes."""
+    try:
+        return [_SCOPES[number] for number in numbers]
+    except KeyError:
+        raise InvalidScopes("There is no such scope.") from None
+
+
+def _datetime(message: Timestamp) -> datetime:
+    """Return a time in UTC. Raises InvalidExpiry if it is not within the years 1 to 9999."""
+    try:
+        return message.ToDatetime(UTC)
+    except (ValueError, OverflowError):
+        raise InvalidExpiry("A key must expire within the years 1 to 9999.") from None
+
+
+def _key_message(key: ApiKey) -> pb.Key:
+    message = pb.Key(
+        id=key.id,
+        name=key.name,
+        prefix=key.prefix,
+        scopes=[_SCOPE_NUMBERS[scope] for scope in key.scopes],
+    )
+    message.created_at.FromDatetime(key.created_at)
+    if key.expires_at is not None:
+        message.expires_at.FromDatetime(key.expires_at)
+    if key.last_used_at is not None:
+        message.last_used_at.FromDatetime(key.last_used_at)
+    return message
+
+
+def servicers(service: AuthService, keys: ApiKeys) -> Servicers:
     """Return the gRPC services of the process."""
     return Servicers(
         calls=Servicer.of(
             pb.DESCRIPTOR,
             "AuthService",
             pb_grpc.add_AuthServiceServicer_to_server,
-            AuthServicer(service),
+            AuthServicer(service, keys),
         ),
         admin=[
             Servicer.of(

@@ -98,8 +98,16 @@ class AuthService:
 
     async def verify_token(self, token: str) -> str:
         """Return the account id of a session token. Raises InvalidToken, Unavailable."""
-        account, _ = await self._authenticate(token)
+        account, _ = await self.authenticate(token)
         return account.id
+
+    async def authenticate(self, token: str) -> tuple[Account, str]:
+        """Return the account and the session id of a token. Raises InvalidToken, Unavailable."""
+        claims = self._session_tokens.read(token)
+        account = await self._accounts.by_id(claims.account_id)
+        if account is None or account.closed or account.session != claims.generation:
+            raise _session_ended()
+        return account, claims.session_id
 
     async def change_password(
         self, token: str, password: str, new_hash: str, new_salt: str, client_ip: str
@@ -114,7 +122,7 @@ class AuthService:
         """
         with count_result(PASSWORD_CHANGES):
             new_hash = validate_password_hash(new_hash, new_salt)
-            account, session = await self._authenticate(token)
+            account, session = await self.authenticate(token)
             await self._check_password(account, password, client_ip, session=session)
             if not await self._accounts.change_password(account, new_hash, new_salt):
                 raise _session_ended()
@@ -126,7 +134,7 @@ class AuthService:
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         with count_result(ACCOUNT_CLOSINGS):
-            account, session = await self._authenticate(token)
+            account, session = await self.authenticate(token)
             await self._check_password(account, password, client_ip, session=session)
             if not await self._accounts.close_in_session(account):
                 raise _session_ended()
@@ -171,14 +179,6 @@ class AuthService:
                 encoded, account.password_hash, network
             ):
                 raise WrongPassword("The password is wrong.")
-
-    async def _authenticate(self, token: str) -> tuple[Account, str]:
-        """Return the account and the session id of a token. Raises InvalidToken."""
-        claims = self._session_tokens.read(token)
-        account = await self._accounts.by_id(claims.account_id)
-        if account is None or account.closed or account.session != claims.generation:
-            raise _session_ended()
-        return account, claims.session_id
 
     async def _find_open_account(self, email: str) -> Account:
         """Return the account with an e-mail address. Raises NoAccount if it is closed."""

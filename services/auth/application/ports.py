@@ -5,11 +5,13 @@ Every method raises Unavailable if the store cannot be reached.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from services.auth.domain.account import Account
+from services.auth.domain.api_key import ApiKey
 
 
 class AccountStore(Protocol):
@@ -48,7 +50,38 @@ class AccountStore(Protocol):
         ...
 
     async def remove(self, account_id: str) -> None:
-        """Delete the account with this id if it is closed."""
+        """Delete the account with this id, and its API keys, if it is closed."""
+        ...
+
+
+class ApiKeyStore(Protocol):
+    """Stores the API keys of accounts under unique hashes."""
+
+    async def add(self, account: Account, key: ApiKey, limit: int) -> bool:
+        """Store a key of an account, atomically with the check of the conditions for it.
+
+        Return False, and change nothing, if the account already has `limit` keys, or under the
+        same conditions as `AccountStore.change_password`.
+        """
+        ...
+
+    async def list_all(self, account_id: str) -> list[ApiKey]:
+        """Return the keys of an account, unordered."""
+        ...
+
+    async def find(self, key_hash: bytes) -> tuple[ApiKey, Account] | None:
+        """Return the key with this hash and its account, which may be closed."""
+        ...
+
+    async def delete(self, account_id: str, key_id: str) -> bool:
+        """Delete a key of an account. Return whether there was one."""
+        ...
+
+    async def record_uses(self, uses: Mapping[bytes, datetime]) -> None:
+        """Advance the last use of keys, by their hash, in one command or transaction.
+
+        A key that was used later, or is deleted, stays as it is.
+        """
         ...
 
 

@@ -23,6 +23,18 @@ class InvalidPasswordHash(InvalidArgument):
     default_reason = "INVALID_PASSWORD_HASH"
 
 
+class InvalidKeyName(InvalidArgument):
+    default_reason = "INVALID_KEY_NAME"
+
+
+class InvalidScopes(InvalidArgument):
+    default_reason = "INVALID_SCOPES"
+
+
+class InvalidExpiry(InvalidArgument):
+    default_reason = "INVALID_EXPIRY"
+
+
 class EmailTaken(AlreadyExists):
     default_reason = "EMAIL_TAKEN"
 
@@ -37,6 +49,14 @@ class WrongPassword(Unauthenticated):
 
 class InvalidToken(Unauthenticated):
     default_reason = "INVALID_TOKEN"
+
+
+class InvalidKey(Unauthenticated):
+    default_reason = "INVALID_KEY"
+
+
+class TooManyKeys(ResourceExhausted):
+    default_reason = "TOO_MANY_KEYS"
 
 
 class TooManyAttempts(ResourceExhausted):

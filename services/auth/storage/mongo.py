@@ -1,23 +1,28 @@
-"""Accounts and attempt counts in a MongoDB database.
+"""Accounts, attempt counts and API keys in a MongoDB database.
 
     accounts  _id (the account's id), email, email_key (unique), username, password_hash, salt,
-              created_at, closed, session
+              created_at, closed, session,
+              api_keys: [{id, key_hash (unique), name, prefix, scopes, created_at, expires_at,
+              last_used_at}]
     attempts  _id (the counter), count, window_ends, tidied_at (when the TTL index deletes it)
 
 Timestamps are microseconds since the Unix epoch, because MongoDB's dates have only milliseconds.
 `tidied_at` is a date, as TTL indexes require. Each command is atomic, so no method needs a
-transaction.
+transaction. The keys of an account are in its document: one command adds a key if there is room for
+it, and another removes them with the account.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 
-from pymongo import IndexModel, ReturnDocument
+from pymongo import IndexModel, ReturnDocument, UpdateOne
 
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
+from services.auth.domain.api_key import ApiKey, Scope
 from services.shared.mongo import Database, Document, Schema
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
@@ -29,7 +34,20 @@ SCHEMA: Schema = (
         ],
         "attempts": [IndexModel("tidied_at", name="attempts_tidied", expireAfterSeconds=0)],
     },
+    {
+        "accounts": [
+            IndexModel(
+                "api_keys.key_hash",
+                name="accounts_by_api_key",
+                unique=True,
+                partialFilterExpression={"api_keys.key_hash": {"$exists": True}},
+            ),
+        ],
+    },
 )
+
+_WITHOUT_KEYS = {"api_keys": 0}
+_KEY_TIMES = ("created_at", "expires_at", "last_used_at")
 
 _DELETE_AFTER = timedelta(hours=1)
 """Time between the end of a window and its deletion. It exceeds the error of the server's clock."""
@@ -49,6 +67,7 @@ class MongoAccountStore:
             lambda db: db.accounts.find_one_and_update(
                 {"email_key": account.email_key},
                 {"$setOnInsert": new},
+                _WITHOUT_KEYS,
                 upsert=True,
                 return_document=ReturnDocument.AFTER,
             ),
@@ -91,14 +110,15 @@ class MongoAccountStore:
         await self._database.write("accounts_remove", lambda db: db.accounts.delete_one(query))
 
     async def _find(self, name: str, query: Document) -> Account | None:
-        found = await self._database.read(name, lambda db: db.accounts.find_one(query))
+        found = await self._database.read(
+            name, lambda db: db.accounts.find_one(query, _WITHOUT_KEYS)
+        )
         return _account(found) if found else None
 
     async def _change(self, name: str, account: Account, changes: Document) -> bool:
         """Set fields of an account if it is open and its session number is unchanged."""
-        unchanged = {"_id": account.id, "closed": False, "session": account.session}
         changed = await self._database.write(
-            name, lambda db: db.accounts.update_one(unchanged, {"$set": changes})
+            name, lambda db: db.accounts.update_one(_unchanged(account), {"$set": changes})
         )
         return changed.matched_count == 1
 
@@ -151,6 +171,69 @@ class MongoAttemptStore:
             )
 
 
+class MongoApiKeyStore:
+    """An `ApiKeyStore` in a MongoDB database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account, key: ApiKey, limit: int) -> bool:
+        has_room = {f"api_keys.{limit - 1}": {"$exists": False}}
+        added = await self._database.write(
+            "api_keys_add",
+            lambda db: db.accounts.update_one(
+                {**_unchanged(account), **has_room}, {"$push": {"api_keys": _key_document(key)}}
+            ),
+        )
+        return added.matched_count == 1
+
+    async def list_all(self, account_id: str) -> list[ApiKey]:
+        found = await self._database.read(
+            "api_keys_list",
+            lambda db: db.accounts.find_one({"_id": account_id}, {"api_keys": 1}),
+        )
+        keys = found.get("api_keys", []) if found else []
+        return [_key(key, account_id) for key in keys]
+
+    async def find(self, key_hash: bytes) -> tuple[ApiKey, Account] | None:
+        found = await self._database.read(
+            "api_keys_find",
+            lambda db: db.accounts.find_one({"api_keys.key_hash": key_hash}),
+        )
+        if found is None:
+            return None
+        account = _account(found)
+        (key,) = (key for key in found["api_keys"] if key["key_hash"] == key_hash)
+        return _key(key, account.id), account
+
+    async def delete(self, account_id: str, key_id: str) -> bool:
+        deleted = await self._database.write(
+            "api_keys_delete",
+            lambda db: db.accounts.update_one(
+                {"_id": account_id, "api_keys.id": key_id}, {"$pull": {"api_keys": {"id": key_id}}}
+            ),
+        )
+        return deleted.matched_count == 1
+
+    async def record_uses(self, uses: Mapping[bytes, datetime]) -> None:
+        updates = [
+            UpdateOne(
+                {"api_keys.key_hash": key_hash},
+                {"$max": {"api_keys.$.last_used_at": to_micros(used_at)}},
+            )
+            for key_hash, used_at in uses.items()
+        ]
+        await self._database.write(
+            "api_keys_record_uses",
+            lambda db: db.accounts.bulk_write(updates, ordered=False),
+        )
+
+
+def _unchanged(account: Account) -> Document:
+    """Return the query for an account if it is open and its session number is unchanged."""
+    return {"_id": account.id, "closed": False, "session": account.session}
+
+
 def _document(account: Account) -> Document:
     document = asdict(account)
     return {"_id": document.pop("id"), **document, "created_at": to_micros(account.created_at)}
@@ -160,3 +243,20 @@ def _account(document: Document) -> Account:
     """Decode an account. Ignores fields that a later version may have added."""
     values = {field.name: document[field.name] for field in fields(Account)[1:]}
     return Account(document["_id"], **{**values, "created_at": from_micros(document["created_at"])})
+
+
+def _key_document(key: ApiKey) -> Document:
+    document = asdict(key)
+    del document["account_id"]
+    for name in _KEY_TIMES:
+        document[name] = None if document[name] is None else to_micros(document[name])
+    return {**document, "scopes": [scope.value for scope in key.scopes]}
+
+
+def _key(document: Document, account_id: str) -> ApiKey:
+    """Decode a key. Ignores fields and scopes that a later version may have added."""
+    values: Document = {each.name: document.get(each.name) for each in fields(ApiKey)}
+    for name in _KEY_TIMES:
+        values[name] = None if values[name] is None else from_micros(values[name])
+    values["scopes"] = tuple(scope for scope in Scope if scope.value in document["scopes"])
+    return ApiKey(**{**values, "account_id": account_id})

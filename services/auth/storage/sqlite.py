@@ -1,14 +1,16 @@
-"""Accounts and attempt counts in an SQLite file."""
+"""Accounts, attempt counts and API keys in an SQLite file."""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from typing import Any
 
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
+from services.auth.domain.api_key import ApiKey, Scope
 from services.shared.sqlite import Database
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
@@ -33,6 +35,20 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX attempts_by_end ON attempts (window_ends);
     """,
+    """
+    CREATE TABLE api_keys (
+        key_hash BLOB PRIMARY KEY,
+        account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        id TEXT NOT NULL,
+        name TEXT NOT NULL,
+        prefix TEXT NOT NULL,
+        scopes TEXT NOT NULL,  -- separated by spaces
+        created_at INTEGER NOT NULL,  -- microseconds since the Unix epoch
+        expires_at INTEGER,
+        last_used_at INTEGER
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX api_keys_by_account ON api_keys (account_id, id);
+    """,
 )
 
 _COLUMNS = tuple(field.name for field in fields(Account))
@@ -41,6 +57,12 @@ _INSERT = (
     "ON CONFLICT (email_key) DO NOTHING"
 )
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM accounts"
+_KEY_COLUMNS = tuple(field.name for field in fields(ApiKey))
+_INSERT_KEY = (
+    f"INSERT INTO api_keys ({', '.join(_KEY_COLUMNS)}) VALUES (:{', :'.join(_KEY_COLUMNS)})"
+)
+_KEY_TIMES = ("created_at", "expires_at", "last_used_at")
+_SELECT_KEYS = f"SELECT {', '.join(_KEY_COLUMNS)} FROM api_keys"
 _MAX_DELETED = 100
 """Maximum expired rows that one attempt deletes. It may add one, so the table stays small."""
 _ENDED = "(window_ends <= :now OR window_ends > :latest)"
@@ -172,12 +194,92 @@ class SqliteAttemptStore:
         await self._database.write("attempts_release", operation)
 
 
+class SqliteApiKeyStore:
+    """An `ApiKeyStore` in an SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account, key: ApiKey, limit: int) -> bool:
+        row = _key_row(key)
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            may_add = connection.execute(
+                "SELECT (SELECT count(*) FROM api_keys WHERE account_id = accounts.id) < ? "
+                "FROM accounts WHERE id = ? AND session = ? AND NOT closed",
+                (limit, account.id, account.session),
+            ).fetchone()
+            if may_add != (1,):
+                return False
+            connection.execute(_INSERT_KEY, row)
+            return True
+
+        return await self._database.write("api_keys_add", operation)
+
+    async def list_all(self, account_id: str) -> list[ApiKey]:
+        def operation(connection: sqlite3.Connection) -> list[ApiKey]:
+            rows = _select(connection, f"{_SELECT_KEYS} WHERE account_id = ?", account_id)
+            return [_key_of(row) for row in rows]
+
+        return await self._database.read("api_keys_list", operation)
+
+    async def find(self, key_hash: bytes) -> tuple[ApiKey, Account] | None:
+        def operation(connection: sqlite3.Connection) -> tuple[ApiKey, Account] | None:
+            for row in _select(connection, f"{_SELECT_KEYS} WHERE key_hash = ?", key_hash):
+                if account := _find(connection, "id", row["account_id"]):
+                    return _key_of(row), account
+            return None
+
+        return await self._database.read("api_keys_find", operation)
+
+    async def delete(self, account_id: str, key_id: str) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            deleted = connection.execute(
+                "DELETE FROM api_keys WHERE account_id = ? AND id = ?", (account_id, key_id)
+            )
+            return deleted.rowcount == 1
+
+        return await self._database.write("api_keys_delete", operation)
+
+    async def record_uses(self, uses: Mapping[bytes, datetime]) -> None:
+        rows = [{"key_hash": key_hash, "at": to_micros(at)} for key_hash, at in uses.items()]
+
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE api_keys SET last_used_at = :at "
+                "WHERE key_hash = :key_hash AND (last_used_at IS NULL OR last_used_at < :at)",
+                rows,
+            )
+
+        await self._database.write("api_keys_record_uses", operation)
+
+
 def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | None:
     """Return the account with a value in a unique column."""
+    for row in _select(connection, f"{_SELECT} WHERE {column} = ?", value):
+        created_at, closed = from_micros(row["created_at"]), bool(row["closed"])
+        return Account(**{**row, "created_at": created_at, "closed": closed})
+    return None
+
+
+def _select(connection: sqlite3.Connection, query: str, value: str | bytes) -> list[sqlite3.Row]:
+    """Return the rows of a query with one parameter."""
     cursor = connection.cursor()
     cursor.row_factory = sqlite3.Row
-    row = cursor.execute(f"{_SELECT} WHERE {column} = ?", (value,)).fetchone()
-    if row is None:
-        return None
-    created_at, closed = from_micros(row["created_at"]), bool(row["closed"])
-    return Account(**{**row, "created_at": created_at, "closed": closed})
+    return cursor.execute(query, (value,)).fetchall()
+
+
+def _key_row(key: ApiKey) -> dict[str, Any]:
+    row = asdict(key)
+    for name in _KEY_TIMES:
+        row[name] = None if row[name] is None else to_micros(row[name])
+    return {**row, "scopes": " ".join(scope.value for scope in key.scopes)}
+
+
+def _key_of(row: sqlite3.Row) -> ApiKey:
+    values = {**row}
+    for name in _KEY_TIMES:
+        values[name] = None if row[name] is None else from_micros(row[name])
+    scopes = row["scopes"].split(" ")
+    values["scopes"] = tuple(scope for scope in Scope if scope.value in scopes)
+    return ApiKey(**values)

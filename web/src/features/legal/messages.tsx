@@ -260,6 +260,8 @@ export const stored = {
     created: 'When you registered.',
     sessions:
       'How often you changed your password, which ends earlier sessions, and whether you deleted the account.',
+    apiKeys:
+      'Of each of your API keys: a random id, its name, its first 12 characters, the SHA-256 hash of the key, from which the key cannot be computed, what it may do, when you created it, when it expires, and the minute of its last use. All of this is deleted when you revoke the key.',
   },
   reports: {
     counts:

@@ -242,7 +242,7 @@ class CreateKeyRequest(_message.Message):
     """Name of the key, 1 to 50 code points."""
     @_builtins.property
     def scopes(self) -> _containers.RepeatedScalarFieldContainer[Global___Scope.ValueType]:
-        """What the key may do: at least one, each once."""
+        """What the key may do: at least one. Repeated scopes count once."""
 
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:

@@ -1,0 +1,88 @@
+"""API keys of accounts, and the rules for their fields."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum
+
+from services.auth.domain.errors import InvalidExpiry, InvalidKeyName, InvalidScopes
+from services.shared import api_keys
+from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
+
+MAX_KEYS = 20
+"""Maximum keys of an account, including expired ones."""
+MAX_NAME_LENGTH = 50
+"""In Unicode code points."""
+
+
+class Scope(Enum):
+    """What a key may do. The values are stored."""
+
+    LINKS_READ = "links:read"
+    LINKS_WRITE = "links:write"
+    STATISTICS_READ = "statistics:read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key of an account. The key itself is not stored, only its hash."""
+
+    id: str
+    """Identifies the key among those of its account."""
+    account_id: str
+    key_hash: bytes = field(repr=False)
+    """SHA-256 of the key, which is unique."""
+    name: str
+    prefix: str
+    """First characters of the key."""
+    scopes: tuple[Scope, ...]
+    """In the order of `Scope`."""
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None = None
+    """The minute of the last use, None if it was never used."""
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+
+def create_api_key(
+    account_id: str,
+    name: str,
+    scopes: Iterable[Scope],
+    expires_at: datetime | None,
+    now: datetime,
+) -> tuple[ApiKey, str]:
+    """Return a new key with a random id, and the text of the key.
+
+    Raises InvalidKeyName, InvalidScopes, InvalidExpiry.
+    """
+    name, scopes = _parse_name(name), set(scopes)
+    if not scopes:
+        raise InvalidScopes("A key needs at least one scope.")
+    if expires_at is not None and expires_at <= now:
+        raise InvalidExpiry("A key must expire in the future.")
+    text = api_keys.generate()
+    key = ApiKey(
+        id=secrets.token_hex(12),
+        account_id=account_id,
+        key_hash=api_keys.hash_of(text),
+        name=name,
+        prefix=text[: api_keys.PREFIX_LENGTH],
+        scopes=tuple(scope for scope in Scope if scope in scopes),
+        created_at=now,
+        expires_at=expires_at,
+    )
+    return key, text
+
+
+def _parse_name(text: str) -> str:
+    name = text.strip(WHITESPACE)
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        raise InvalidKeyName(f"The name of a key must have 1 to {MAX_NAME_LENGTH} characters.")
+    if CONTROL_CHARACTERS.search(name):
+        raise InvalidKeyName("The name of a key must not have control characters.")
+    return name
