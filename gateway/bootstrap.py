@@ -17,6 +17,7 @@ from gateway.backends.ports import Analytics, Auth, Links
 from gateway.backends.view_counts import ViewCounts
 from gateway.functions.accounts import Accounts
 from gateway.functions.imports import Imports
+from gateway.functions.keys import Keys
 from gateway.functions.owned_links import OwnedLinks
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
@@ -156,6 +157,7 @@ def _functions(
         Previews(links),
         Imports(auth, links, editor, resolver),
         Accounts(auth, clients),
+        Keys(auth),
         _limits(settings),
     )
 

@@ -10,5 +10,6 @@ preview            previewLink, with url_warnings and well_known_domains
 profile            showProfile
 statistics         showStatistics
 accounts           verifyUser, registerUser, changePassword, removeAccount
+keys               createKey, listKeys, revokeKey
 rejected_reads     whether expensive reads were rejected recently
 """

@@ -10,8 +10,8 @@ from pydantic import Field
 from starlette.requests import Request
 
 from gateway.backends.ports import Auth
-from gateway.functions.outcomes import NoOwner, Reply
-from gateway.functions.owner import Token
+from gateway.functions.outcomes import Reply
+from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
 from gateway.support.client_ip import ClientIpFinder
 from services.shared.errors import InvalidArgument
@@ -111,9 +111,7 @@ def _session_token(payload: ChangePassword | RemoveAccount) -> str:
     """Return the token of a call with a password. Raises NoOwner and InvalidArgument."""
     if not payload.password:
         raise InvalidArgument("The password is needed.")
-    if not payload.token:
-        raise NoOwner("This call needs a session.")
-    return payload.token
+    return session_token(payload.token)
 
 
 def _unix_milliseconds(timestamp: datetime) -> int:

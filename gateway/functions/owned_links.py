@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator
+from pydantic import Field
 from starlette.requests import Request
 
 from gateway.backends.ports import Auth, LinkChanges, LinkOrder, LinkQuery, Links
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnedLinkPayload, OwnerPayload, account_of, owner_of
-from gateway.functions.protocol import Payload, Text
+from gateway.functions.protocol import Expiry, Payload, Text
 from gateway.redirects.resolution import LinkState
-from gateway.support.timestamps import datetime_of, text_of
+from gateway.support.timestamps import text_of
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from services.shared.errors import InvalidArgument
 
@@ -23,18 +22,6 @@ DEFAULT_LIMIT = 50
 
 Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
 """An int32 of protobuf. links validates the range."""
-
-
-def _expiry(value: Any) -> datetime | None:
-    """Parse `expires_at`. Raises ValueError if it is not a string, and InvalidArgument."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        raise ValueError("a timestamp is a string")
-    try:
-        return datetime_of(value)
-    except ValueError as error:
-        raise InvalidArgument(f"expires_at: {error}.", "INVALID_EXPIRY") from None
 
 
 class ShowLinks(OwnerPayload):
@@ -55,7 +42,7 @@ class ChangesPayload(Payload):
     url: Text = ""
     title: Text = ""
     tags: Annotated[list[Text], Field(default_factory=list)]
-    expires_at: Annotated[datetime | None, PlainValidator(_expiry)] = None
+    expires_at: Expiry = None
     ended_url: Text | None = None
     public_statistics: bool = False
 

@@ -38,11 +38,16 @@ class OwnedLinkPayload(OwnerPayload):
     code: Text
 
 
-async def account_of(auth: Auth, token: str | None) -> Account:
-    """Return the account of a token. Raises NoOwner without one, and AppError (INVALID_TOKEN)."""
+def session_token(token: str | None) -> str:
+    """Return the token of a call. Raises NoOwner if there is none."""
     if not token:
         raise NoOwner("This call needs a session.")
-    return Account(await auth.account_of(token))
+    return token
+
+
+async def account_of(auth: Auth, token: str | None) -> Account:
+    """Return the account of a token. Raises NoOwner without one, and AppError (INVALID_TOKEN)."""
+    return Account(await auth.account_of(session_token(token)))
 
 
 async def owner_of(auth: Auth, payload: OwnerPayload) -> Owner:

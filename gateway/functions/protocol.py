@@ -10,9 +10,10 @@ import math
 import zlib
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import to_json
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -20,6 +21,7 @@ from starlette.types import Send
 
 from gateway.support import edge
 from gateway.support.content_negotiation import content_coding
+from gateway.support.timestamps import datetime_of
 from services.shared import errors
 from services.shared.errors import AppError, InvalidArgument
 
@@ -53,6 +55,22 @@ def _without_nul(text: str) -> str:
 
 Text = Annotated[str, AfterValidator(_without_nul)]
 """A string in a payload."""
+
+
+def _expiry(value: Any) -> datetime | None:
+    """Parse `expires_at`. Raises ValueError if it is not a string, and InvalidArgument."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ValueError("a timestamp is a string")
+    try:
+        return datetime_of(value)
+    except ValueError as error:
+        raise InvalidArgument(f"expires_at: {error}.", "INVALID_EXPIRY") from None
+
+
+Expiry = Annotated[datetime | None, PlainValidator(_expiry)]
+"""An `expires_at` in a payload."""
 
 
 class Payload(BaseModel):

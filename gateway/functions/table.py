@@ -16,6 +16,7 @@ from gateway.functions.accounts import (
     VerifyUser,
 )
 from gateway.functions.imports import CheckImport, ImportLinks, Imports, ListImports, UndoImport
+from gateway.functions.keys import CreateKey, Keys, ListKeys, RevokeKey
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owned_links import ChangeLink, OwnedLinks, OwnedLinksPayload, ShowLinks
 from gateway.functions.owner import OwnedLinkPayload, OwnerPayload
@@ -75,6 +76,7 @@ def table(
     previews: Previews,
     imports: Imports,
     accounts: Accounts,
+    keys: Keys,
     limits: Limits,
 ) -> Mapping[str, Function]:
     """Return all functions by name."""
@@ -89,6 +91,9 @@ def table(
         "registerUser": Function(RegisterUser, accounts.register_user, limits.registrations),
         "changePassword": Function(ChangePassword, accounts.change_password, checks),
         "removeAccount": Function(RemoveAccount, accounts.remove_account, checks),
+        "createKey": Function(CreateKey, keys.create_key, edits),
+        "listKeys": Function(ListKeys, keys.list_keys, reads),
+        "revokeKey": Function(RevokeKey, keys.revoke_key, edits),
         "showProfile": Function(ShowProfile, profiles.show_profile),
         "showLink": Function(OwnedLinkPayload, owned.show_link, reads),
         "showLinks": Function(ShowLinks, owned.show_links, reads, is_read=True),

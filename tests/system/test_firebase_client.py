@@ -318,6 +318,30 @@ def test_an_import(product: Product, client: FirebaseClient) -> None:
     assert error(client, "importLinks", {**imported, "rows": []}) == (INVALID, "INVALID_ARGUMENT")
 
 
+def test_api_keys(product: Product, client: FirebaseClient) -> None:
+    account: Owner = {"token": product.log_in(product.register())}
+    fields: dict[str, object] = {**account, "name": "Script", "scopes": ["links:read"]}
+    expires_at = "2086-01-01T00:00:00.000Z"
+    created = data(client, "createKey", {**fields, "expires_at": expires_at})
+    assert set(created) == {"success", "id", "key"}
+    [key] = data(client, "listKeys", account)["keys"]
+    assert key == {
+        "id": created["id"],
+        "name": "Script",
+        "prefix": created["key"][:12],
+        "scopes": ["links:read"],
+        "created_at": key["created_at"],
+        "expires_at": expires_at,
+        "last_used_at": None,
+    }
+    revoke: dict[str, object] = {**account, "id": created["id"]}
+    assert data(client, "revokeKey", revoke) == {"success": True}
+    assert data(client, "listKeys", account) == {"success": True, "keys": []}
+    assert data(client, "listKeys", {}) == NO_LOGGED
+    assert data(client, "revokeKey", {**revoke, "token": "nonsense"}) == INVALID_TOKEN
+    assert error(client, "createKey", {**fields, "scopes": []}) == (INVALID, "INVALID_SCOPES")
+
+
 def test_a_preview_and_a_report(client: FirebaseClient, owner: Owner) -> None:
     url = "https://user@xn--80ak6aa92e.com:8443/a?b=%20c#d"
     code = made(client, owner, url)

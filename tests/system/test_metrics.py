@@ -17,7 +17,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from gateway.backends.auth import AuthClient
 from gateway.support.edge import Edge
+from services.shared import api_keys
+from services.shared.errors import Unauthenticated
 from services.shared.rpc import channels
 from tests.support.gateway_client import new_code, registration
 from tests.support.mongo.tcp_proxy import TcpProxy
@@ -78,7 +81,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """Return a product for these tests only. Each test checks what it adds."""
     settings = {
         "ATAJO_LIMIT_CREATIONS": "5/hour",
-        "ATAJO_LIMIT_REGISTRATIONS": "3/hour",
+        "ATAJO_LIMIT_REGISTRATIONS": "4/hour",
         "ATAJO_CACHE_FRESH_SECONDS": str(FRESH),
         "ATAJO_CACHE_STALE_SECONDS": "60",
     }
@@ -191,6 +194,25 @@ def test_rows_of_imports_by_verdict(own: Product) -> None:
     seen = Samples(own, "links")
     for verdict, times in (("new", 1), ("unreadable", 2), ("taken", 0), ("not a code", 0)):
         assert seen("atajo_import_rows_total", verdict=verdict) == times
+
+
+async def test_api_keys_and_their_verifications(own: Product) -> None:
+    token = own.log_in(own.register("scripter@example.com"))
+    fields = {"token": token, "name": "Script", "scopes": ["links:read"]}
+    created = [own.data("createKey", fields) for _ in range(2)]
+    own.call("createKey", {**fields, "name": ""})
+    for _ in range(2):
+        own.data("revokeKey", {"token": token, "id": created[0]["id"]})
+    auth = AuthClient(own.address("auth"))
+    for one in created:
+        with suppress(Unauthenticated):
+            await auth.verify_key(api_keys.hash_of(one["key"]))
+    await auth.close()
+    seen = Samples(own, "auth")
+    assert seen("atajo_api_keys_created_total") == 2
+    assert seen("atajo_api_keys_revoked_total") == 1
+    for result, times in (("ok", 1), ("unknown", 1), ("expired", 0), ("closed", 0)):
+        assert seen("atajo_api_key_verifications_total", result=result) == times
 
 
 async def test_refusals_and_errors_of_a_store_are_distinguished(

@@ -16,15 +16,18 @@ LIMITS = {
     "limit_creations": "2/hour",
     "limit_registrations": "1/hour",
     "limit_logins": "3/hour",
-    "limit_edits": "7/hour",
-    "limit_reads": "7/hour",
+    "limit_edits": "9/hour",
+    "limit_reads": "8/hour",
     "limit_reports": "6/hour",
 }
 EDITS = [
     *("changeLink", "removeLinks", "restoreLinks", "claimLinks", "createScanCode"),
-    *("importLinks", "undoImport"),
+    *("importLinks", "undoImport", "createKey", "revokeKey"),
 ]
-READS = ["showLink", "showLinks", "showStatistics", "previewLink", "checkImport", "listImports"]
+READS = [
+    *("showLink", "showLinks", "showStatistics", "previewLink", "checkImport", "listImports"),
+    "listKeys",
+]
 GROUPS = [
     ["createShortLink"] * 2,
     ["registerUser"],
@@ -70,6 +73,9 @@ def valid_payload(function: str) -> object:
         "undoImport": {"import_id": "a" * 22},
         "checkImport": {"rows": [row]},
         "listImports": {},
+        "createKey": {"name": "Script", "scopes": ["links:read"]},
+        "revokeKey": {"id": "a"},
+        "listKeys": {},
         "showLink": {"guest": guest, "code": "abcdefgh"},
         "showLinks": {"guest": guest},
         "showStatistics": {"guest": guest, "code": None},

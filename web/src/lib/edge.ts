@@ -50,6 +50,9 @@ export const functions = {
   importLinks: '/importLinks',
   undoImport: '/undoImport',
   listImports: '/listImports',
+  createKey: '/createKey',
+  listKeys: '/listKeys',
+  revokeKey: '/revokeKey',
 } as const;
 
 /** Other paths that the gateway answers. */
