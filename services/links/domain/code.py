@@ -18,6 +18,7 @@ attempts would fail once in 10^30 links."""
 # The characters of codes that QR's alphanumeric mode encodes, in 5.5 bits each.
 _SCAN_ENDS = string.digits + string.ascii_uppercase
 _SCAN_CHARACTERS = f"{_SCAN_ENDS}-"
+_CHARACTERS = f"{string.ascii_letters}{string.digits}-_"
 _SCAN_CODE = re.compile(rf"[0-9A-Z-]{{{CODE_LENGTH}}}")
 
 
@@ -27,6 +28,10 @@ class InvalidCode(InvalidArgument):
 
 class CodeTaken(AlreadyExists):
     default_reason = "CODE_TAKEN"
+
+
+class CodeReserved(InvalidArgument):
+    default_reason = "CODE_RESERVED"
 
 
 class NoFreeCode(Unavailable):
@@ -42,10 +47,40 @@ def check_code(code: str, owner: Owner) -> None:
     """
     if is_reserved(code):
         raise CodeTaken("This code is taken.")
-    chooses = isinstance(owner, Account)
-    if not is_code(code) or (not chooses and len(code) != CODE_LENGTH):
-        lengths = f"{MIN_LENGTH} to {MAX_LENGTH}" if chooses else f"{CODE_LENGTH}"
-        raise InvalidCode(f"A code has {lengths} characters of A-Z, a-z, 0-9, - and _.")
+    if isinstance(owner, Account):
+        _check_characters(code)
+    elif not is_code(code) or len(code) != CODE_LENGTH:
+        raise _invalid_code(f"{CODE_LENGTH}")
+
+
+def check_chosen_code(code: str) -> None:
+    """Check the code that an account chooses, and tell a reserved name from a taken code.
+
+    Raises CodeReserved, InvalidCode.
+    """
+    if is_reserved(code):
+        raise CodeReserved("This code is reserved.")
+    _check_characters(code)
+
+
+def _check_characters(code: str) -> None:
+    if not is_code(code):
+        raise _invalid_code(f"{MIN_LENGTH} to {MAX_LENGTH}")
+
+
+def _invalid_code(lengths: str) -> InvalidCode:
+    return InvalidCode(f"A code has {lengths} characters of A-Z, a-z, 0-9, - and _.")
+
+
+def random_codes() -> Iterator[str]:
+    """Yield random codes of `CODE_LENGTH` characters without end. Some of them may be taken.
+
+    They are not reserved names.
+    """
+    while True:
+        code = "".join(secrets.choice(_CHARACTERS) for _ in range(CODE_LENGTH))
+        if not is_reserved(code):
+            yield code
 
 
 def random_scan_codes() -> Iterator[str]:

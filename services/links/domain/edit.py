@@ -100,6 +100,22 @@ class LinkChanges:
         """
         if self == LinkChanges():
             raise NoChanges("At least one change is required.")
+        new = self.values(urls)
+
+        def apply(link: Link) -> Link:
+            changed = replace(link, **new)
+            if changed.url != link.url:
+                created_url = link.created_url or link.url
+                changed = replace(changed, created_url=created_url, changed_at=now)
+            return urls.unblock_if_unlisted(changed) if new.keys() & _DESTINATIONS else changed
+
+        return Edit(apply)
+
+    def values(self, urls: UrlPolicy) -> dict[str, Any]:
+        """Return the values to store of the fields that change, by field of `Link`.
+
+        Raises InvalidUrl, InvalidTitle, InvalidTags, InvalidEndedUrl, UrlRefused, Unavailable.
+        """
         new: dict[str, Any] = {}
         if self.url is not None:
             new["url"] = urls.normalize(self.url)
@@ -113,15 +129,7 @@ class LinkChanges:
             new["ended_url"] = self.ended_url and urls.normalize_ended(self.ended_url)
         if self.public_statistics is not None:
             new["public_statistics"] = self.public_statistics
-
-        def apply(link: Link) -> Link:
-            changed = replace(link, **new)
-            if changed.url != link.url:
-                created_url = link.created_url or link.url
-                changed = replace(changed, created_url=created_url, changed_at=now)
-            return urls.unblock_if_unlisted(changed) if new.keys() & _DESTINATIONS else changed
-
-        return Edit(apply)
+        return new
 
 
 _DESTINATIONS = {"url", "ended_url"}
