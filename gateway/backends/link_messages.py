@@ -19,6 +19,7 @@ from gateway.backends.ports import (
     LinkOrder,
     LinkPreview,
     LinkQuery,
+    NewLink,
 )
 from gateway.backends.protobuf import datetime_of
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
@@ -119,6 +120,16 @@ def changes_message(changes: LinkChanges) -> links_pb2.LinkChanges:
         message.expiry.SetInParent()
         if expires_at := changes["expires_at"]:
             message.expiry.expires_at.FromDatetime(expires_at)
+    return message
+
+
+def new_link_message(link: NewLink) -> links_pb2.NewLink:
+    """Return the message of a link to create."""
+    message = links_pb2.NewLink(
+        code=link.code, url=link.url, title=link.title, tags=link.tags, ended_url=link.ended_url
+    )
+    if link.expires_at is not None:
+        message.expires_at.FromDatetime(link.expires_at)
     return message
 
 

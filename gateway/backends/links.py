@@ -18,11 +18,12 @@ from gateway.backends.ports import (
     LinkPreview,
     LinkQuery,
     LinkQueryResult,
+    NewLink,
 )
 from gateway.backends.protobuf import datetime_of
 from gateway.redirects.resolution import BlockReason, ChangeFeedPage, Resolution, Resolutions
 from gateway.support.batcher import Batcher, stopping
-from services.shared.errors import Unavailable
+from services.shared.errors import AppError, Unavailable
 from services.shared.rpc.client import ServiceClient
 
 # Timeouts in seconds.
@@ -95,11 +96,35 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return [
             messages.resolution_of(creation.resolution)
             if creation.HasField("resolution")
-            else self._caller.failure(
-                "CreateLinks", creation.error.code, creation.error.message, creation.error.reason
-            )
+            else self._failure("CreateLinks", creation.error)
             for _, creation in zip(requests, reply.creations, strict=True)
         ]
+
+    def _failure(self, method: str, error: links_pb2.Error) -> AppError:
+        """Return why one of several creations failed."""
+        return self._caller.failure(method, error.code, error.message, error.reason)
+
+    async def create_all(
+        self,
+        account: Account,
+        links: Sequence[NewLink],
+        idempotency_key: bytes,
+        fingerprint: bytes,
+    ) -> tuple[list[Link | AppError], Resolutions]:
+        request = links_pb2.CreateAccountLinksRequest(
+            account_id=account.id,
+            idempotency_key=idempotency_key,
+            fingerprint=fingerprint,
+            links=map(messages.new_link_message, links),
+        )
+        reply = await self._call(self._stub.CreateAccountLinks, request, CALL_SECONDS)
+        outcomes = [
+            messages.link_of(one.link)
+            if one.HasField("link")
+            else self._failure("CreateAccountLinks", one.error)
+            for one in reply.creations
+        ]
+        return outcomes, messages.resolutions_of(reply.resolutions)
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         request = links_pb2.ResolveLinksRequest(codes=codes)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from services.links.api.servicers import servicers
 from services.links.application.commands import LinkCommands
 from services.links.application.composite_blocklist import CompositeBlocklist
+from services.links.application.creations import Creations
 from services.links.application.explanation import BlockExplainer
 from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
@@ -62,6 +63,7 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
             LinkQueries(store, _now),
             Reporting(store, _now),
             Imports(store, urls, _now),
+            Creations(store, urls, _now),
             Moderation(store, blocklist, urls, _now),
             BlockExplainer(store, blocklist),
             maintenance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import fields, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,7 @@ from gateway.backends.ports import (
     LinkPreview,
     LinkQuery,
     LinkQueryResult,
+    NewLink,
 )
 from gateway.redirects.resolution import BlockReason, ChangeFeedPage, LinkState, Resolution
 from services.links.domain.imports import Verdict
@@ -380,6 +381,84 @@ async def test_reports_of_a_link_for_one_reason_have_one_id(links: LinksClient) 
     ]
     assert ids[::2] == ids[1::2]
     assert len(set(ids)) == len(BlockReason)
+
+
+async def test_links_of_an_account_are_created_once_per_idempotency_key(
+    links: LinksClient,
+) -> None:
+    await links.create("taken---", "a.example", TWO)
+    new = [
+        NewLink("a.example", "abcd", "Title", ["b", "a"], LATER, "b.example"),
+        NewLink("a.example"),
+        NewLink("a.example", "taken---"),
+        NewLink("a.example", "login"),
+        NewLink("mailto:a@b.example", expires_at=EARLIER),
+    ]
+    [chosen, drawn, *errors], resolutions = await links.create_all(ONE, new, b"key", bytes(32))
+    assert isinstance(chosen, Link)
+    assert isinstance(drawn, Link)
+    assert chosen == Link(
+        code="abcd",
+        url="http://a.example",
+        title="Title",
+        tags=("b", "a"),
+        created_at=chosen.created_at,
+        changed_at=None,
+        expires_at=LATER,
+        ended_url="http://b.example",
+        state=LinkState.ACTIVE,
+        reason=None,
+    )
+    assert [await links.get(ONE, link.code) for link in (chosen, drawn)] == [
+        (chosen, []),
+        (drawn, []),
+    ]
+    assert [(type(error), error.reason) for error in errors if isinstance(error, AppError)] == [
+        (AlreadyExists, "CODE_TAKEN"),
+        (InvalidArgument, "CODE_RESERVED"),
+        (InvalidArgument, "INVALID_URL"),
+    ]
+    assert resolutions == await links.resolve(["abcd", drawn.code])
+    assert len(resolutions) == 2
+
+    await links.change(ONE, "abcd", {"title": "Changed"})
+    again, resolutions = await links.create_all(ONE, new, b"key", bytes(32))
+    assert again[:2] == [chosen, drawn]
+    assert [error.message for error in again[2:] if isinstance(error, AppError)] == [
+        error.message for error in errors if isinstance(error, AppError)
+    ]
+    assert resolutions == {}
+    with pytest.raises(InvalidArgument) as refused:
+        await links.create_all(ONE, new, b"key", bytes([1] * 32))
+    assert refused.value.reason == "IDEMPOTENCY_MISMATCH"
+    for account, key, count, reason in (
+        (Account(""), b"key", 1, "INVALID_OWNER"),
+        (ONE, b"", 1, "INVALID_IDEMPOTENCY_KEY"),
+        (ONE, b"other", 101, "TOO_MANY_CODES"),
+    ):
+        with pytest.raises(InvalidArgument) as refused:
+            await links.create_all(account, [NewLink("a.example")] * count, key, bytes(32))
+        assert refused.value.reason == reason
+
+
+async def test_a_repeated_creation_has_the_state_that_the_link_had(links: LinksClient) -> None:
+    ending = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
+    new = [NewLink("a.example", "abcd", expires_at=ending)]
+    first, _ = await links.create_all(ONE, new, b"key", bytes(32))
+    while (await links.get(ONE, "abcd"))[0].state is LinkState.ACTIVE:
+        assert datetime.now(UTC) < ending + timedelta(seconds=5)
+        await asyncio.sleep(0.05)
+    assert await links.create_all(ONE, new, b"key", bytes(32)) == (first, {})
+
+
+async def test_a_hundred_of_the_largest_links_fit_a_message(links: LinksClient) -> None:
+    url = "https://a.example/" + "\U0001f389" * 981
+    tags = ["\U0001f389" * 28 + f"{n:02}" for n in range(10)]
+    link = NewLink(url, None, "\U0001f389" * 100, tags, LATER, url)
+    outcomes, resolutions = await links.create_all(ONE, [link] * 100, b"key", bytes(32))
+    assert len({one.code for one in outcomes if isinstance(one, Link)}) == 100
+    assert len(resolutions) == 100
+    assert (await links.create_all(ONE, [link] * 100, b"key", bytes(32)))[0] == outcomes
 
 
 async def test_an_import_is_checked_run_undone_and_listed(

@@ -16,6 +16,7 @@ from services.links.__main__ import STORE_FACTORIES
 from services.links.application import imports as application
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.domain.block import BlockReason
+from services.links.domain.creations import NewLink
 from services.links.domain.edit import LinkChanges, block
 from services.links.domain.imports import (
     IMPORT_RETENTION,
@@ -367,6 +368,8 @@ async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> 
             rows = rows_of(("mine", A), ("abcd", A))
             results = (await service_of(store).imports.run(ONE, FIRST, rows)).results
             assert verdicts(results) == [V.EXISTS, V.NEW]
+            created = await service_of(store).creations.run(ONE, b"key", bytes(32), [NewLink(A)])
+            assert len(created.links) == 1
 
 
 @pytest.mark.parametrize("broken", ["before", "after"])

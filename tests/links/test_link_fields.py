@@ -11,8 +11,10 @@ import pytest
 from atajo.links.v1 import links_pb2 as pb
 from gateway.backends import link_messages, ports
 from gateway.functions.owned_links import ChangesPayload
-from services.links.api.messages import link_changes_of, write_link
+from services.links.api.messages import link_changes_of, new_link_of, write_link
+from services.links.application.creations import Creations
 from services.links.application.ports import LinkStore
+from services.links.domain.creations import NewLink
 from services.links.domain.edit import Edit, Expiry, LinkChanges
 from services.links.domain.imports import fingerprint
 from services.links.domain.link import Link
@@ -29,6 +31,7 @@ INTERNAL = {
 SHOWN = {field.name for field in fields(Link)} - INTERNAL
 COMPUTED = {"state", "reason"}
 """What the owner sees besides."""
+NEW = {**field_values.values(NewLink), "code": "abcdefgh", "tags": ("a", "b")}
 CHANGES = field_values.values(ports.LinkChanges)
 
 
@@ -96,6 +99,32 @@ def test_a_change_of_a_field_passes_every_layer(name: str) -> None:
     changed = received.edit(UrlPolicy("https://atajo.example"), NOW).apply(BARE)
     stored = tuple(value) if isinstance(value, list) else value
     assert getattr(changed, name) == stored
+
+
+def test_new_links_have_the_same_fields_in_every_layer() -> None:
+    names = {field.name for field in fields(NewLink)}
+    assert {field.name for field in fields(ports.NewLink)} == names
+    assert set(pb.NewLink.DESCRIPTOR.fields_by_name) == names
+
+
+@pytest.mark.parametrize("name", sorted(field.name for field in fields(NewLink)))
+def test_a_field_of_a_new_link_passes_every_layer(name: str) -> None:
+    value = NEW[name]
+    given = ports.NewLink(**{"url": "", name: value})
+    sent = link_messages.new_link_message(given).SerializeToString()
+    received = new_link_of(pb.NewLink.FromString(sent))
+    assert isinstance(received, NewLink)
+    assert received == NewLink(**{"url": "", name: value})
+
+
+async def test_a_repeated_creation_returns_every_field(store: LinkStore) -> None:
+    creations = Creations(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+    for _ in range(2):
+        created = await creations.run(Account("one"), b"key", bytes(32), [NewLink(**NEW)])
+        [link] = created.record.outcomes
+        assert isinstance(link, Link)
+        assert {name: getattr(link, name) for name in NEW} == NEW
+    assert await store.links.find(NEW["code"]) == link
 
 
 @pytest.mark.parametrize("name", sorted(field.name for field in fields(LinkChanges)))

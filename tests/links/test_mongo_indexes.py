@@ -1,4 +1,4 @@
-"""The indexes that MongoDB uses for queries, and its TTL index."""
+"""The indexes that MongoDB uses for queries, and its TTL indexes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,18 @@ from services.analytics.storage.mongo import store as analytics
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
 from services.auth.storage import mongo as auth
+from services.links.application.creations import Creations
 from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
 from services.links.domain import owner as owners
+from services.links.domain.creations import NewLink
 from services.links.domain.imports import ImportRow, day_of
 from services.links.domain.link import Link
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
 from services.links.domain.resolution import LinkState
 from services.links.domain.url import UrlPolicy
 from services.links.storage import mongo as links
+from services.links.storage.creation_encoding import creation_key
 from services.shared import mongo
 from tests.analytics.cases import maintain_all
 from tests.support import link_operations
@@ -186,6 +189,54 @@ async def test_imports_and_their_rows_are_found_by_index(mongo_url: str) -> None
             assert re.match("IXSCAN|IDHACK|EOF", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")
             assert query["docsExamined"] <= query["nreturned"] + 1
+
+
+async def test_records_of_creations_are_found_by_index(mongo_url: str) -> None:
+    owner, other = owners.Account("one"), owners.Account("two")
+    async with opened(mongo_url, links.SCHEMA) as database:
+        store = links.open_store(database)
+        for account in (owner, other):
+            for number in range(50):
+                now = partial(NOW.__add__, timedelta(seconds=number))
+                creations = Creations(store, UrlPolicy("https://atajo.example"), now)
+                new = NewLink("a.example", f"{account.id}{number:04}")
+                await creations.run(account, bytes([number]), bytes(32), [new])
+        async with profiled(database, "creations") as operations:
+            await creations.run(other, b"key", bytes(32), [NewLink("a.example")])
+            await creations.run(other, b"key", bytes(32), [NewLink("a.example")])
+            await link_operations.purge(store, ["one0001", "one0002"], NOW)
+            assert await store.creations.delete_all_of(owner, 30)
+            assert not await store.creations.delete_all_of(owner, 30)
+        assert len(operations) == 2 + 1 + 2 + 2 * 2
+        for operation in operations:
+            plan = operation.get("planSummary", "IDHACK")
+            assert re.match("IXSCAN|IDHACK|EXPRESS", plan), plan
+            assert operation.get("docsExamined", 0) <= 30
+
+
+async def test_records_of_creations_are_deleted_an_hour_after_their_day() -> None:
+    with server.single(*server.SMALL, "--setParameter", "ttlMonitorSleepSecs=1") as url:
+        async with opened(f"{url}atajo", links.SCHEMA) as database:
+            creations = Creations(
+                links.open_store(database), UrlPolicy("https://atajo.example"), lambda: NOW
+            )
+            ages = {b"old": timedelta(hours=25), b"live": timedelta(hours=24, minutes=55)}
+            keys = {key: creation_key(owners.Account("one"), key) for key in ages}
+            for key, age in ages.items():
+                await creations.run(owners.Account("one"), key, bytes(32), [NewLink("a.example")])
+                await database.write(
+                    "", partial(date_back, key=keys[key], changed_at=datetime.now(UTC) - age)
+                )
+            deadline = time.monotonic() + 60
+            while await database.read("", lambda db: db.creations.find_one({"_id": keys[b"old"]})):
+                assert time.monotonic() < deadline
+                await asyncio.sleep(0.1)
+            assert await database.read("", lambda db: db.creations.find_one({"_id": keys[b"live"]}))
+
+
+async def date_back(db: Any, key: bytes, changed_at: datetime) -> None:
+    """Let the server have written a record at a time."""
+    await db.creations.update_one({"_id": key}, {"$set": {"changed_at": changed_at}})
 
 
 async def test_days_of_links_are_found_by_id(mongo_url: str) -> None:

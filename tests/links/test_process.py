@@ -301,6 +301,20 @@ async def test_the_longest_links_fit_a_message(links: Links) -> None:
     assert refused.value.reason == "TOO_MANY_URLS"
 
 
+async def test_an_unreadable_expiry_is_the_outcome_of_its_link(links: Links) -> None:
+    new = [
+        pb.NewLink(url="a.example", expires_at=moment(253_402_300_800)),  # The year 10000.
+        pb.NewLink(url="a.example", code=""),
+        pb.NewLink(url="a.example"),
+    ]
+    request = pb.CreateAccountLinksRequest(
+        account_id="expiry", idempotency_key=b"key", fingerprint=bytes(32), links=new
+    )
+    for _ in range(2):
+        creations = (await links.call(request)).creations
+        assert [one.error.reason for one in creations] == ["INVALID_EXPIRY", "INVALID_CODE", ""]
+
+
 async def test_a_report_is_pending_until_it_is_dismissed(links: Links) -> None:
     await links.create("reported", "a.example", "require_owner")
     said = pb.ReportLinkRequest(

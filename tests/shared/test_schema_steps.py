@@ -17,7 +17,9 @@ from services.shared.sqlite import Migration
     ("steps", "digests"),
     [
         pytest.param(AUTH, ["688f1ee3b021330f", "58afc6f1265b0e7e"], id="auth"),
-        pytest.param(LINKS, ["5e8e3d8f016ec107", "b14193a48cb0dec6"], id="links"),
+        pytest.param(
+            LINKS, ["5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea"], id="links"
+        ),
         pytest.param(ANALYTICS, ["5d0b0d9c2ab40708"], id="analytics"),
     ],
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from services.links.application.commands import LinkCommands
+from services.links.application.creations import Creations
 from services.links.application.editing import edit_links
 from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
@@ -82,6 +83,7 @@ class Service:
         self.queries = LinkQueries(store, now)
         self.reporting = Reporting(store, now)
         self.imports = Imports(store, urls, now)
+        self.creations = Creations(store, urls, now)
         self.maintenance = Maintenance(store, now)
 
 

@@ -20,12 +20,14 @@ from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
 from services.links.__main__ import STORE_FACTORIES as LINKS
+from services.links.application.creations import Creations
 from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
 from services.links.domain import link as links
 from services.links.domain import owner as owners
 from services.links.domain import report
 from services.links.domain.block import BlockReason
+from services.links.domain.creations import NewLink
 from services.links.domain.decision import BlockedPattern, Decision, DecisionKind
 from services.links.domain.edit import Edit, LinkChanges, block, removal
 from services.links.domain.imports import ImportRow
@@ -104,6 +106,8 @@ async def fill_links(setting: str) -> None:
         import_id = "import-aaaaaaaaaaaaaaa"
         await imports.run(owner, import_id, [ImportRow(1, "imported", "https://example.com/")])
         await imports.undo(owner, import_id, None)
+        creations = Creations(store, urls, lambda: NOW)
+        await creations.run(owner, b"key", bytes(32), [NewLink("https://example.com/")])
         await store.leases.take("purge", "one", timedelta(seconds=5), NOW)
 
 

@@ -18,13 +18,17 @@ from services.links.api.messages import (
     STATE_OF,
     import_row_of,
     link_changes_of,
+    new_link_of,
     owner_of,
+    write_account_creation,
+    write_error,
     write_import_result,
     write_link,
     write_resolution,
     write_resolutions,
 )
 from services.links.application.commands import LinkCommands
+from services.links.application.creations import Creations
 from services.links.application.imports import Imports
 from services.links.application.queries import LinkQueries
 from services.links.application.reporting import Reporting
@@ -32,7 +36,7 @@ from services.links.domain.block import InvalidReason
 from services.links.domain.link import Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import InvalidQuery
-from services.shared.rpc import interceptors, status
+from services.shared.rpc import interceptors
 
 _SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
 _CODES_PER_MESSAGE = 10_000
@@ -50,12 +54,14 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         queries: LinkQueries,
         reporting: Reporting,
         imports: Imports,
+        creations: Creations,
         now: Callable[[], datetime],
     ) -> None:
         self._commands = commands
         self._queries = queries
         self._reporting = reporting
         self._imports = imports
+        self._creations = creations
         self._now = now
 
     async def CreateLink(
@@ -78,6 +84,21 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         response = pb.CreateLinksResponse()
         for outcome in outcomes:
             _write_creation(response.creations.add(), outcome, seconds)
+        return response
+
+    async def CreateAccountLinks(
+        self, request: pb.CreateAccountLinksRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateAccountLinksResponse:
+        created = await self._creations.run(
+            Account(request.account_id),
+            request.idempotency_key,
+            request.fingerprint,
+            [new_link_of(one) for one in request.links],
+        )
+        response = pb.CreateAccountLinksResponse()
+        for outcome in created.record.outcomes:
+            write_account_creation(response.creations.add(), outcome, created.record.created_at)
+        write_resolutions(response, created.links)
         return response
 
     async def ChangeLink(
@@ -259,6 +280,4 @@ def _write_creation(message: pb.Creation, outcome: Link | BaseException, seconds
     if not isinstance(outcome, Exception):
         raise outcome
     known = interceptors.record_failure(outcome, _SERVICE, "CreateLink", seconds)
-    message.error.code = status.number_of(status.code_of(known))
-    message.error.reason = known.reason
-    message.error.message = known.message
+    write_error(message.error, known)

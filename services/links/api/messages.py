@@ -9,9 +9,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
+from google.protobuf.timestamp_pb2 import Timestamp
+
 from atajo.links.v1 import links_pb2 as pb
 from services.links.application.explanation import Explanation
 from services.links.domain.block import BlockReason, InvalidReason
+from services.links.domain.creations import NewLink, Outcome
 from services.links.domain.decision import Decision, DecisionKind
 from services.links.domain.edit import Expiry, InvalidExpiry, LinkChanges
 from services.links.domain.imports import ImportRow, InvalidImport, RowResult, Verdict
@@ -20,6 +23,8 @@ from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
 from services.links.domain.query import LinkOrder
 from services.links.domain.report import Report
 from services.links.domain.resolution import LinkState, Resolution
+from services.shared.errors import AppError
+from services.shared.rpc import status
 
 _STATES = {
     LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,
@@ -80,13 +85,32 @@ def link_changes_of(message: pb.LinkChanges) -> LinkChanges:
 
 
 def _expiry(message: pb.Expiry) -> Expiry:
-    """Return the expiry. Raises InvalidExpiry for a time outside the years 1 to 9999."""
-    if not message.HasField("expires_at"):
-        return Expiry(None)
+    """Return the expiry. Raises InvalidExpiry."""
+    return Expiry(_expiry_time(message.expires_at) if message.HasField("expires_at") else None)
+
+
+def _expiry_time(message: Timestamp) -> datetime:
+    """Return the time of an expiry. Raises InvalidExpiry outside the years 1 to 9999."""
     try:
-        return Expiry(message.expires_at.ToDatetime(UTC))
+        return message.ToDatetime(UTC)
     except (ValueError, OverflowError):
         raise InvalidExpiry("The expiry is not a valid time.") from None
+
+
+def new_link_of(message: pb.NewLink) -> NewLink | InvalidExpiry:
+    """Return a link to create, or what makes it unreadable."""
+    try:
+        expires_at = _expiry_time(message.expires_at) if message.HasField("expires_at") else None
+    except InvalidExpiry as error:
+        return error
+    return NewLink(
+        url=message.url,
+        code=message.code if message.HasField("code") else None,
+        title=message.title,
+        tags=tuple(message.tags),
+        expires_at=expires_at,
+        ended_url=message.ended_url,
+    )
 
 
 def import_row_of(message: pb.ImportRow) -> ImportRow:
@@ -166,6 +190,22 @@ def write_import_result(message: pb.ImportResult, result: RowResult) -> None:
         message.code = result.code
 
 
+def write_account_creation(
+    message: pb.AccountCreation, outcome: Outcome, created_at: datetime
+) -> None:
+    """Write the outcome of a creation. A link has its state at its creation."""
+    if isinstance(outcome, Link):
+        write_link(message.link, outcome, created_at)
+    else:
+        write_error(message.error, outcome)
+
+
+def write_error(message: pb.Error, error: AppError) -> None:
+    message.code = status.number_of(status.code_of(error))
+    message.reason = error.reason
+    message.message = error.message
+
+
 def write_link(message: pb.Link, link: Link, now: datetime) -> None:
     """Write a link. All fields but tags, state and reason have the value of the link's field."""
     for name in _PLAIN_FIELDS:
@@ -195,6 +235,7 @@ def write_resolutions(
     response: pb.ChangeLinkResponse
     | pb.RemoveLinksResponse
     | pb.RestoreLinksResponse
+    | pb.CreateAccountLinksResponse
     | pb.ImportLinksResponse
     | pb.UndoImportResponse,
     links: Iterable[Link],

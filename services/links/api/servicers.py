@@ -11,6 +11,7 @@ from services.links.api.links import LinksServicer
 from services.links.api.maintenance import MaintenanceServicer
 from services.links.api.moderation import ModerationServicer
 from services.links.application.commands import LinkCommands
+from services.links.application.creations import Creations
 from services.links.application.explanation import BlockExplainer
 from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
@@ -25,6 +26,7 @@ def servicers(
     queries: LinkQueries,
     reporting: Reporting,
     imports: Imports,
+    creations: Creations,
     moderation: Moderation,
     explainer: BlockExplainer,
     maintenance: Maintenance,
@@ -36,7 +38,7 @@ def servicers(
             pb.DESCRIPTOR,
             "LinksService",
             pb_grpc.add_LinksServiceServicer_to_server,
-            LinksServicer(commands, queries, reporting, imports, now),
+            LinksServicer(commands, queries, reporting, imports, creations, now),
         ),
         admin=(
             Servicer.of(

@@ -171,7 +171,7 @@ class Imports:
                 if result.verdict is Verdict.NEW
             }
             if links:
-                unit.links.add_all(list(links.values()))
+                unit.links.add_all(list(links.values()), now)
             new = [
                 StoredRow(
                     result, fingerprint(links[result.number]) if result.number in links else b""

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
+from services.links.domain.creations import CREATION_RETENTION
 from services.links.domain.imports import IMPORT_RETENTION, day_of
 from services.links.domain.lease import check_lease
 from services.links.domain.link import MAX_CODES, PURGED_AFTER, check_count
@@ -22,6 +23,8 @@ _REPORTS_PER_STEP = 100
 """Maximum reports deleted in one step."""
 _IMPORT_ROWS_PER_STEP = 1000
 """Maximum rows of imports deleted in one step."""
+_CREATIONS_PER_STEP = 100
+"""Maximum records of creations deleted in one step. Each has up to 1 MB."""
 _LINKS_PER_STEP = 1000
 """Maximum links marked as expired in one step."""
 _INTERVAL_SECONDS = 5.0
@@ -64,8 +67,9 @@ class Maintenance:
     async def remove_account_links(self, account: Account) -> tuple[int, bool]:
         """Withdraw up to `MAX_BATCH` of an account's links, removed ones included.
 
-        Once none are left, deletes some of the account's imports. Returns how many links were
-        withdrawn, and whether there may be more links or imports. Raises Unavailable.
+        Once none are left, deletes some of the account's imports and records of creations. Returns
+        how many links were withdrawn, and whether there may be more of all that. Raises
+        Unavailable.
         """
         now = self._now()
         withdrawn = await self._store.transactions.run(
@@ -73,7 +77,9 @@ class Maintenance:
         )
         if withdrawn == MAX_BATCH:
             return withdrawn, True
-        return withdrawn, await self._store.imports.delete_all_of(account, _IMPORT_ROWS_PER_STEP)
+        more = await self._store.imports.delete_all_of(account, _IMPORT_ROWS_PER_STEP)
+        more |= await self._store.creations.delete_all_of(account, _CREATIONS_PER_STEP)
+        return withdrawn, more
 
     async def account_codes(self, account: Account) -> list[str]:
         """Return codes of an account's newest links, in every state, at most `MAX_CODES`.
@@ -112,7 +118,7 @@ class Maintenance:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Count reports, mark expired links, and delete old reports and imports.
+        """Count reports, mark expired links, and delete old reports, imports and records.
 
         Every replica does this; concurrent runs are harmless.
         """
@@ -135,5 +141,8 @@ class Maintenance:
                 )
                 more |= await self._store.imports.delete_older(
                     now - IMPORT_RETENTION, day_of(now), _IMPORT_ROWS_PER_STEP
+                )
+                more |= await self._store.creations.delete_older(
+                    now - CREATION_RETENTION, _CREATIONS_PER_STEP
                 )
             await asyncio.sleep(_PAUSE_SECONDS if more else _INTERVAL_SECONDS)

@@ -16,6 +16,7 @@ from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
 
 from services.links.domain.block import BlockReason
+from services.links.domain.creations import Creation
 from services.links.domain.decision import BlockedPattern, Decision
 from services.links.domain.host import HostCursor
 from services.links.domain.imports import CodeHolders, Import, RowResult, StoredRow
@@ -55,8 +56,8 @@ class LinkRepository(Protocol):
         """Return what holds some codes, without `imported`."""
         ...
 
-    def add_all(self, links: Sequence[Link]) -> None:
-        """Store new links whose codes are free."""
+    def add_all(self, links: Sequence[Link], now: datetime) -> None:
+        """Store new links whose codes are free. They may date from before `now`."""
         ...
 
     def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
@@ -85,9 +86,10 @@ class LinkRepository(Protocol):
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         """Delete links with their history, reports and views; codes and scan codes stay taken.
 
-        Also deletes the rankings of owners who have no links left. Returns those of the codes that
-        are purged now, by this call or an earlier one. Ignores codes that never had a link, and
-        scan codes of existing links.
+        Also deletes the rankings of owners who have no links left, and the records of the calls
+        that created the links (`Creation`), which contain their URLs. Returns those of the codes
+        that are purged now, by this call or an earlier one. Ignores codes that never had a link,
+        and scan codes of existing links.
         """
         ...
 
@@ -178,6 +180,18 @@ class ImportRepository(Protocol):
         ...
 
 
+class CreationRepository(Protocol):
+    """Records of calls that created links of accounts, in a unit of work."""
+
+    def find(self, account: Account, key: bytes) -> Creation | None:
+        """Return the record of an account's idempotency key, also one that is over."""
+        ...
+
+    def save(self, creation: Creation) -> None:
+        """Store a record, or replace the one of its key."""
+        ...
+
+
 class UnitOfWork(Protocol):
     """Repositories whose changes are committed in one transaction."""
 
@@ -195,6 +209,9 @@ class UnitOfWork(Protocol):
 
     @property
     def imports(self) -> ImportRepository: ...
+
+    @property
+    def creations(self) -> CreationRepository: ...
 
 
 class Transactions(Protocol):
@@ -414,6 +431,21 @@ class ImportReader(Protocol):
         ...
 
 
+class CreationReader(Protocol):
+    """Records of calls that created links, outside of a unit of work."""
+
+    async def delete_older(self, until: datetime, limit: int) -> bool:
+        """Delete up to `limit` records from a time or before; return whether there may be more.
+
+        A store may delete them by itself instead.
+        """
+        ...
+
+    async def delete_all_of(self, account: Account, limit: int) -> bool:
+        """Delete up to `limit` records of an account; return whether there may be more."""
+        ...
+
+
 class Leases(Protocol):
     """Leases, which let one replica at a time do a job."""
 
@@ -458,6 +490,7 @@ class LinkStore:
     reports: ReportReader
     decisions: DecisionReader
     imports: ImportReader
+    creations: CreationReader
     leases: Leases
     rescan_progress: RescanProgressStore
     change_feed: ChangeFeed

@@ -26,6 +26,7 @@ from services.links.domain.owner import Account, Guest
 from services.links.domain.resolution import Resolution
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.counts import invalidate_counts
+from services.links.storage.mongo.creations import delete_records_of
 from services.links.storage.mongo.documents import (
     LINK,
     PURGED,
@@ -135,11 +136,12 @@ class MongoLinkRepository:
     def holders(self, codes: Sequence[str]) -> CodeHolders:
         return _holders(self._find({"_id": {"$in": list(codes)}}, LINK, len(codes)))
 
-    def add_all(self, links: Sequence[Link]) -> None:
+    def add_all(self, links: Sequence[Link], now: datetime) -> None:
         documents = [document_of(link) for link in links]
         self._links.insert_many(documents, session=self._tx.session)
         # Cached counts are of links dated long ago, as imported ones may be.
-        invalidate_counts(self._tx, {value_of(link.owner) for link in links} - {None})
+        owners = {value_of(link.owner) for link in links if link.created_at < now}
+        invalidate_counts(self._tx, owners - {None})
 
     def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
         operations = []
@@ -200,6 +202,7 @@ class MongoLinkRepository:
             delete_orphaned_rankings(
                 self._tx, {one["creator"] for one in links if "creator" in one}
             )
+            delete_records_of(self._tx, links, now)
             counted = {one["creator"] for one in links if "creator" in one and "bin" not in one}
             invalidate_counts(self._tx, counted)
         return [one["_id"] for one in found if "scan_of" not in one]

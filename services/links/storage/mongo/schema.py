@@ -101,4 +101,13 @@ SCHEMA: Schema = (
         ],
         "import_days": [IndexModel("day", name="import_days_by_day")],
     },
+    {
+        "creations": [
+            IndexModel(
+                [("creator", ASCENDING), ("created_at", ASCENDING)], name="creations_by_creator"
+            ),
+            # An hour after the record is over, which allows for the error of the server's clock.
+            _expiring("creations_old", 90_000),
+        ],
+    },
 )

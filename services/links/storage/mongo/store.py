@@ -7,6 +7,7 @@ decisions, blocked_addresses
                        see `decisions`
 imports, import_rows, import_days
                        see `imports`
+creations              see `creations`
 leases, marks          see `progress`
 """
 
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.storage.mongo.creations import MongoCreationReader, MongoCreationRepository
 from services.links.storage.mongo.decisions import MongoDecisionReader, MongoDecisionRepository
 from services.links.storage.mongo.feed import open_feed
 from services.links.storage.mongo.hosts import MongoHostIndex
@@ -46,6 +48,7 @@ def open_store(database: Database) -> LinkStore:
         reports=MongoReportReader(database),
         decisions=MongoDecisionReader(database),
         imports=MongoImportReader(database),
+        creations=MongoCreationReader(database),
         leases=MongoLeases(database),
         rescan_progress=MongoRescanProgressStore(database),
         change_feed=open_feed(database),
@@ -59,6 +62,7 @@ class _MongoUnitOfWork:
         self.decisions = MongoDecisionRepository(tx)
         self.rankings = MongoRankingRepository(tx)
         self.imports = MongoImportRepository(tx)
+        self.creations = MongoCreationRepository(tx)
 
 
 class _MongoTransactions:

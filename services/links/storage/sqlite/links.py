@@ -27,7 +27,7 @@ from services.links.domain.link import (
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import LinkOrder
 from services.links.domain.resolution import Resolution
-from services.links.storage.sqlite import hosts, rankings, reports
+from services.links.storage.sqlite import creations, hosts, rankings, reports
 from services.links.storage.sqlite.owner_query import OwnerQuery
 from services.links.storage.sqlite.rows import (
     LINK_COLUMNS,
@@ -173,7 +173,7 @@ class SqliteLinkRepository:
     def holders(self, codes: Sequence[str]) -> CodeHolders:
         return _holders(self._connection, codes)
 
-    def add_all(self, links: Sequence[Link]) -> None:
+    def add_all(self, links: Sequence[Link], now: datetime) -> None:
         self._connection.executemany(_INSERT_FREE, [values_of(link) for link in links])
         for link in links:
             hosts.add(self._connection, link)
@@ -232,6 +232,7 @@ class SqliteLinkRepository:
         self._connection.execute(f"DELETE FROM links WHERE {condition}", codes)
         self._connection.execute(f"DELETE FROM former_urls WHERE {condition}", codes)
         reports.purge(self._connection, codes)
+        creations.delete_records_of(self._connection, links)
         rankings.delete_orphaned(self._connection, {creator_of(link.owner) for link in links})
         FEED.publish(self._connection, purged, now)
         rows = self._connection.execute(f"SELECT code FROM removed_codes WHERE {condition}", codes)

@@ -192,4 +192,16 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX import_days_by_day ON import_days (day);
     """,
+    """
+    -- Calls that created links.
+    CREATE TABLE creations (
+        key BLOB PRIMARY KEY,  -- see `creation_key`
+        creator TEXT NOT NULL,
+        created_at INTEGER NOT NULL,
+        fingerprint BLOB NOT NULL,
+        outcomes TEXT NOT NULL  -- see `encode_outcomes`
+    );
+    CREATE INDEX creations_by_creator ON creations (creator, created_at);
+    CREATE INDEX creations_by_age ON creations (created_at);
+    """,
 )

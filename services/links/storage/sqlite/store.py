@@ -11,6 +11,7 @@ from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.domain.lease import latest_end
 from services.links.domain.owner import Account, Guest
 from services.links.storage.sqlite import rankings
+from services.links.storage.sqlite.creations import SqliteCreationReader, SqliteCreationRepository
 from services.links.storage.sqlite.decisions import (
     SqliteDecisionReader,
     SqliteDecisionRepository,
@@ -38,6 +39,7 @@ def open_store(database: Database) -> LinkStore:
         reports=SqliteReportReader(database),
         decisions=SqliteDecisionReader(database),
         imports=SqliteImportReader(database),
+        creations=SqliteCreationReader(database),
         leases=_SqliteLeases(database),
         rescan_progress=SqliteRescanProgressStore(database),
         change_feed=_SqliteChangeFeed(database),
@@ -51,6 +53,7 @@ class _SqliteUnitOfWork:
         self.decisions = SqliteDecisionRepository(connection)
         self.rankings = _SqliteRankingRepository(connection)
         self.imports = SqliteImportRepository(connection)
+        self.creations = SqliteCreationRepository(connection)
 
 
 class _SqliteTransactions:

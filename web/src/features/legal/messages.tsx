@@ -229,6 +229,8 @@ export const stored = {
       'How many links you have in each state, how many people opened each of them, and their order by views, for two hours at most.',
     imports:
       'Of each import: its id, the id of your account, when it began, how many links it created, and how many of those you undid. Of each row: its number, what became of it, the code, a checksum that shows whether you changed the link, and whether you undid it. All of this is deleted after 30 days.',
+    creations:
+      'Of each request to the API that created links: a hash of its idempotency key, the id of your account, the time, a hash of the request, and the answer with the links as they were created. All of this is deleted after a day, and earlier if one of the links is deleted permanently.',
   },
   visits: {
     totals: 'How many people and bots opened the link since it was created, and on which days.',
