@@ -6,8 +6,9 @@ primary is killed, frozen and told to step down, too.
 At the end the run compares with the store: every acknowledged link, account and report; each
 answered visit by code or scan code, with its names and visitor; and every acknowledged change,
 removal, restoration, claim and scan code. None may be lost or counted twice, each row of an import
-that two tabs sent must have one link, and no cached redirect may have failed while its gateway was
-up. The names of every dimension add up to the people.
+that two tabs sent must have one link, each call with an idempotency key that two clients made must
+have created its links once, and no cached redirect may have failed while its gateway was up. The
+names of every dimension add up to the people.
 Whenever all parts are up, two gateways must apply the operator's blocks within five seconds and
 never return to an earlier state. Each decision is stored.
 """
@@ -37,6 +38,7 @@ from tests.support.processes import NO_TLS
 from tests.support.product import PROCESSES, Product
 from tests.support.visitor_profiles import PROFILES, VisitorProfile
 from tests.support.waiting import RECOVERY_SECONDS, wait_until
+from tests.system.faults.creators import Creators
 from tests.system.faults.fleet import STORES, Fleet, Storm, fleet_on
 from tests.system.faults.importers import Importers
 from tests.system.faults.operator import Operator
@@ -86,6 +88,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
                 operator,
                 Reporters(fleet, reported, random.Random(seed), count=1, pause=0.05) as reporters,
                 Importers(fleet, importer, pause=1.0) as importers,
+                Creators(fleet, pause=1.0) as creators,
                 Load(
                     fleet,
                     token,
@@ -125,6 +128,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             operator.compare()
             reporters.compare(broken)
             importers.compare()
+            creators.compare()
 
         # It was killed; it sends its journal after its next start.
         with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS):
@@ -153,6 +157,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             "reported": reporters.acknowledged.total(),
             "decided": operator.decisions,
             "imported_rows": importers.rows,
+            "created_by_key": creators.links,
             "slowest_followed_ms": round(operator.slowest * 1000),
             "slowest_cached_ms": round(load.slowest_cached * 1000),
             "seconds": round(time.monotonic() - started),
