@@ -33,6 +33,9 @@ export const gateway = {{
 {gateway}
 }} as const;
 
+/** The path that the paths of the REST API begin with. */
+export const api = '{api}';
+
 /** The first segments of all paths above. They are never looked up as codes. */
 export const routes: readonly string[] = [pages, functions, gateway]
   .flatMap((paths) => Object.values(paths))
@@ -75,6 +78,7 @@ def module() -> str:
         ),
         functions=_entries({path[1:]: path for path in edge_table.functions(table)}),
         gateway=_entries(table["gateway"]),
+        api=edge_table.api(table),
         reserved=_items(link_codes.RESERVED - {name.lower() for name in link_codes.ROUTES}),
         alphabet="".join(c for c in every if re.fullmatch(f"[{link_codes.CHARACTERS}]", c)),
         length=link_codes.CODE_LENGTH,

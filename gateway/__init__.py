@@ -4,7 +4,8 @@ __main__, settings   the process
 bootstrap, app       composition
 redirects            short URLs and their cache
 functions            what the pages call
-use_cases            what callers do with the services
+api                  the REST API for programs
+use_cases            what both do with the services
 visits               visits on their way to analytics
 pages                web pages and the status page
 http                 the HTTP server protocol
@@ -12,6 +13,6 @@ backends             the three services as the gateway calls them
 nginx                what an nginx in front needs
 support              helpers of all packages
 
-Imports go from __main__ > bootstrap > app, nginx, settings > functions > use_cases >
+Imports go from __main__ > bootstrap > app, nginx, settings > api, functions > use_cases >
 backends > redirects > http, pages, visits > support.
 """

@@ -3,6 +3,7 @@
 Redirects            GET and HEAD of a short URL
   Dispatcher           request id, duration, log line of a failure
     FastAPI          POST of the functions, CORS
+    RestApi          the REST API below /api/v1
     StatusPage       GET and HEAD of /status
     LinkPages        GET and HEAD of pages that exist only for known codes
     Site             GET and HEAD of pages and files
@@ -10,7 +11,6 @@ Redirects            GET and HEAD of a short URL
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,6 +22,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from gateway.api.app import RestApi
 from gateway.functions.protocol import Decoder, Payload, failure, success
 from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.table import Function
@@ -29,6 +30,7 @@ from gateway.http.metrics import HTTP_SECONDS
 from gateway.pages.files import Site
 from gateway.pages.status import StatusPage
 from gateway.redirects.link_pages import LinkPages
+from gateway.support.cancellation import Cancellation
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.disconnect import (
     CLIENT_CLOSED_REQUEST,
@@ -36,15 +38,15 @@ from gateway.support.disconnect import (
     run_while_connected,
 )
 from gateway.support.edge import Edge, RawHeaders
+from gateway.support.failure import failure_of, note_failure
 from gateway.support.request_id import sending_request_id
-from services.shared.errors import AppError, Internal, InvalidArgument, NotFound, Unavailable
+from services.shared.errors import AppError, Internal, InvalidArgument, NotFound
 from services.shared.observability import logs, request_id
+
+_METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")
 
 log = logs.get(__name__)
 throttled = logs.Throttled(__name__)
-
-_ERROR = "atajo.error"
-"""Key of a request's scope for the AppError that became its response."""
 
 
 def create_functions_app(
@@ -72,7 +74,7 @@ def create_functions_app(
 
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
-        request.scope[_ERROR] = error  # `Dispatcher` logs it.
+        note_failure(request.scope, error)
         rejected.record(error)
         return failure(error, edge.function_headers)
 
@@ -90,7 +92,7 @@ def create_functions_app(
     async def respond_to_unexpected_error(_request: Request, _error: Exception) -> Response:
         return failure(Internal(), edge.function_headers)  # `Dispatcher` logs it.
 
-    app.add_middleware(_Cancellation, headers=edge.function_headers)
+    app.add_middleware(Cancellation, respond=lambda error: failure(error, edge.function_headers))
     app.add_middleware(_Cors, origins=origins, headers=edge.function_headers)
     return app
 
@@ -129,42 +131,21 @@ class _Cors(CORSMiddleware):
         return response
 
 
-class _Cancellation:
-    """Answers calls that uvicorn cancels when its graceful shutdown times out."""
-
-    def __init__(self, app: ASGIApp, headers: RawHeaders) -> None:
-        self._app = app
-        self._headers = headers
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        has_begun = False
-
-        async def send_and_note(message: Message) -> None:
-            nonlocal has_begun
-            has_begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, receive, send_and_note)
-        except asyncio.CancelledError:
-            if has_begun:
-                raise
-            scope[_ERROR] = error = Unavailable("The gateway stops.", "STOPPING")
-            await failure(error, self._headers)(scope, receive, send)
-
-
 class Dispatcher:
     """Dispatches all requests other than redirects, and measures and logs them."""
 
     def __init__(
         self,
         functions: FastAPI,
+        api: RestApi,
         site: Site,
         link_pages: LinkPages,
         status_page: StatusPage,
         edge: Edge,
     ) -> None:
         self._functions: ASGIApp = functions
+        self._api = api
+        self._api_prefix = f"{edge.api}/"
         self._site = site
         self._link_pages = link_pages
         self._status_page = status_page
@@ -197,12 +178,14 @@ class Dispatcher:
             seconds = time.perf_counter() - started
             route, method = self._route(scope)
             HTTP_SECONDS.labels(route, method, str(status)).observe(seconds)
-            _log(unexpected or scope.get(_ERROR), route, status, seconds)
+            _log(unexpected or failure_of(scope), route, status, seconds)
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         app: ASGIApp
-        if scope["method"] not in ("GET", "HEAD") or path in self._names:
+        if path.startswith(self._api_prefix):
+            app = self._api
+        elif scope["method"] not in ("GET", "HEAD") or path in self._names:
             app = self._functions
         elif path == self._status_path:
             app = self._status_page
@@ -214,8 +197,11 @@ class Dispatcher:
     def _route(self, scope: Scope) -> tuple[str, str]:
         """Return the labels `route` and `method`, `other` for those that the edge does not list."""
         path, method = scope["path"], scope["method"]
-        route = path if path in self._other_paths else self._page_at(path) or "other"
-        return route, method if method in ("GET", "HEAD", "POST", "OPTIONS") else "other"
+        if path.startswith(self._api_prefix):
+            route = self._api_prefix
+        else:
+            route = path if path in self._other_paths else self._page_at(path) or "other"
+        return route, method if method in _METHODS else "other"
 
 
 def _log(error: Exception | None, route: str, status: int, seconds: float) -> None:

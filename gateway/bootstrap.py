@@ -12,6 +12,10 @@ from dataclasses import dataclass
 
 from prometheus_client.registry import Collector
 
+from gateway.api.app import RestApi
+from gateway.api.authentication import KeyVerifier
+from gateway.api.limits import Gate
+from gateway.api.requests import Services
 from gateway.app import Dispatcher, create_functions_app
 from gateway.backends.ports import Analytics, Auth, Links
 from gateway.backends.view_counts import ViewCounts
@@ -52,6 +56,8 @@ from gateway.visits.metrics import VisitCollector
 from gateway.visits.pipeline import VisitPipeline
 from services.shared.observability.health import Health
 
+_NO_LIMIT = Rate(999_999_999, 60)
+"""A rate that nobody reaches. Responses of the REST API name it."""
 FLUSH_SECONDS = 1.0
 """How long a shutdown sends visits to analytics. The rest stays in the journal."""
 
@@ -116,7 +122,15 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         },
         needed=(),
     )
-    functions = _functions(settings, auth, links, analytics, resolver, visits, clients)
+    views = ViewCounts(analytics)
+    services = Services(
+        links,
+        LinkEditor(links, resolver),
+        LinkPresenter(views),
+        StatisticsReader(links, analytics),
+    )
+    functions = _functions(settings, auth, services, views, resolver, visits, clients)
+    api = RestApi(services, _gate(settings, auth, clients), edge)
     origins = [settings.origin, *settings.cors_origins]
     rejected = RejectedReads()
     status_page = StatusPage(
@@ -124,6 +138,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     )
     dispatcher = Dispatcher(
         create_functions_app(functions, edge, origins, rejected, clients),
+        api,
         site,
         LinkPages(edge, resolver, site),
         status_page,
@@ -141,24 +156,40 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
 def _functions(
     settings: GatewaySettings,
     auth: Auth,
-    links: Links,
-    analytics: Analytics,
+    services: Services,
+    views: ViewCounts,
     resolver: Resolver,
     visits: VisitPipeline,
     clients: ClientIpFinder,
 ) -> Mapping[str, Function]:
-    views, editor = ViewCounts(analytics), LinkEditor(links, resolver)
+    links, editor = services.links, services.editor
     profile_limit = ClientConcurrencyLimiter("profile", by_network=settings.limits == "on")
     return table(
         ShortUrls(auth, links, editor, resolver, visits),
-        OwnedLinks(auth, links, editor, LinkPresenter(views)),
+        OwnedLinks(auth, links, editor, services.presenter),
         Profiles(auth, links, views, clients, profile_limit),
-        LinkStatistics(auth, StatisticsReader(links, analytics)),
+        LinkStatistics(auth, services.statistics),
         Previews(links),
         Imports(auth, links, editor, resolver),
         Accounts(auth, clients),
         Keys(auth),
         _limits(settings),
+    )
+
+
+def _gate(settings: GatewaySettings, auth: Auth, clients: ClientIpFinder) -> Gate:
+    def limiter(name: str, rate: Rate, message: str) -> RateLimiter:
+        return RateLimiter(name, rate if settings.limits == "on" else _NO_LIMIT, message=message)
+
+    return Gate(
+        KeyVerifier(auth),
+        clients,
+        limiter("api", settings.api, "Too many requests with this key."),
+        limiter(
+            "api_unverified",
+            settings.api_unverified,
+            "Too many requests without a valid key from this address.",
+        ),
     )
 
 

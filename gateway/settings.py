@@ -19,6 +19,8 @@ _LOGINS = _CREATIONS
 _EDITS = _CREATIONS
 _REPORTS = {"production": Rate(20, 3600), "local": Rate(100, 3600)}
 _READS = {"production": Rate(600, 60), "local": Rate(2000, 1)}
+_API = _READS
+_API_UNVERIFIED = {"production": Rate(60, 60), "local": Rate(2000, 1)}
 
 
 def _rate(value: Any) -> Any:
@@ -65,6 +67,12 @@ class GatewaySettings(ProcessSettings):
     limit_reads: OptionalRate = None
     limit_reports: OptionalRate = None
     """Limits by client address, such as `300/minute`, by default those of the environment."""
+    limit_api: OptionalRate = None
+    """Limit of the REST API by key, by default that of the environment. Each link of a bulk
+    creation counts."""
+    limit_api_unverified: OptionalRate = None
+    """Limit of the REST API by client address for requests without a valid key, by default that of
+    the environment."""
     cache_bytes: int = Field(default=64_000_000, ge=1)
     """Maximum memory of the cache of links."""
     cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0, allow_inf_nan=False)
@@ -139,3 +147,11 @@ class GatewaySettings(ProcessSettings):
     @property
     def reports(self) -> Rate:
         return self.limit_reports or _REPORTS[self.environment]
+
+    @property
+    def api(self) -> Rate:
+        return self.limit_api or _API[self.environment]
+
+    @property
+    def api_unverified(self) -> Rate:
+        return self.limit_api_unverified or _API_UNVERIFIED[self.environment]

@@ -5,7 +5,7 @@ import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
 import { reactRouter } from './build/react-router.ts';
 import { sampleChart } from './build/sample-chart.ts';
-import { CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
+import { api, CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
 const BACKEND = 'http://localhost:8080';
 /** Optional dependencies of jsPDF for HTML and SVG, which are never given to it here. */
@@ -59,6 +59,7 @@ export default defineConfig({
   server: {
     proxy: {
       [`^(${BACKEND_PATHS.join('|')})$`]: BACKEND,
+      [`^${api}/`]: BACKEND,
       // Short URLs. Vite serves the pages' own paths.
       [`^/(?!(${routes.join('|')})$)${CODE_PATTERN}$`]: BACKEND,
     },

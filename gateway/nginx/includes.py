@@ -12,6 +12,8 @@ from pathlib import Path
 
 from starlette.responses import Response
 
+from gateway.api.app import CORS_HEADERS
+from gateway.api.problems import from_error
 from gateway.functions.protocol import failure, too_large
 from gateway.pages.files import TYPES
 from gateway.pages.html import DOCUMENTS, document_path
@@ -35,6 +37,7 @@ def includes(edge: Edge) -> dict[str, str]:
             ("redirect_buffers.conf", _redirect_buffers(edge)),
             ("routes.conf", _routes(edge)),
             ("callable_errors.conf", _callable_errors(edge)),
+            ("api_errors.conf", _api_errors(edge)),
         )
     }
 
@@ -55,12 +58,17 @@ def _values(edge: Edge) -> list[str]:
         "# A map of nothing is a constant.",
         *(f'map "" {name} {{ default "{value}"; }}' for name, value in constants.items()),
         "",
-        "# The location of a call, by the path of its function.",
+        "# The location of a call, by its path.",
         *_block(
             "map $uri $call",
             [
                 "default /.call;",
-                *(f"{path} /.large_call;" for path in sorted(edge.large_functions)),
+                f"~^{edge.api}/ /.api;",
+                *(
+                    f"{path} /.large_call;"
+                    for path in sorted(edge.large_functions)
+                    if path in edge.functions
+                ),
             ],
         ),
     ]
@@ -97,6 +105,8 @@ def _routes(edge: Edge) -> list[str]:
         *(_rewritten(path, "/.call") for path in edge.functions),
         "",
         *(_rewritten(path, "/.gateway") for path in edge.gateway),
+        "",
+        f"location ^~ {edge.api}/ {{ rewrite ^ /.api last; }}",
         "",
         *_block(f'location ~ "^/{link_codes.PATTERN}\\z"', ["include short_address.conf;"]),
         "",
@@ -156,6 +166,27 @@ def _callable_errors(edge: Edge) -> list[str]:
         headers = [*_headers(edge.function_headers), "include start/https_headers.conf;"]
         answer = [*_return(failure(error, ())), *headers]
         lines += ["", *_block(f"location {name}", answer)]
+    return lines[1:]
+
+
+def _api_errors(edge: Edge) -> list[str]:
+    """Return nginx's own error responses to requests of the REST API.
+
+    They have no state of a limit, which only the gateway knows.
+    """
+    errors: dict[str, AppError] = {
+        "@api_unavailable": Unavailable("The gateway is away."),
+        "@api_deadline_exceeded": DeadlineExceeded("The gateway did not answer."),
+    }
+    lines: list[str] = []
+    for name, error in errors.items():
+        problem = from_error(error)
+        own = tuple((key.encode(), value.encode()) for key, value in problem.headers.items())
+        headers = [
+            *_headers((*edge.function_headers, *CORS_HEADERS, *own)),
+            "include start/https_headers.conf;",
+        ]
+        lines += ["", *_block(f"location {name}", [*_return(problem.response()), *headers])]
     return lines[1:]
 
 

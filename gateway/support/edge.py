@@ -16,12 +16,14 @@ class Edge:
 
     body_bytes: int
     large_body_bytes: int
-    """Maximum body of a call of `large_functions`."""
+    """Maximum body of a call of `large_functions`, which has operations of the API, too."""
     retry_after: int
     redirect_header_bytes: int
     """Maximum header section of a redirect. Proxies in front must buffer as much."""
     functions: tuple[str, ...]
     large_functions: frozenset[str]
+    api: str
+    """Path that the paths of the REST API begin with, such as `/api/v1`."""
     gateway: tuple[str, ...]
     pages: tuple[str, ...]
     """As in the file, with `:code` for a code (see `pattern_of` and `page_at`)."""
@@ -58,7 +60,13 @@ class Edge:
             retry_after=table["limits"]["retry_after"],
             redirect_header_bytes=table["limits"]["redirect_header_bytes"],
             functions=edge_table.functions(table),
-            large_functions=frozenset(f"/{name}" for name in table["functions"]["large"]),
+            large_functions=frozenset(
+                (
+                    *(f"/{name}" for name in table["functions"]["large"]),
+                    *(edge_table.api(table) + path for path in table["api"]["large"]),
+                )
+            ),
+            api=edge_table.api(table),
             gateway=edge_table.gateway(table),
             pages=edge_table.pages(table),
             listed=tuple(page["path"] for page in pages if not page.get("unlisted")),
@@ -76,7 +84,7 @@ class Edge:
         )
 
     def body_bytes_of(self, path: str) -> int:
-        """Return the maximum body of a call of a function."""
+        """Return the maximum body of a call of a function or of an operation of the API."""
         return self.large_body_bytes if path in self.large_functions else self.body_bytes
 
     def page_at(self, path: str) -> str | None:

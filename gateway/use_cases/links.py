@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import Link, LinkChanges, Links
+from gateway.backends.ports import Link, LinkChanges, Links, NewLink
 from gateway.backends.view_counts import NO_VIEWS, RECENT_DAYS, ViewCounts
 from gateway.redirects.lookups import URLS_PER_STEP
 from gateway.redirects.resolution import Resolutions
 from gateway.redirects.resolver import Resolver
 from gateway.use_cases.link_json import link_json
 from gateway.use_cases.metrics import LINKS_CREATED
-from services.shared.errors import DeadlineExceeded
+from services.shared.errors import AppError, DeadlineExceeded
 
 CLAIM_SECONDS = 60.0
 """Timeout of all steps of a claim: as long as the longest other call."""
@@ -34,6 +34,21 @@ class LinkEditor:
         resolution = await self.links.create(code, url, owner)
         self.resolver.put_created(code, resolution, version)
         LINKS_CREATED.inc()
+
+    async def create_all(
+        self,
+        account: Account,
+        links: Sequence[NewLink],
+        idempotency_key: bytes,
+        fingerprint: bytes,
+    ) -> list[Link | AppError]:
+        """Create links of an account, and return each link, or why it was not created."""
+        version = self.resolver.version
+        outcomes, created = await self.links.create_all(
+            account, links, idempotency_key, fingerprint
+        )
+        await self.serve_created(created, version)
+        return outcomes
 
     async def serve_created(self, created: Resolutions, version: int) -> None:
         """Count and serve new links. Other requests get the loop in between.

@@ -34,8 +34,14 @@ def gateway(table: dict[str, Any]) -> tuple[str, ...]:
     return tuple(table["gateway"].values())
 
 
+def api(table: dict[str, Any]) -> str:
+    """Return the path that the paths of the REST API begin with: `/api/v1`."""
+    prefix: str = table["api"]["prefix"]
+    return prefix
+
+
 def routes(table: dict[str, Any]) -> tuple[str, ...]:
-    """Return the paths of all functions, pages and other routes of the gateway."""
+    """Return all paths of functions, pages and other routes, without those of the REST API."""
     return functions(table) + pages(table) + gateway(table)
 
 

@@ -8,7 +8,7 @@ LAYERS = (
     {"__main__"},
     {"bootstrap"},
     {"app", "nginx", "settings"},
-    {"functions"},
+    {"api", "functions"},
     {"use_cases"},
     {"backends"},
     {"redirects"},

@@ -13,7 +13,7 @@ from services.shared import edge_table, link_codes
 from tests.support.processes import ROOT
 
 TABLE = edge_table.read()
-PATHS = [path for path in edge_table.routes(TABLE) if path != "/"]
+PATHS = [path for path in (*edge_table.routes(TABLE), edge_table.api(TABLE)) if path != "/"]
 WEB_EDGE = ROOT / "web" / "src" / "lib" / "edge.ts"
 SUFFIXES = {".py", ".sh", ".ts", ".tsx", ".js", ".html", ".conf"}
 GENERATED = {WEB_EDGE, ROOT / "deploy" / "nginx" / "edge" / "routes.conf"}
@@ -41,7 +41,9 @@ def found(pattern: str) -> list[str]:
 
 def test_no_other_source_file_contains_a_path() -> None:
     any_path = "|".join(re.escape(path.removesuffix(f"/{edge_table.CODE}")) for path in PATHS)
-    assert found(rf"""["'](?:{any_path})["'/?#]""") == []
+    in_files = found(rf"""["'](?:{any_path})["'/?#]""")
+    # Paths of operations are relative to that of the API.
+    assert [one for one in in_files if not one.startswith("gateway/api/")] == []
     assert found(rf"\blocation [^{{]*(?:{any_path})\b") == []
 
 
@@ -66,8 +68,9 @@ def test_no_other_source_file_contains_a_list_of_reserved_names() -> None:
 )
 def test_monitored_paths_are_routes(file: str) -> None:
     text = (ROOT / file).read_text(encoding="utf-8")
+    text = text.replace("{_API_PREFIX}", edge_table.api(TABLE))
     named = {path for many in re.findall(r'route=~?"([^"]*)"', text) for path in many.split("|")}
-    assert named <= {*PATHS, "other"}
+    assert named <= {*PATHS, f"{edge_table.api(TABLE)}/", "other"}
 
 
 def test_the_generated_module_of_the_pages_is_current() -> None:

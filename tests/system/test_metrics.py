@@ -17,11 +17,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from gateway.api.app import create_app
 from gateway.backends.auth import AuthClient
 from gateway.support.edge import Edge
 from services.shared import api_keys
 from services.shared.errors import Unauthenticated
 from services.shared.rpc import channels
+from tests.support.api_client import ApiClient
 from tests.support.gateway_client import new_code, registration
 from tests.support.mongo.tcp_proxy import TcpProxy
 from tests.support.processes import NO_TLS, Process
@@ -29,6 +31,11 @@ from tests.support.product import PROCESSES, Product
 from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 EDGE = Edge.load()
+OPERATIONS = [
+    operation["operationId"]
+    for path in create_app().openapi()["paths"].values()
+    for operation in path.values()
+]
 LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 FRESH = 3.0
 """Freshness of the gateway's cache in seconds: longer than a few visits take."""
@@ -43,10 +50,12 @@ ALLOWED_VALUES = {
     "lane": {"standard", "expensive"},
     "limit": {
         *("create", "register", "login", "session_check"),
-        *("profile", "edit", "read", "report"),
+        *("profile", "edit", "read", "report", "api", "api_unverified"),
     },
-    "method": {"GET", "HEAD", "POST", "OPTIONS", "other"},
-    "route": {*EDGE.functions, *EDGE.gateway, *EDGE.pages, "other"},
+    "method": {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "other"},
+    "operation_id": {*OPERATIONS, "none"},
+    "route": {*EDGE.functions, *EDGE.gateway, *EDGE.pages, f"{EDGE.api}/", "other"},
+    "scope": {"links:read", "links:write", "statistics:read", "none"},
     "service": set(PROCESSES),
 }
 """Allowed values of labels that clients must not be able to choose."""
@@ -264,7 +273,21 @@ def _probe_labels(own: Product) -> None:
         own.http.request("GET", own.url + path)
     own.http.request("BREW", f"{own.url}/login")
     own.call("noSuchFunction", {})
+    api = ApiClient(own)
+    api.send("GET", f"/links?query={secrets[6]}")
+    api.send("GET", "/links", key="")
+    api.send("GET", "/account")
+    for method, path in (("GET", f"/{new_code()}"), ("BREW", "/links")):
+        api.send(method, path)
     pages = Samples(own, "gateway")
+    for operation, status, scope, number in (
+        ("listLinks", "200", "links:read", 1),
+        ("listLinks", "401", "links:read", 1),
+        ("getAccount", "200", "none", 1),
+        ("none", "404", "none", 1),
+    ):
+        labels = {"operation_id": operation, "status": status, "scope": scope}
+        assert pages("atajo_api_requests_total", **labels) == number
     assert pages("http_request_duration_seconds_count", route="/links/:code") == 1
     for process in PROCESSES:
         samples = Samples(own, process)

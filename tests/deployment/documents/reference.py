@@ -1,4 +1,4 @@
-"""Generates tables of the documents from the code: `make reference`.
+"""Generates the description of the REST API, and tables of the documents: `make reference`.
 
 The documents are written by hand. Each table is between two markers, of which the first names it.
 """
@@ -23,6 +23,8 @@ from pydantic.fields import FieldInfo
 
 from deploy.local.settings import RunSettings
 from deploy.monitoring.__main__ import MonitorSettings
+from gateway.api import description
+from gateway.api.app import create_app
 from gateway.backends.owners import Guest
 from gateway.backends.ports import Link
 from gateway.backends.view_counts import Totals
@@ -42,6 +44,8 @@ from tests.support import field_values
 from tests.support.processes import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
+DESCRIPTION = REFERENCE / "openapi.json"
+"""The description of the REST API."""
 OPERATIONS = ROOT / "docs" / "operations" / "README.md"
 SETTINGS: dict[str, tuple[type[ProcessSettings], type[ProcessSettings] | None]] = {
     "all": (ProcessSettings, None),
@@ -288,9 +292,13 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="fail if a document differs")
     check = parser.parse_args().check
     made = tables()
-    for document in (OPERATIONS, *sorted(REFERENCE.glob("*.md"))):
+    written = {
+        document: fill(document.read_text(encoding="utf-8"), made)
+        for document in (OPERATIONS, *sorted(REFERENCE.glob("*.md")))
+    }
+    written[DESCRIPTION] = description.text(create_app().openapi)
+    for document, after in written.items():
         before = document.read_text(encoding="utf-8")
-        after = fill(before, made)
         if check and after != before:
             sys.exit(f"{document.relative_to(ROOT)} is not current: make reference")
         if not check:

@@ -16,6 +16,7 @@ import httpx
 import pytest
 
 from services.shared import ip_addresses
+from tests.support.api_client import problem_of
 from tests.support.gateway_client import BROWSER, new_code
 from tests.support.name_server import NameServer, name_server
 from tests.support.nginx import Nginx, edited, start_gateway
@@ -257,7 +258,13 @@ def assert_away(http: httpx.Client, web: Nginx) -> None:
     assert call.json()["error"]["status"] == "UNAVAILABLE"
     assert call.headers["content-type"] == "application/json"
     assert call.headers["cache-control"] == "no-store"
-    for response in (redirect, robots, call):
+    for method in ("GET", "POST", "DELETE"):
+        api = http.request(method, f"{web.url}/api/v1/links", json=LINK)
+        assert problem_of(api) == (503, "unavailable")
+        assert api.headers["retry-after"] == "2"
+        assert api.headers["cache-control"] == "no-store"
+        assert api.headers["access-control-allow-origin"] == "*"
+    for response in (redirect, robots, call, api):
         assert response.headers.get_list("x-content-type-options") == ["nosniff"]
         assert len(response.headers.get_list("cache-control")) == 1
     assert "retry-after" not in call.headers

@@ -18,6 +18,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.support.edge import Edge
+from tests.support.api_client import ApiClient
 from tests.support.gateway_client import new_code
 from tests.support.nginx import BUILT, Nginx, start_gateway
 from tests.support.processes import NO_TLS, ROOT, TIMEOUT_SECONDS
@@ -31,7 +32,7 @@ CONTACT = "hello@atajo.example"
 JSON = {"content-type": "application/json"}
 ASSETS = {path.suffix: path.name for path in (BUILT / "assets").glob("index-*")}
 SCRIPT, STYLE = (f"/assets/{ASSETS.get(suffix)}" for suffix in (".js", ".css"))
-OWN = {"date", "server", "connection", "x-request-id", "etag"}
+OWN = {"date", "server", "connection", "x-request-id", "etag", "ratelimit"}
 """Headers that may differ."""
 
 
@@ -121,6 +122,14 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
         for path in ("/", "/accessLink", "/nothing", "/{known}")
     ],
     ("OPTIONS", "/accessLink", {"headers": PREFLIGHT}),
+    *[("GET", f"{EDGE.api}{path}", {}) for path in ("", "/", "/links", "/nothing", "/%ff?a=b")],
+    ("GET", f"{EDGE.api}/openapi.json", {}),
+    *[(method, f"{EDGE.api}/links/{{known}}", {}) for method in ("HEAD", "PATCH", "DELETE", "PUT")],
+    ("OPTIONS", f"{EDGE.api}/links", {"headers": PREFLIGHT}),
+    *[
+        ("POST", f"{EDGE.api}/links", {"content": b"a" * size, "headers": JSON})
+        for size in (10, 70_000, 600_000)
+    ],
 ]
 NEGOTIATED = ("/", "/login", "/links/{known}", "/{known}+", "/{known}", "/{unknown}", SCRIPT, STYLE)
 """Paths that are requested in every coding. The others only compressed."""
@@ -139,6 +148,19 @@ def test_both_answer_alike(pair: Pair, method: str, path: str, more: dict[str, A
         assert compared_headers(by_nginx) == compared_headers(by_gateway), coding
         assert ("etag" in by_nginx.headers) == ("etag" in by_gateway.headers), coding
         assert by_nginx.headers["server"] == "nginx"
+
+
+@pytest.mark.parametrize("size", [65_537, 524_289, 2_000_000])
+def test_both_count_requests_whose_body_is_too_large(
+    product: Product, pair: Pair, size: int
+) -> None:
+    headers = {**JSON, "authorization": f"Bearer {ApiClient(product).key}"}
+    more = {"content": b"a" * size, "headers": headers}
+    for response in pair.ask("POST", f"{EDGE.api}/links", **more):
+        assert response.status_code == 413
+        assert response.json()["code"] == "body_too_large"
+        assert response.headers["ratelimit"] == '"default";r=1999;t=1'
+        assert response.headers["access-control-allow-origin"] == "*"
 
 
 def test_both_follow_a_scan_code_at_a_host_in_capitals(product: Product, pair: Pair) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 
+from gateway.api import models
 from gateway.backends.ports import Link, LinkPreview
 from gateway.functions.preview import preview_json
 from gateway.redirects.resolution import LinkState
@@ -40,6 +41,10 @@ def test_the_pages_know_every_field_of_an_answer() -> None:
     known = set(re.findall(r"^  (\w+)", schema[1], re.MULTILINE))
     shown = link_json(field_values.filled(Link), None).keys()
     assert known == shown - {"short_link"} | {"recent"}
+
+
+def test_the_description_has_every_field_of_an_answer() -> None:
+    assert models.Link.model_fields.keys() == link_json(field_values.filled(Link), None).keys()
 
 
 def test_strangers_see_public_fields_of_a_link_only() -> None:

@@ -62,6 +62,9 @@ export const gateway = {
   status: '/status',
 } as const;
 
+/** The path that the paths of the REST API begin with. */
+export const api = '/api/v1';
+
 /** The first segments of all paths above. They are never looked up as codes. */
 export const routes: readonly string[] = [pages, functions, gateway]
   .flatMap((paths) => Object.values(paths))

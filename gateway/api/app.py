@@ -1,0 +1,162 @@
+"""The REST API `/api/v1` as one ASGI application.
+
+RestApi              preflight, admission, headers of every response, metrics
+  Cancellation         503 when the gateway stops
+    FastAPI              routing, dependencies, one handler for all errors
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import compile_path
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from gateway.api import account, links, statistics
+from gateway.api.description import PREFIX, describe
+from gateway.api.limits import Gate, Quota
+from gateway.api.metrics import API_REQUESTS
+from gateway.api.problems import ApiError, from_error
+from gateway.api.requests import Services
+from gateway.support.cancellation import Cancellation
+from gateway.support.disconnect import CLIENT_CLOSED_REQUEST, ClientDisconnectedError
+from gateway.support.edge import Edge, RawHeaders
+from gateway.support.failure import note_failure
+from services.shared.errors import AppError
+from services.shared.observability import request_id
+
+_METHODS = ("GET", "POST", "PATCH", "DELETE")
+CORS_HEADERS: RawHeaders = (
+    (b"access-control-allow-origin", b"*"),
+    (
+        b"access-control-expose-headers",
+        b"RateLimit, RateLimit-Policy, Retry-After, Location, WWW-Authenticate, Allow, "
+        + request_id.HEADER.encode(),
+    ),
+)
+"""Any origin may call, without credentials of the browser, and read these headers."""
+_PREFLIGHT: RawHeaders = (
+    (b"access-control-allow-methods", ", ".join(_METHODS).encode()),
+    (
+        b"access-control-allow-headers",
+        b"Authorization, Content-Type, Idempotency-Key, " + request_id.HEADER.encode(),
+    ),
+    (b"access-control-max-age", b"3600"),
+)
+
+
+def create_app() -> FastAPI:
+    """Return the FastAPI application. `RestApi` gives it its services."""
+    app = FastAPI(
+        openapi_url="/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers=dict.fromkeys(
+            (AppError, ApiError, RequestValidationError, HTTPException, Exception), _respond
+        ),
+        telemetry={"operation_spans": False, "metrics": False, "logs": False},
+    )
+    app.add_exception_handler(ClientDisconnectedError, _respond_to_nobody)
+    for router in (links.router, statistics.router, account.router):
+        app.include_router(router)
+    describe(app)
+    return app
+
+
+async def _respond(request: Request, error: Exception) -> Response:
+    """Return the problem for any error. The one handler of all errors."""
+    if isinstance(error, AppError):
+        note_failure(request.scope, error)
+    problem = from_error(error)
+    if problem.code == "method_not_allowed":
+        problem.headers["Allow"] = ", ".join(_allowed(request))
+    return problem.response()
+
+
+async def _respond_to_nobody(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=CLIENT_CLOSED_REQUEST)
+
+
+def _allowed(request: Request) -> list[str]:
+    """Return the methods of a path. FastAPI names those of its first route only."""
+    path = request.url.path.removeprefix(PREFIX)
+    found = {
+        method.upper()
+        for template, operations in request.app.openapi()["paths"].items()
+        if compile_path(template)[0].fullmatch(path)
+        for method in operations
+    }
+    return [method for method in _METHODS if method in found] or ["GET"]
+
+
+class RestApi:
+    """Serves the API for the `Dispatcher`."""
+
+    def __init__(self, services: Services, gate: Gate, edge: Edge) -> None:
+        app = create_app()
+        app.state.services = services
+        app.state.edge = edge
+        self._app: ASGIApp = Cancellation(app, lambda error: from_error(error).response())
+        self._gate = gate
+        self._headers = (*edge.function_headers, *CORS_HEADERS)
+        self._scopes = _scopes(app.openapi())
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["root_path"] = PREFIX
+        request = Request(scope, receive)
+        status = 500
+        quota: Quota = self._gate.client_quota(request)
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                added = (*self._headers, *quota.headers())
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        try:
+            if scope["method"] == "OPTIONS":
+                await _preflight()(scope, receive, send_with_headers)
+                return
+            admission = await self._gate.admit(request)
+            quota = admission.quota
+            request.state.admission = admission
+            if admission.error is not None and admission.is_limited:
+                response = await _respond(request, admission.error)
+                await response(scope, receive, send_with_headers)
+                return
+            await self._app(scope, receive, send_with_headers)
+        finally:
+            operation = getattr(scope.get("route"), "operation_id", None) or "none"
+            needed = self._scopes.get(operation, "none")
+            API_REQUESTS.labels(operation, str(status), needed).inc()
+
+
+def _preflight() -> Response:
+    response = Response(status_code=204)
+    response.raw_headers.extend(_PREFLIGHT)
+    return response
+
+
+def _scopes(description: dict[str, Any]) -> dict[str, str]:
+    """Return the scope that each operation needs, `none` for any."""
+    return {
+        operation["operationId"]: next(
+            (
+                scope
+                for needs in operation["security"]
+                for scopes in needs.values()
+                for scope in scopes
+            ),
+            "none",
+        )
+        for operations in description["paths"].values()
+        for operation in operations.values()
+    }

@@ -1,0 +1,113 @@
+"""Admits each request: identifies its key, and counts it under the key or its client's IP address.
+
+Every response has the state of that limit in `RateLimit-Policy` and `RateLimit`
+(draft-ietf-httpapi-ratelimit-headers).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from starlette.requests import Request
+
+from gateway.api import authentication
+from gateway.api.authentication import KeyVerifier
+from gateway.backends.ports import VerifiedKey
+from gateway.support.client_ip import ClientIpFinder
+from gateway.support.rate_limits import Networks, RateLimiter, networks_of
+from services.shared.errors import ResourceExhausted, Unauthenticated
+
+
+class Quota(NamedTuple):
+    """What a request is counted under."""
+
+    limiter: RateLimiter
+    networks: Networks
+
+    def hit(self, calls: int = 1) -> None:
+        """Count calls. Raises ResourceExhausted."""
+        self.limiter.hit(self.networks, calls)
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers about the limit, which are structured fields (RFC 9651)."""
+        rate, remaining, reset = self.limiter.usage(self.networks)
+        return [
+            (b"ratelimit-policy", b'"default";q=%d;w=%d' % (rate.amount, rate.seconds)),
+            (b"ratelimit", b'"default";r=%d;t=%d' % (remaining, math.ceil(reset))),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Who sent a request, and what it is counted under."""
+
+    quota: Quota
+    key: VerifiedKey | None
+    error: Exception | None = None
+    """Why there is no valid key, or ResourceExhausted."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the request must not be handled."""
+        return isinstance(self.error, ResourceExhausted)
+
+    def valid_key(self) -> VerifiedKey:
+        """Return the key. Raises ApiError or AppError if there is none."""
+        if self.key is None:
+            raise self.error or authentication.refuse(None)
+        return self.key
+
+
+class Gate:
+    """Admits requests. `keys` limits calls by key, `clients` those without a valid one."""
+
+    def __init__(
+        self,
+        verifier: KeyVerifier,
+        finder: ClientIpFinder,
+        keys: RateLimiter,
+        clients: RateLimiter,
+    ) -> None:
+        self._verifier = verifier
+        self._finder = finder
+        self._keys = keys
+        self._clients = clients
+
+    def client_quota(self, request: Request) -> Quota:
+        """Return what requests without a valid key are counted under."""
+        return Quota(self._clients, networks_of(self._finder.of(request)))
+
+    async def admit(self, request: Request) -> Admission:
+        """Identify and count a request.
+
+        A key that was not valid recently counts under the client's address before it is looked up,
+        so that random keys are limited. If it is valid, it is taken back.
+        """
+        client = self.client_quota(request)
+        text = authentication.key_in(request)
+        key_hash = authentication.hash_of(text) if text else None
+        try:
+            if key_hash is None:
+                client.hit()
+                return Admission(client, None, authentication.refuse(text))
+            is_known = self._verifier.is_known(key_hash)
+            if not is_known:
+                client.hit()
+            try:
+                key = await self._verifier.verify(key_hash)
+            except Unauthenticated:
+                if is_known:
+                    client.hit()
+                return Admission(client, None, authentication.refuse(text))
+            if not is_known:
+                client.limiter.take_back(client.networks)
+        except Exception as error:  # Limited, or auth is away.
+            return Admission(client, None, error)
+        quota = Quota(self._keys, (key.id.encode(),))
+        try:
+            quota.hit()
+        except ResourceExhausted as error:
+            return Admission(quota, key, error)
+        return Admission(quota, key)

@@ -1,0 +1,198 @@
+"""Operations on the links of an account."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Body, Path, Query, Response
+
+from gateway.api import models
+from gateway.api.description import PREFIX
+from gateway.api.idempotency import IdempotencyOf
+from gateway.api.problems import from_error, problem_responses
+from gateway.api.requests import LinksReader, LinksWriter, QuotaOf, ServicesOf, StrictRoute
+from gateway.backends.ports import Link
+from gateway.backends.view_counts import NO_VIEWS
+from gateway.use_cases.link_json import link_json
+from services.shared.errors import AppError
+
+router = APIRouter(prefix="/links", tags=["Links"], route_class=StrictRoute)
+
+CodeInPath = Annotated[
+    str,
+    Path(
+        pattern=models.CODE_PATTERN,
+        description="The ending of the short URL. Case-sensitive.",
+        examples=["spring-sale"],
+    ),
+]
+_BODY = ("invalid_input", "invalid_json", "body_too_large", "unsupported_media_type")
+_IDEMPOTENCY = ("idempotency_mismatch", "in_progress")
+_FIELDS = (
+    *("invalid_url", "url_refused", "invalid_title", "invalid_tags", "invalid_expiry"),
+    "invalid_ended_url",
+)
+
+
+@router.get(
+    "",
+    operation_id="listLinks",
+    summary="List links",
+    response_model=models.LinkPage,
+    response_description="A page of links.",
+    response_model_exclude_unset=True,
+    responses=problem_responses(
+        "invalid_input", "insufficient_scope", "invalid_query", "invalid_cursor", "overloaded"
+    ),
+)
+async def list_links(
+    key: LinksReader, services: ServicesOf, query: Annotated[models.LinksQuery, Query()]
+) -> Any:
+    """List the links of the account page by page.
+
+    A list never repeats a link, and has each link that was there throughout. The order by views may
+    lag by five seconds.
+    """
+    page = await services.links.query(key.account, query.as_port_value())
+    return {
+        "items": await services.presenter.all(page.links),
+        "total": page.total,
+        "cursor": page.cursor or None,
+    }
+
+
+@router.post(
+    "",
+    operation_id="createLink",
+    summary="Create a link",
+    status_code=201,
+    response_model=models.Link,
+    response_model_exclude_unset=True,
+    response_description="The link. `Location` is its path in this API.",
+    responses=problem_responses(
+        *_BODY, *_IDEMPOTENCY, *_FIELDS, "insufficient_scope", "code_taken", "code_reserved"
+    ),
+)
+async def create_link(
+    key: LinksWriter,
+    services: ServicesOf,
+    idempotency: IdempotencyOf,
+    link: Annotated[models.NewLink, Body()],
+    response: Response,
+) -> Any:
+    """Create a link, which works at once."""
+    [outcome] = await services.editor.create_all(
+        key.account, [link.as_port_value()], idempotency.key, idempotency.fingerprint
+    )
+    if isinstance(outcome, AppError):
+        raise outcome
+    response.headers["Location"] = f"{PREFIX}/links/{outcome.code}"
+    return _created(outcome)
+
+
+@router.post(
+    "/bulk",
+    operation_id="createLinks",
+    summary="Create up to 100 links",
+    response_model=models.BulkResult,
+    response_model_exclude_unset=True,
+    response_description="The outcome of each link, in the order of the request.",
+    responses=problem_responses(*_BODY, *_IDEMPOTENCY, "insufficient_scope"),
+)
+async def create_links(
+    key: LinksWriter,
+    services: ServicesOf,
+    idempotency: IdempotencyOf,
+    quota: QuotaOf,
+    links: Annotated[models.NewLinks, Body()],
+) -> Any:
+    """Create links, each with an outcome of its own. Each link counts as one call."""
+    quota.hit(len(links.links) - 1)  # The request itself counted as one.
+    outcomes = await services.editor.create_all(
+        key.account,
+        [link.as_port_value() for link in links.links],
+        idempotency.key,
+        idempotency.fingerprint,
+    )
+    return {"results": [_result(outcome) for outcome in outcomes]}
+
+
+@router.get(
+    "/{code}",
+    operation_id="getLink",
+    summary="Get a link",
+    response_description="The link.",
+    response_model=models.Link,
+    response_model_exclude_unset=True,
+    responses=problem_responses("insufficient_scope", "not_found"),
+)
+async def get_link(code: CodeInPath, key: LinksReader, services: ServicesOf) -> Any:
+    """Get a link of the account, in every state."""
+    link, _ = await services.links.get(key.account, code)
+    return await services.presenter.one(link)
+
+
+@router.patch(
+    "/{code}",
+    operation_id="changeLink",
+    summary="Change a link",
+    response_description="The changed link.",
+    response_model=models.Link,
+    response_model_exclude_unset=True,
+    responses=problem_responses(
+        *_BODY, *_FIELDS, "insufficient_scope", "not_found", "too_many_urls"
+    ),
+)
+async def change_link(
+    code: CodeInPath,
+    key: LinksWriter,
+    services: ServicesOf,
+    changes: Annotated[models.LinkChanges, Body()],
+) -> Any:
+    """Apply all changes, or none. They hold everywhere within five seconds."""
+    link = await services.editor.change(key.account, code, changes.as_port_value())
+    return await services.presenter.one(link)
+
+
+@router.delete(
+    "/{code}",
+    operation_id="removeLink",
+    summary="Remove a link",
+    status_code=204,
+    response_description="The link is removed.",
+    responses=problem_responses("insufficient_scope", "not_found"),
+)
+async def remove_link(code: CodeInPath, key: LinksWriter, services: ServicesOf) -> None:
+    """Remove a link. It stops within five seconds, and can be restored for 30 days.
+
+    May be repeated.
+    """
+    await services.editor.remove(key.account, [code])
+
+
+@router.post(
+    "/{code}/restore",
+    operation_id="restoreLink",
+    summary="Restore a removed link",
+    response_description="The link.",
+    response_model=models.Link,
+    response_model_exclude_unset=True,
+    responses=problem_responses("insufficient_scope", "not_found"),
+)
+async def restore_link(code: CodeInPath, key: LinksWriter, services: ServicesOf) -> Any:
+    """Undo a removal of the last 30 days. May be repeated."""
+    await services.editor.restore(key.account, [code])
+    link, _ = await services.links.get(key.account, code)
+    return await services.presenter.one(link)
+
+
+def _created(link: Link) -> dict[str, Any]:
+    """Return a new link as JSON, which a repeated request returns to the byte."""
+    return link_json(link, NO_VIEWS)
+
+
+def _result(outcome: Link | AppError) -> dict[str, Any]:
+    if isinstance(outcome, AppError):
+        error = from_error(outcome)
+        return {"status": error.status, "problem": error.as_json()}
+    return {"status": 201, "link": _created(outcome)}

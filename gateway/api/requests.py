@@ -1,0 +1,146 @@
+"""How a request reaches a handler: its body, its key's scope, and the services.
+
+FastAPI reads a body before it resolves dependencies, and accepts any JSON that Python does.
+`StrictRoute` checks the key first, bounds the body, and parses it strictly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import pydantic_core
+from fastapi import Depends, Request, Security
+from fastapi.routing import APIRoute
+from fastapi.security import SecurityScopes
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from gateway.api.authentication import bearer
+from gateway.api.limits import Admission, Quota
+from gateway.api.problems import ApiError
+from gateway.backends.ports import Links, Scope, VerifiedKey
+from gateway.support.edge import Edge
+from gateway.use_cases.links import LinkEditor, LinkPresenter
+from gateway.use_cases.statistics import StatisticsReader
+
+TOO_LARGE_HEADER = "x-body-too-large"
+"""nginx sends it instead of a body that is larger than it accepts."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """What handlers call."""
+
+    links: Links
+    editor: LinkEditor
+    presenter: LinkPresenter
+    statistics: StatisticsReader
+
+
+class StrictRoute(APIRoute):
+    """A route whose body must be JSON in UTF-8, not larger than the path allows."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+        if self.body_field is None:
+            return handle
+
+        async def handle_strictly(request: Request) -> Response:
+            admission_of(request).valid_key()
+            edge: Edge = request.app.state.edge
+            body = await _read_body(request, edge.body_bytes_of(request.url.path))
+            return await handle(_ParsedRequest(request, body))
+
+        return handle_strictly
+
+
+class _ParsedRequest(Request):
+    """A request with a body that was read and parsed. Raises ApiError for invalid JSON."""
+
+    def __init__(self, request: Request, body: bytes) -> None:
+        super().__init__(request.scope, request.receive)
+        self._content = body
+        try:
+            self._parsed = pydantic_core.from_json(body, allow_inf_nan=False)
+        except ValueError:
+            error = ApiError("invalid_json")
+        else:
+            return
+        raise error
+
+    async def body(self) -> bytes:
+        return self._content
+
+    async def json(self) -> Any:
+        return self._parsed
+
+
+async def _read_body(request: Request, max_bytes: int) -> bytes:
+    """Return the body. Raises ApiError."""
+    media_type, _, parameters = request.headers.get("content-type", "").lower().partition(";")
+    charset = parameters.strip().removeprefix("charset=").strip('"')
+    if media_type.strip() != "application/json" or charset not in ("", "utf-8"):
+        raise ApiError("unsupported_media_type")
+    declared = request.headers.get("content-length", "0")
+    if TOO_LARGE_HEADER in request.headers or (declared.isdecimal() and int(declared) > max_bytes):
+        raise _too_large(max_bytes)
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > max_bytes:
+                raise _too_large(max_bytes)
+    except ClientDisconnect:
+        raise ApiError("invalid_json", "The body ended early.") from None
+    return bytes(body)
+
+
+def _too_large(max_bytes: int) -> ApiError:
+    return ApiError("body_too_large", f"The body has more than {max_bytes} bytes.")
+
+
+def admission_of(request: Request) -> Admission:
+    """Return who sent a request."""
+    admission: Admission = request.state.admission
+    return admission
+
+
+async def _authorized(
+    request: Request, scopes: SecurityScopes, _scheme: Annotated[Any, Depends(bearer)]
+) -> VerifiedKey:
+    """Return the key of a request. Raises ApiError or AppError if it may not call the operation."""
+    key = admission_of(request).valid_key()
+    held = {scope.value for scope in key.scopes}
+    for scope in scopes.scopes:
+        if scope not in held:
+            challenge = f'Bearer error="insufficient_scope", scope="{scope}"'
+            raise ApiError(
+                "insufficient_scope",
+                f"The key needs the scope {scope}.",
+                headers={"WWW-Authenticate": challenge},
+            )
+    return key
+
+
+async def _services(request: Request) -> Services:
+    services: Services = request.app.state.services
+    return services
+
+
+async def _quota(request: Request) -> Quota:
+    return admission_of(request).quota
+
+
+def key_with(*scopes: Scope) -> Any:
+    """Return the dependency for a key with all of these scopes."""
+    return Security(_authorized, scopes=[scope.value for scope in scopes])
+
+
+AnyKey = Annotated[VerifiedKey, key_with()]
+LinksReader = Annotated[VerifiedKey, key_with(Scope.LINKS_READ)]
+LinksWriter = Annotated[VerifiedKey, key_with(Scope.LINKS_WRITE)]
+StatisticsKey = Annotated[VerifiedKey, key_with(Scope.STATISTICS_READ)]
+ServicesOf = Annotated[Services, Depends(_services)]
+QuotaOf = Annotated[Quota, Depends(_quota)]
