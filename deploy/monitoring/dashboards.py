@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from deploy.monitoring.grafana import Dashboard, Panel, Row, graph, model, number
+from services.shared import edge_table
 
 _OURS = 'app_kubernetes_io_part_of="atajo"'
 _R = "[$__rate_interval]"
@@ -442,7 +443,9 @@ OVERVIEW = Dashboard(
     ],
 )
 
-_FUNCTIONS = f'{_OURS}, job="gateway", method="POST"'
+_API_PREFIX = edge_table.api(edge_table.read())
+_API = f'{_OURS}, job="gateway", route="{_API_PREFIX}/"'
+_FUNCTIONS = f'{_OURS}, job="gateway", method="POST", route!="{_API_PREFIX}/"'
 
 GATEWAY = Dashboard(
     "gateway",
@@ -523,6 +526,33 @@ GATEWAY = Dashboard(
                     "ops",
                     "Calls rejected because their client exceeded a limit, by limit.",
                     (_rate("atajo_limited_total", "limit"), "{{limit}}"),
+                ),
+            ],
+        ),
+        Row(
+            "REST API",
+            [
+                graph(
+                    "Requests by operation",
+                    "reqps",
+                    "none: requests that reached no operation.",
+                    (_rate("atajo_api_requests_total", "operation_id"), "{{operation_id}}"),
+                ),
+                graph(
+                    "Requests by status",
+                    "reqps",
+                    "401: no valid key. 403: the key lacks the scope. 429: a limit.",
+                    (_rate("atajo_api_requests_total", "status"), "{{status}}"),
+                    runbook="api-keys-refused",
+                ),
+                graph(
+                    "Time, 99th percentile",
+                    "s",
+                    "Of all operations.",
+                    (
+                        _quantile(0.99, "http_request_duration_seconds", "method", _API),
+                        "{{method}}",
+                    ),
                 ),
             ],
         ),

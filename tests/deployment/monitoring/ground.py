@@ -361,6 +361,11 @@ def reported(ground: Ground) -> Iterator[None]:
         links_pb2_grpc.ModerationServiceStub(channel).DismissReports(request, timeout=20)
 
 
+def unknown_keys(ground: Ground) -> AbstractContextManager[None]:
+    """Requests of the REST API repeatedly have no key."""
+    return ground.calling(0.1, lambda call: call.ask("GET", "/api/v1/links"), 20)
+
+
 def searched(ground: Ground) -> AbstractContextManager[None]:
     """An owner repeatedly searches a hundred times concurrently."""
     payload = {"guest": "g" * 43, "query": "example"}

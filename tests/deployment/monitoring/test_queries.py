@@ -12,9 +12,10 @@ import resource
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
+import httpx
 import pytest
 
 from deploy.monitoring.prometheus import Prometheus, rules
@@ -92,7 +93,7 @@ def suffered(watched: Watched) -> Watched:
 
 @contextmanager
 def _used(product: Product) -> Iterator[None]:
-    """Use all functions continuously."""
+    """Use all functions and the REST API continuously."""
     token = product.log_in(product.register())
     codes = [product.shorten(f"https://example.com/{n}", token) for n in range(20)]
     email = product.register()
@@ -101,9 +102,11 @@ def _used(product: Product) -> Iterator[None]:
     def do_what_else_there_is() -> None:
         while not over.wait(0.1):
             product.visit(codes[0], {"user-agent": "curl/8"})
-            product.call("showProfile", {"token": token})
+            with suppress(httpx.RemoteProtocolError):  # A profile ends early when links is stopped.
+                product.call("showProfile", {"token": token})
             product.call("showStatistics", {"token": token, "code": codes[0]})
             product.call("verifyUser", {"email": email, "password": "wrong"})
+            product.http.get(f"{product.url}/api/v1/links")
 
     other = threading.Thread(target=do_what_else_there_is)
     other.start()
