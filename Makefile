@@ -166,6 +166,10 @@ faults: $(DEV) mongo ## Kill and freeze processes at random under load; SEED=, K
 fuzz: $(DEV) ## Send random requests until Ctrl-C; FOR= seconds, SEED=, CASE=
 	@exec $(PY) -m tests.system.fuzz.run
 
+.PHONY: fuzz-api
+fuzz-api: $(DEV) ## Send 100,000 random requests to the REST API by its description; CALLS=, SEED=
+	@exec $(PY) -m tests.system.api.fuzz
+
 .PHONY: drill
 drill: $(DEV) mongo prometheus ## Break what the alerts watch, and check that the right ones fire; DRILL=
 	@exec $(PY) -m tests.deployment.monitoring.drill
@@ -302,7 +306,7 @@ capacity: $(DEV) ## Compute the tables of docs/performance.md from measured cost
 	@$(PY) -m tests.performance.capacity
 
 .PHONY: reference
-reference: $(DEV) ## Generate tables of settings, functions, metrics and alerts from the code
+reference: $(DEV) ## Generate docs/reference from the code: openapi.json, tables of settings, functions, metrics and alerts
 	@$(PY) -m tests.deployment.documents.reference
 
 .PHONY: lock
