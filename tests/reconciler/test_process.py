@@ -137,7 +137,7 @@ class InspectableProduct(Product):
         return [task for task in TASKS if self.metric(f'{series}{{task="{task}"}}', name)]
 
 
-@pytest.fixture(params=["sqlite", "mongodb"])
+@pytest.fixture(params=STORES)
 def own(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[InspectableProduct]:
     """A product for a single test, on either store."""
     with store_of_product(request) as store, InspectableProduct(tmp_path, store) as product:

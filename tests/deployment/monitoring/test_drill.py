@@ -9,8 +9,6 @@ from tests.deployment.monitoring.drill import DRILLS, carry_out
 from tests.deployment.monitoring.rules import alerts
 from tests.deployment.monitoring.short import shortened
 
-_QUICK = DRILLS[0]
-
 
 def test_every_alert_is_drilled() -> None:
     drilled = {name for drill in DRILLS for name in drill.must}
@@ -19,13 +17,6 @@ def test_every_alert_is_drilled() -> None:
 
 def test_every_window_has_a_short_one() -> None:
     assert shortened(rules("")) != rules("")
-
-
-@pytest.mark.alone
-@pytest.mark.timeout(400)
-def test_the_right_alert_fires_and_ends() -> None:
-    (outcome,) = carry_out([_QUICK])
-    assert not outcome.faults
 
 
 @pytest.mark.slow

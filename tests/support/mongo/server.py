@@ -51,6 +51,9 @@ _SHARED = (
     *SMALL,
     # Files of dropped databases stay open until a checkpoint after this time.
     *("--setParameter", "minSnapshotHistoryWindowInSeconds=0", "--syncdelay", "10"),
+    # Killed processes leave transactions open, and a database is not dropped before they end. The
+    # product ends them earlier by itself.
+    *("--setParameter", "transactionLifetimeLimitSeconds=10"),
     # Tests use timestamps in the past.
     *("--setParameter", "ttlMonitorEnabled=false"),
 )

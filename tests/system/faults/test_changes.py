@@ -122,7 +122,7 @@ class Replicas(Product):
         super().__exit__(kind, error, trace)
 
 
-@pytest.fixture(params=["sqlite", "mongodb"])
+@pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.slow), "mongodb"])
 def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replicas]:
     store = request.getfixturevalue("mongo_url") if request.param == "mongodb" else ""
     with Replicas(tmp_path, store) as product:

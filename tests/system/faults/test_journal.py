@@ -263,7 +263,7 @@ def leave_backlog(folder: Path, code: str, size: int) -> int:
     return visits
 
 
-@pytest.mark.parametrize("size", [64 << 20, pytest.param(1 << 30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("size", [16 << 20, pytest.param(1 << 30, marks=pytest.mark.slow)])
 @pytest.mark.timeout(600)
 def test_a_backlog_is_read_while_it_serves_and_counted_once_whatever_is_killed(
     tmp_path: Path, size: int
