@@ -33,7 +33,10 @@ export function held() {
 export const never = () => new Promise<Reply>(() => undefined);
 
 /** Default handlers of calls that a test is not about. They are not in the list of calls. */
-const defaults: Record<string, Handler> = { showStatistics: () => noVisits() };
+const defaults: Record<string, Handler> = {
+  showStatistics: () => noVisits(),
+  listKeys: () => data({ success: true, keys: [] }),
+};
 
 /**
  * Answers each call by its name. Returns the list of calls, or of the calls of the function `only`.

@@ -436,6 +436,42 @@ export async function listImports(
   return (await succeed('listImports', { token }, entries, isNoOwner, options)).data.imports;
 }
 
+/** What an API key may do. */
+const scopes = ['links:read', 'links:write', 'statistics:read'] as const;
+export type Scope = (typeof scopes)[number];
+
+const apiKey = v.object({
+  id: v.string(),
+  name: v.string(),
+  /** The first characters of the key. */
+  prefix: v.string(),
+  scopes: v.array(v.picklist(scopes)),
+  created_at: moment,
+  expires_at: v.nullable(moment),
+  last_used_at: v.nullable(moment),
+});
+export type ApiKey = v.InferOutput<typeof apiKey>;
+
+/** Creates an API key of the account. Returns the key, which no other call returns. */
+export async function createKey(
+  { token }: Account,
+  key: { name: string; scopes: readonly Scope[]; expires_at: string | null },
+): Promise<string> {
+  const entries = { id: v.string(), key: v.pipe(v.string(), v.nonEmpty()) };
+  return (await succeed('createKey', { token, ...key }, entries, isNoOwner)).data.key;
+}
+
+/** Returns the API keys of the account, newest first. */
+export async function listKeys({ token }: Account, options: CallOptions = {}): Promise<ApiKey[]> {
+  const entries = { keys: v.array(apiKey) };
+  return (await succeed('listKeys', { token }, entries, isNoOwner, options)).data.keys;
+}
+
+/** Revokes an API key for good. */
+export async function revokeKey({ token }: Account, id: string): Promise<void> {
+  await succeed('revokeKey', { token, id }, {}, isNoOwner, act);
+}
+
 const session = {
   token: v.pipe(v.string(), v.nonEmpty()),
   expirationTimestamp: v.number(),

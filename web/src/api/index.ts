@@ -16,6 +16,7 @@ export { Failure, failureCode, failureReason, type FailureCode } from './failure
 export type { Reason } from './reasons';
 export type {
   Access,
+  ApiKey,
   BlockReason,
   CheckedRow,
   Credentials,
@@ -34,6 +35,7 @@ export type {
   PastImport,
   Preview,
   RecentSpan,
+  Scope,
   Span,
   Statistics,
   Verdict,

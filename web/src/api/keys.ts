@@ -18,6 +18,7 @@ export const keys = {
   preview: (owner: Owner, code: string) => key(owner, 'preview', code),
   scanCode: (owner: Owner, code: string) => key(owner, 'scan code', code),
   imports: (owner: Owner) => key(owner, 'imports'),
+  apiKeys: (owner: Owner) => key(owner, 'api keys'),
   /** The number of a guest's links. */
   count: (owner: Owner) => key(owner, 'count'),
   /** A guest's links on the pages with the shortener. */

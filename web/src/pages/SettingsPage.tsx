@@ -1,6 +1,9 @@
+import type { ReactNode } from 'react';
 import { Link, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
+import { ApiKeys } from '../features/apiKeys/ApiKeys';
+import { messages as apiKeys } from '../features/apiKeys/messages';
 import { DownloadLinks } from '../features/export/DownloadLinks';
 import { messages as exports } from '../features/export/messages';
 import { messages } from '../features/settings/messages';
@@ -22,21 +25,31 @@ export default function SettingsPage() {
       <p>
         <Link to={paths.account}>{messages.yourLinks}</Link>
       </p>
-      <section className={styles.section} aria-labelledby="password">
-        <h2 id="password">{account.changePassword}</h2>
+      <Section id="password" title={account.changePassword}>
         <ChangePasswordForm account={owner} />
-      </section>
-      <section className={styles.section} aria-labelledby="download">
-        <h2 id="download">{exports.download}</h2>
+      </Section>
+      <Section id="api-keys" title={apiKeys.title}>
+        <ApiKeys account={owner} />
+      </Section>
+      <Section id="download" title={exports.download}>
         <DownloadLinks account={owner} />
-      </section>
-      <section className={styles.section} aria-labelledby="remove">
-        <h2 id="remove">{account.deleteAccount}</h2>
+      </Section>
+      <Section id="remove" title={account.deleteAccount}>
         <RemoveAccount
           account={owner}
           onRemoved={() => void navigate(paths.home, { replace: true })}
         />
-      </section>
+      </Section>
     </Page>
+  );
+}
+
+/** A part of the page. Its heading can be linked to by `id`. */
+function Section({ id, title, children }: { id: string; title: string; children: ReactNode }) {
+  return (
+    <section className={styles.section} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </section>
   );
 }
