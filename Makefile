@@ -36,7 +36,7 @@ WEB_EDGE := web/src/lib/edge.ts
 DASHBOARDS := charts/atajo/monitoring/dashboards
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
 WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
-	$(wildcard web/*.html web/*.json web/*.ts)
+	$(wildcard web/*.html web/*.json web/*.ts) docs/reference/openapi.json
 
 ##@ Use
 

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from string import ascii_lowercase, ascii_uppercase, digits, punctuation
+from typing import Any
 
 from services.shared import edge_table, link_codes
 
@@ -22,6 +23,11 @@ export const pages = {{
 }} as const;
 
 {path_makers}
+
+/** The paths of pages that are documents of their own. */
+export const documents = {{
+{documents}
+}} as const;
 
 /** The paths of the functions, which are called by POST. */
 export const functions = {{
@@ -37,7 +43,7 @@ export const gateway = {{
 export const api = '{api}';
 
 /** The first segments of all paths above. They are never looked up as codes. */
-export const routes: readonly string[] = [pages, functions, gateway]
+export const routes: readonly string[] = [pages, documents, functions, gateway]
   .flatMap((paths) => Object.values(paths))
   .map((path) => path.split('/')[1] ?? '')
   .filter((segment) => /^[^:]/.test(segment));
@@ -70,7 +76,8 @@ def module() -> str:
     table = edge_table.read()
     every = ascii_uppercase + ascii_lowercase + digits + punctuation
     return _MODULE.format(
-        pages=_entries({name: page["path"] for name, page in table["pages"].items()}),
+        pages=_entries(_pages(table, own_document=False)),
+        documents=_entries(_pages(table, own_document=True)),
         path_makers="\n\n".join(
             _PATH_MAKER.format(name=name, template=page["path"].replace(edge_table.CODE, "${code}"))
             for name, page in table["pages"].items()
@@ -85,6 +92,14 @@ def module() -> str:
         pattern=link_codes.PATTERN,
         trailing=_ranges(link_codes.TRAILING),
     )
+
+
+def _pages(table: dict[str, Any], *, own_document: bool) -> dict[str, str]:
+    return {
+        name: page["path"]
+        for name, page in table["pages"].items()
+        if ("document" in page) == own_document
+    }
 
 
 def _ranges(characters: str) -> str:

@@ -1,5 +1,6 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
+import { apiPage } from './build/api-page.ts';
 import { bootScript } from './build/boot-script.ts';
 import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
@@ -13,7 +14,15 @@ const UNUSED_DEPENDENCIES = ['canvg', 'dompurify', 'html2canvas'];
 const BACKEND_PATHS = [...Object.values(functions), ...Object.values(gateway)];
 
 export default defineConfig({
-  plugins: [react(), bootScript(), reactColorfulCss(), reactRouter(), sampleChart(), loading()],
+  plugins: [
+    react(),
+    apiPage(),
+    bootScript(),
+    reactColorfulCss(),
+    reactRouter(),
+    sampleChart(),
+    loading(),
+  ],
   build: {
     outDir: 'dist',
     // Nothing is inlined: a data: URL would count against a budget, and the CSP forbids data:

@@ -8,6 +8,7 @@ WORKDIR /src/web
 COPY web/package.json web/package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 COPY web/ ./
+COPY docs/reference/openapi.json /src/docs/reference/
 RUN npm run --silent build
 
 # Prepare the pages for nginx with the gateway's code, which needs no packages for that.

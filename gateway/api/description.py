@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from gateway.api.examples import EXAMPLES
-from gateway.api.problems import Problem, problem_responses
+from gateway.api.problems import KINDS, Problem, problem_responses
 from services.shared import edge_table
 
 PREFIX = edge_table.api(edge_table.read())
@@ -100,6 +100,7 @@ def _description(app: FastAPI) -> dict[str, Any]:
         servers=[{"url": PREFIX}],
         license_info={"name": "MIT", "identifier": "MIT"},
     )
+    description["x-problems"] = {code: kind._asdict() for code, kind in KINDS.items()}
     components = description["components"]
     schemas = components["schemas"]
     for name in ("HTTPValidationError", "ValidationError"):

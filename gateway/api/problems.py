@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from services.shared import errors
+from services.shared import edge_table, errors
 from services.shared.errors import AppError
 
 MEDIA_TYPE = "application/problem+json"
-DOCUMENTATION = "/api"
+DOCUMENTATION: str = edge_table.read()["pages"]["api"]["path"]
 """Path of the page that explains each code, in a section with its name."""
 DEFAULT_RETRY_SECONDS = 2
 

@@ -36,6 +36,7 @@ def includes(edge: Edge) -> dict[str, str]:
             ("large_call.conf", _large_call(edge)),
             ("redirect_buffers.conf", _redirect_buffers(edge)),
             ("routes.conf", _routes(edge)),
+            ("own_documents.conf", _own_documents(edge)),
             ("callable_errors.conf", _callable_errors(edge)),
             ("api_errors.conf", _api_errors(edge)),
         )
@@ -151,6 +152,24 @@ def _page(path: str, edge: Edge) -> str:
 
 def _rewritten(path: str, inner: str) -> str:
     return f"location = {path} {{ rewrite ^ {inner} last; }}"
+
+
+def _own_documents(edge: Edge) -> list[str]:
+    """Return a location for each document of a single page, with its own headers."""
+    lines: list[str] = []
+    for path in edge.documents:
+        inner = document_path(path, edge)
+        body = [
+            "internal;",
+            f"alias documents{inner};",
+            *_headers(edge.document_headers),
+            "include start/https_headers.conf;",
+            f'add_header cache-control "{edge.cache_document.decode()}" always;',
+            "add_header vary accept-encoding always;",
+            'add_header last-modified "" always;',
+        ]
+        lines += ["", *_block(f"location = {DOCUMENTS}{inner}", body)]
+    return lines[1:]
 
 
 def _callable_errors(edge: Edge) -> list[str]:

@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from gateway.pages.html import UNLISTED, Document, document_path
+from gateway.pages.html import UNLISTED, Documents, document_path
 from gateway.support.edge import Edge
 
 PUBLIC_URL = "@ATAJO_PUBLIC_URL@"
@@ -22,15 +22,15 @@ CONTACT = "@ATAJO_CONTACT@"
 def write(built: Path, folder: Path) -> None:
     """Create the folder, which must not exist. Raises OSError."""
     # nginx has no brotli module, and the document is written below.
-    ignored = shutil.ignore_patterns("*.br", "index.html")
+    ignored = shutil.ignore_patterns("*.br", "*.html")
     shutil.copytree(built, folder / "files", ignore=ignored)
     edge = Edge.load()
-    document = Document((built / "index.html").read_text(encoding="utf-8"), PUBLIC_URL, CONTACT)
-    documents = folder / "documents"
-    documents.mkdir()
-    (documents / UNLISTED[1:]).write_bytes(document.unlisted())
+    documents = Documents(built, edge, PUBLIC_URL, CONTACT)
+    target = folder / "documents"
+    target.mkdir()
+    (target / UNLISTED[1:]).write_bytes(documents.unlisted())
     for path in edge.listed:
-        (documents / document_path(path, edge)[1:]).write_bytes(document.listed(path))
+        (target / document_path(path, edge)[1:]).write_bytes(documents.of(path))
 
 
 def main() -> None:

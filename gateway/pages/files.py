@@ -15,7 +15,7 @@ from pathlib import Path
 
 from starlette.types import Receive, Scope, Send
 
-from gateway.pages.html import DOCUMENTS, Document, document_path
+from gateway.pages.html import DOCUMENTS, Documents, document_path
 from gateway.support.content_negotiation import content_coding
 from gateway.support.edge import Edge, RawHeaders
 
@@ -66,10 +66,15 @@ class Site:
             self._pages |= {path: self._placeholder(path) for path in edge.link_pages}
             self._missing = self._document(_PLACEHOLDER, edge.cache_error)
         else:
-            text = (web_dir / "index.html").read_text(encoding="utf-8")
-            document = Document(text, public_url, contact)
-            self._pages = {path: self._document(document.of(path, edge)) for path in edge.pages}
-            self._missing = self._document(document.unlisted(), edge.cache_error)
+            documents = Documents(web_dir, edge, public_url, contact)
+            self._pages = {
+                path: self._document(
+                    documents.of(path),
+                    headers=edge.document_headers if path in edge.documents else None,
+                )
+                for path in edge.pages
+            }
+            self._missing = self._document(documents.unlisted(), edge.cache_error)
             self._load(web_dir)
         if public_url:
             self._files[edge.robots] = self._text_file(_TEXT, _robots(edge, public_url))
@@ -97,7 +102,7 @@ class Site:
     def _load(self, web_dir: Path) -> None:
         for path in sorted(web_dir.rglob("*")):
             url = "/" + path.relative_to(web_dir).as_posix()
-            if not path.is_file() or url == "/index.html" or path.suffix in (".br", ".gz"):
+            if not path.is_file() or path.suffix in (".html", ".br", ".gz"):
                 continue
             bodies = {b"": path.read_bytes()}
             for coding, suffix in _ENCODINGS:
@@ -110,9 +115,11 @@ class Site:
                 TYPES.get(path.suffix, "application/octet-stream"), cache, bodies
             )
 
-    def _document(self, text: bytes, cache: bytes | None = None) -> _File:
+    def _document(
+        self, text: bytes, cache: bytes | None = None, headers: RawHeaders | None = None
+    ) -> _File:
         bodies = {b"": text, b"gzip": gzip.compress(text, mtime=0)}
-        return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies)
+        return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies, headers)
 
     def _placeholder(self, path: str) -> _File:
         """Return a response that makes the web server in front send its page."""
@@ -123,12 +130,18 @@ class Site:
     def _text_file(self, content_type: str, text: str) -> _File:
         return self._file(content_type, self._edge.cache_files, {b"": text.encode()})
 
-    def _file(self, content_type: str, cache: bytes, bodies: dict[bytes, bytes]) -> _File:
+    def _file(
+        self,
+        content_type: str,
+        cache: bytes,
+        bodies: dict[bytes, bytes],
+        own_headers: RawHeaders | None = None,
+    ) -> _File:
         headers = (
             (b"content-type", content_type.encode()),
             (b"cache-control", cache),
             (b"vary", b"accept-encoding"),
-            *self._edge.page_headers,
+            *(own_headers or self._edge.page_headers),
         )
         return _File(bodies, headers, _etag(bodies[b""]))
 

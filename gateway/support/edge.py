@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from services.shared import edge_table, link_codes
@@ -30,14 +31,18 @@ class Edge:
     listed: tuple[str, ...]
     link_pages: frozenset[str]
     """Pages that exist only for codes that have or had a link."""
+    documents: Mapping[str, str]
+    """Files of the pages that have a document of their own, by path."""
     robots: str
     sitemap: str
     status: str
     page_headers: RawHeaders
+    document_headers: RawHeaders
+    """Headers of `documents`, instead of `page_headers`."""
     redirect_headers: RawHeaders
     function_headers: RawHeaders
     https_headers: RawHeaders
-    """Headers to add to the three above if the public URL is https."""
+    """Headers to add to those above if the public URL is https."""
     hashed_prefix: str
     cache_hashed: bytes
     cache_files: bytes
@@ -71,8 +76,10 @@ class Edge:
             pages=edge_table.pages(table),
             listed=tuple(page["path"] for page in pages if not page.get("unlisted")),
             link_pages=frozenset(page["path"] for page in pages if page.get("link_page")),
+            documents={page["path"]: page["document"] for page in pages if "document" in page},
             **table["gateway"],
             page_headers=_raw(common | table["page_headers"]),
+            document_headers=_raw(common | table["document_headers"]),
             redirect_headers=_raw(common | table["redirect_headers"]),
             function_headers=_raw(common | table["function_headers"]),
             https_headers=_raw(table["https_headers"]),

@@ -16,7 +16,7 @@ TABLE = edge_table.read()
 PATHS = [path for path in (*edge_table.routes(TABLE), edge_table.api(TABLE)) if path != "/"]
 WEB_EDGE = ROOT / "web" / "src" / "lib" / "edge.ts"
 SUFFIXES = {".py", ".sh", ".ts", ".tsx", ".js", ".html", ".conf"}
-GENERATED = {WEB_EDGE, ROOT / "deploy" / "nginx" / "edge" / "routes.conf"}
+GENERATED = {WEB_EDGE, *(ROOT / "deploy" / "nginx" / "edge").iterdir()}
 
 
 def sources() -> Iterator[Path]:

@@ -12,8 +12,9 @@ type Files = Record<string, Rolldown.OutputChunk | Rolldown.OutputAsset>;
  * possible.
  *
  * It is written into a hashed file, because the content security policy allows no inline script.
+ * With `prefetch`, it fetches the files of the page that is opened.
  */
-export function bootScript(): Plugin {
+export function bootScript({ prefetch = true } = {}): Plugin {
   let name = '';
   let code = script({});
   return {
@@ -28,7 +29,7 @@ export function bootScript(): Plugin {
       order: 'post',
       handler(_html, { bundle }) {
         if (bundle) {
-          code = script(filesOfPages(bundle));
+          code = script(prefetch ? filesOfPages(bundle) : {});
           name = `assets/boot-${createHash('sha256').update(code).digest('hex').slice(0, 8)}.js`;
         }
         return [

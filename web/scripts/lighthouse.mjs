@@ -17,6 +17,7 @@ const paths = [
   '/custom-qr-generator',
   '/login',
   '/register',
+  '/api',
   '/terms-of-use',
   '/privacy-policies',
 ];

@@ -105,6 +105,7 @@ const pages = [
       await page.getByRole('button', { name: 'REGISTER' }).click();
     },
   ],
+  ['api', '/api'],
   ['terms', '/terms-of-use'],
   ['privacy', '/privacy-policies'],
   ['not-found', '/not-found'],

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.pages.html import Document, document_path
+from gateway.pages.html import Documents, document_path
 from gateway.settings import GatewaySettings
 from gateway.support.edge import Edge
 from tests.support.nginx import BUILT, Nginx
@@ -76,14 +76,13 @@ def test_documents_are_those_that_the_gateway_writes(
 ) -> None:
     code, stderr = start(tmp_path, ATAJO_PUBLIC_URL=public_url, ATAJO_CONTACT=contact)
     assert code == 0, stderr
-    built = (BUILT / "index.html").read_text(encoding="utf-8")
     settings = understood(public_url, contact)
-    document = Document(built, settings.origin, settings.contact_address)
+    expected = Documents(BUILT, EDGE, settings.origin, settings.contact_address)
     written = documents(tmp_path)
     assert b'"atajo-contact" content=""' not in written["index.html"]
     for path in EDGE.pages:
         name = document_path(path, EDGE)[1:]
-        assert written[name] == document.of(path, EDGE)
+        assert written[name] == expected.of(path)
         assert gzip.decompress(written[f"{name}.gz"]) == written[name]
 
 

@@ -1,6 +1,8 @@
 import { Link } from 'react-router-dom';
+import { documents } from '../lib/edge';
 import { paths } from '../lib/paths';
-import { chooseTheme, themes, useTheme, type Theme } from '../lib/theme';
+import { chooseTheme, themes, type Theme } from '../lib/theme';
+import { useTheme } from '../lib/useTheme';
 import styles from './Footer.module.css';
 import { messages } from './messages';
 
@@ -11,6 +13,7 @@ export function Footer({ inert }: { inert: boolean }) {
         <nav className={styles.links} aria-label={messages.footer}>
           <Link to={paths.terms}>{messages.terms}</Link>
           <Link to={paths.privacy}>{messages.privacy}</Link>
+          <a href={documents.api}>{messages.api}</a>
           <NotReady>{messages.portfolio}</NotReady>
           <NotReady>{messages.contact}</NotReady>
         </nav>

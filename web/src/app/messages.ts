@@ -15,6 +15,7 @@ export const messages = {
   footer: 'Footer',
   terms: 'TERMS OF USE',
   privacy: 'PRIVACY POLICIES',
+  api: 'API',
   portfolio: 'PORTFOLIO',
   contact: 'CONTACT',
   theme: 'Theme',

@@ -27,6 +27,11 @@ export function previewPath(code: string): string {
   return `/${code}+`;
 }
 
+/** The paths of pages that are documents of their own. */
+export const documents = {
+  api: '/api',
+} as const;
+
 /** The paths of the functions, which are called by POST. */
 export const functions = {
   createShortLink: '/createShortLink',
@@ -66,7 +71,7 @@ export const gateway = {
 export const api = '/api/v1';
 
 /** The first segments of all paths above. They are never looked up as codes. */
-export const routes: readonly string[] = [pages, functions, gateway]
+export const routes: readonly string[] = [pages, documents, functions, gateway]
   .flatMap((paths) => Object.values(paths))
   .map((path) => path.split('/')[1] ?? '')
   .filter((segment) => /^[^:]/.test(segment));
@@ -78,7 +83,6 @@ export const reserved: readonly string[] = [
   'account',
   'accounts',
   'admin',
-  'api',
   'app',
   'assets',
   'atajo',

@@ -5,6 +5,7 @@
  * way.
  */
 import { useState, useSyncExternalStore } from 'react';
+import { forgetApiKey } from './apiKey';
 import { readItem, removeItem, writeItem } from './storage';
 
 export interface Session {
@@ -152,6 +153,7 @@ function parse(stored: string | null): Session | null {
 function refresh(): void {
   clearTimeout(expiry);
   const session = currentSession();
+  if (!session) forgetApiKey();
   if (session && listeners.size > 0) {
     expiry = setTimeout(refresh, Math.min(session.expirationTimestamp - Date.now(), MAX_TIMER));
   }

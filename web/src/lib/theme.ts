@@ -1,4 +1,3 @@
-import { useSyncExternalStore } from 'react';
 import { readItem, removeItem, writeItem } from './storage';
 
 export const themes = ['system', 'light', 'dark'] as const;
@@ -7,7 +6,7 @@ export type Theme = (typeof themes)[number];
 const KEY = 'theme';
 const listeners = new Set<() => void>();
 
-function currentTheme(): Theme {
+export function currentTheme(): Theme {
   const stored = readItem(KEY);
   return stored === 'light' || stored === 'dark' ? stored : 'system';
 }
@@ -31,15 +30,12 @@ export function apply(): void {
   for (const listener of listeners) listener();
 }
 
-export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, currentTheme);
-}
-
 function onStorage({ key }: StorageEvent): void {
   if (key === KEY || key === null) apply();
 }
 
-function subscribe(listener: () => void): () => void {
+/** Calls `listener` when the theme changes. Returns a function that unsubscribes. */
+export function subscribe(listener: () => void): () => void {
   if (listeners.size === 0) addEventListener('storage', onStorage);
   listeners.add(listener);
   return () => {

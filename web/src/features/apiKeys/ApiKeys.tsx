@@ -6,6 +6,8 @@ import { keys } from '../../api/keys';
 import { Button } from '../../components/Button';
 import { actions } from '../../components/messages';
 import { Spinner } from '../../components/Spinner';
+import { rememberApiKey } from '../../lib/apiKey';
+import { documents } from '../../lib/edge';
 import type { Account } from '../../lib/owner';
 import styles from './ApiKeys.module.css';
 import { CreatedKey } from './CreatedKey';
@@ -26,12 +28,15 @@ export function ApiKeys({ account }: { account: Account }) {
 
   const onCreated = (key: NewKey) => {
     setCreated(key);
+    rememberApiKey(key.text);
     void refetch();
   };
 
   return (
     <>
-      <p>{messages.hint}</p>
+      <p>
+        {messages.hint} <a href={documents.api}>{messages.documentation}</a>
+      </p>
       {created && <CreatedKey {...created} onDone={() => setCreated(null)} />}
       {!data && !isError && <Spinner label={messages.loading} />}
       {isError && !data && (

@@ -7,6 +7,7 @@ import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
 import { actions } from '../../components/messages';
 import { announce } from '../../lib/announce';
+import { forgetApiKey } from '../../lib/apiKey';
 import { formatInstant, formatMoment } from '../../lib/format';
 import { endSessionOf, type Account } from '../../lib/owner';
 import styles from './ApiKeys.module.css';
@@ -25,6 +26,7 @@ export function KeyList({ account, apiKeys }: { account: Account; apiKeys: reado
     let text;
     try {
       await revokeKey(account, id);
+      forgetApiKey();
       const left = apiKeys.filter((one) => one.id !== id);
       cache.setQueryData(keys.apiKeys(account), left);
       text = revoking.done(name, left.length);

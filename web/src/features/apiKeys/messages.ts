@@ -7,6 +7,7 @@ export const MAX_KEYS = 20;
 export const messages = {
   title: 'API keys',
   hint: 'With a key, your own programs and scripts can use your links through the API.',
+  documentation: 'API documentation',
   loading: 'Loading your API keys',
   loadFailed: 'Your API keys could not be loaded.',
   none: 'You have no API keys.',

@@ -289,6 +289,8 @@ export const stored = {
       'A signed token that shows that you logged in from this browser before. It is kept after you log out and is sent with logins only, so that failed logins of others do not lock you out. Clearing the data of this site deletes it.',
     import:
       'An import of links that is not finished, or was the last one: its number, your username, and in the browser’s database (IndexedDB) its rows and results. They are kept until you start another import or log out.',
+    newApiKey:
+      'An API key that you have just created, for the samples of the API documentation in the same tab, until you close the tab, log out or revoke the key.',
     styles: 'Saved styles of QR codes, until you delete them.',
     theme: 'The theme, if you chose one.',
     reloaded:

@@ -1,0 +1,6 @@
+import { useSyncExternalStore } from 'react';
+import { currentTheme, subscribe, type Theme } from './theme';
+
+export function useTheme(): Theme {
+  return useSyncExternalStore(subscribe, currentTheme);
+}
