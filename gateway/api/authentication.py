@@ -40,6 +40,8 @@ bearer = HTTPBearer(
 class _Verification:
     key: VerifiedKey
     at: float
+    minute: datetime
+    """Which the auth service stores as the last use of the key."""
 
 
 class KeyVerifier:
@@ -68,7 +70,7 @@ class KeyVerifier:
     async def verify(self, key_hash: bytes) -> VerifiedKey:
         """Return a key by its SHA-256. Raises Unauthenticated, and what the look-up raises."""
         verification = self._verifications.get(key_hash)
-        if verification is None or self._clock() - verification.at >= FRESH_SECONDS:
+        if verification is None or not self._is_fresh(verification):
             verification = await self._loads.get(key_hash)
         expires_at = verification.key.expires_at
         if expires_at is not None and expires_at <= self._now():
@@ -76,18 +78,30 @@ class KeyVerifier:
             raise Unauthenticated("This key is expired.", "INVALID_KEY")
         return verification.key
 
+    def _is_fresh(self, verification: _Verification) -> bool:
+        """Whether a verification is recent, and was in this minute.
+
+        The last use of a key is exact to the minute, so a use in another minute must reach auth.
+        """
+        is_recent = self._clock() - verification.at < FRESH_SECONDS
+        return is_recent and verification.minute == _minute_of(self._now())
+
     async def _load(self, key_hash: bytes) -> _Verification:
-        started = self._clock()
+        started, minute = self._clock(), _minute_of(self._now())
         try:
             key = await self._auth.verify_key(key_hash)
         except Unauthenticated:
             self._verifications.pop(key_hash, None)
             raise
-        verification = self._verifications[key_hash] = _Verification(key, started)
+        verification = self._verifications[key_hash] = _Verification(key, started, minute)
         self._verifications.move_to_end(key_hash)
         if len(self._verifications) > MAX_KEYS:
             self._verifications.popitem(last=False)
         return verification
+
+
+def _minute_of(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)
 
 
 def key_in(request: Request) -> str | None:
