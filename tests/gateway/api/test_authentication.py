@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from gateway.api.authentication import FRESH_SECONDS, KeyVerifier
-from gateway.backends.ports import Account, VerifiedKey
+from gateway.backends.owners import Account
+from gateway.backends.ports import VerifiedKey
 
 KEY = VerifiedKey(
     id="1", account=Account("a"), username="Ana", name="k", scopes=frozenset(), expires_at=None
