@@ -23,6 +23,7 @@ from services.links.storage.sqlite import MIGRATIONS
 from tests.performance.fill import opened
 from tests.support.gateway_client import new_code
 from tests.support.in_process_gateway import InProcessGateway
+from tests.support.processes import NO_TLS
 from tests.support.product import Product
 from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
@@ -70,7 +71,7 @@ def test_searches_of_one_owner_do_not_reject_those_of_another(product: Product) 
     has_ended = threading.Event()
 
     def search() -> None:
-        with httpx.Client(timeout=30) as http:
+        with httpx.Client(timeout=30, verify=NO_TLS) as http:
             while not has_ended.is_set():
                 payload = {**HOSTILE, "query": REPETITIVE[0]}
                 response = http.post(f"{product.url}/showLinks", json={"data": payload})

@@ -46,7 +46,7 @@ def new_import() -> str:
 
 
 def location(gateway: InProcessGateway, code: str) -> str | None:
-    response = httpx.get(f"{gateway.url}/{code}")
+    response = gateway.visit(code)
     return response.headers["location"] if response.status_code == 302 else None
 
 

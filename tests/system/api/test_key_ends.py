@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
-import httpx
 import pytest
 
 from tests.conftest import store_of_product
@@ -29,7 +28,8 @@ class Fleet:
         """Return the status of a request with a key on each gateway."""
         headers = {"authorization": f"Bearer {key}"}
         return [
-            httpx.get(f"{url}/api/v1/account", headers=headers).status_code for url in self.urls
+            self.product.http.get(f"{url}/api/v1/account", headers=headers).status_code
+            for url in self.urls
         ]
 
 

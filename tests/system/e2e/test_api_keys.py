@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import httpx
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
@@ -26,7 +25,7 @@ def test_a_key_works_until_it_is_revoked(site: Product, page: Page) -> None:
 
     def status() -> int:
         headers = {"authorization": f"Bearer {key}"}
-        return httpx.get(f"{site.url}/api/v1/account", headers=headers).status_code
+        return site.http.get(f"{site.url}/api/v1/account", headers=headers).status_code
 
     assert status() == 200
 

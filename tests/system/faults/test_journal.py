@@ -254,7 +254,7 @@ def leave_backlog(folder: Path, code: str, size: int) -> int:
     visits = written = 0
     # Many small batches, then large ones.
     for position, times in zip(
-        count(int(number) + 1), chain(repeat(1, 2_500), repeat(10_000)), strict=False
+        count(int(number) + 1), chain(repeat(1, 500), repeat(10_000)), strict=False
     ):
         written += (folder / f"{position:010d}-{name}").write_bytes(rows * times)
         visits += 5 * times

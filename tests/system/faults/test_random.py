@@ -11,7 +11,8 @@ from tests.system.faults.run import run
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("store", ["sqlite", pytest.param("mongodb", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("store", ["sqlite", "mongodb"])
 def test_ten_kills_at_random_lose_nothing_and_count_nothing_twice(
     tmp_path: Path, store: str
 ) -> None:

@@ -40,7 +40,7 @@ def mixed_texts(seed: int, count: int) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("style", ["plain", "dots"])
+@pytest.mark.parametrize("style", [pytest.param("plain", marks=pytest.mark.slow), "dots"])
 def test_a_text_is_read_whole_in_png_and_svg(studio: Studio, readers: Readers, style: str) -> None:
     if style == "dots":
         studio.more()
