@@ -26,6 +26,7 @@ from gateway.functions.owned_links import OwnedLinks
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
 from gateway.functions.rejected_reads import RejectedReads
+from gateway.functions.sessions import Sessions
 from gateway.functions.short_urls import ShortUrls
 from gateway.functions.statistics import LinkStatistics
 from gateway.functions.table import Function, Limits, table
@@ -173,6 +174,7 @@ def _functions(
         Imports(auth, links, editor, resolver),
         Accounts(auth, clients),
         Keys(auth),
+        Sessions(auth),
         _limits(settings),
     )
 

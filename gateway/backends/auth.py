@@ -7,7 +7,7 @@ from datetime import datetime
 
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from gateway.backends.owners import Account
-from gateway.backends.ports import ApiKey, Scope, Session, VerifiedKey
+from gateway.backends.ports import ApiKey, Login, Scope, Session, VerifiedKey
 from gateway.backends.protobuf import datetime_of
 from services.shared.rpc.client import ServiceClient
 
@@ -33,13 +33,49 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         )
         await self._call(self._stub.Register, request, CALL_SECONDS)
 
-    async def login(self, email: str, password: str, client_ip: str, device: str) -> Session:
+    async def login(
+        self,
+        email: str,
+        password: str,
+        client_ip: str,
+        device: str,
+        browser: str = "",
+        system: str = "",
+    ) -> Login:
         request = auth_pb2.LoginRequest(
-            email=email, password=password, client_address=client_ip, device=device
+            email=email,
+            password=password,
+            client_address=client_ip,
+            device=device,
+            browser=browser,
+            system=system,
         )
         reply = await self._call(self._stub.Login, request, PASSWORD_SECONDS)
         expires_at = datetime_of(reply.expires_at)
-        return Session(reply.token, expires_at, reply.username, reply.device)
+        return Login(reply.token, expires_at, reply.username, reply.device)
+
+    async def sessions(self, token: str) -> list[Session]:
+        request = auth_pb2.ListSessionsRequest(token=token)
+        reply = await self._call(self._stub.ListSessions, request, CALL_SECONDS)
+        return [
+            Session(
+                id=session.id,
+                created_at=datetime_of(session.created_at),
+                last_seen_at=datetime_of(session.last_seen_at),
+                browser=session.browser,
+                system=session.system,
+                current=session.current,
+            )
+            for session in reply.sessions
+        ]
+
+    async def end_session(self, token: str, session_id: str) -> None:
+        request = auth_pb2.EndSessionRequest(token=token, id=session_id)
+        await self._call(self._stub.EndSession, request, CALL_SECONDS)
+
+    async def end_other_sessions(self, token: str) -> None:
+        request = auth_pb2.EndOtherSessionsRequest(token=token)
+        await self._call(self._stub.EndOtherSessions, request, CALL_SECONDS)
 
     async def account_of(self, token: str) -> str:
         request = auth_pb2.VerifyTokenRequest(token=token)
@@ -47,7 +83,14 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         return reply.account_id
 
     async def change_password(
-        self, token: str, password: str, new_hash: str, new_salt: str, client_ip: str
+        self,
+        token: str,
+        password: str,
+        new_hash: str,
+        new_salt: str,
+        client_ip: str,
+        browser: str = "",
+        system: str = "",
     ) -> tuple[str, datetime]:
         request = auth_pb2.ChangePasswordRequest(
             token=token,
@@ -55,6 +98,8 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             new_password_hash=new_hash,
             new_salt=new_salt,
             client_address=client_ip,
+            browser=browser,
+            system=system,
         )
         reply = await self._call(self._stub.ChangePassword, request, PASSWORD_SECONDS)
         return reply.token, datetime_of(reply.expires_at)

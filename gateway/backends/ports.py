@@ -31,7 +31,7 @@ from services.shared.errors import AppError
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Login:
     """The session that a log-in starts."""
 
     token: str
@@ -39,6 +39,22 @@ class Session:
     username: str
     device: str
     """Device token, which the browser sends with its next log-in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A session of an account."""
+
+    id: str
+    created_at: datetime
+    last_seen_at: datetime
+    """In whole hours."""
+    browser: str
+    """Name of the browser, empty if unknown."""
+    system: str
+    """Name of the operating system, likewise."""
+    current: bool
+    """Whether it is the session of the call."""
 
 
 class Scope(Enum):
@@ -320,10 +336,19 @@ class Auth(Service, Protocol):
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
         """Create an account. Reasons: EMAIL_TAKEN, INVALID_*."""
 
-    async def login(self, email: str, password: str, client_ip: str, device: str) -> Session:
+    async def login(
+        self,
+        email: str,
+        password: str,
+        client_ip: str,
+        device: str,
+        browser: str = "",
+        system: str = "",
+    ) -> Login:
         """Check a password, and start a session.
 
-        `device` is the browser's device token, or empty. Reasons: NO_ACCOUNT, WRONG_PASSWORD,
+        `device` is the browser's device token, or empty. `browser` and `system` are names for the
+        list of sessions, empty if unknown. Reasons: NO_ACCOUNT, WRONG_PASSWORD,
         TOO_MANY_ATTEMPTS.
         """
         ...
@@ -332,8 +357,25 @@ class Auth(Service, Protocol):
         """Return the account id of a session token. Reason: INVALID_TOKEN."""
         ...
 
+    async def sessions(self, token: str) -> list[Session]:
+        """Return the sessions of a token's account, newest first. Reason: INVALID_TOKEN."""
+        ...
+
+    async def end_session(self, token: str, session_id: str) -> None:
+        """End a session of a token's account. May be repeated. Reason: INVALID_TOKEN."""
+
+    async def end_other_sessions(self, token: str) -> None:
+        """End all sessions of a token's account but its own. Reason: INVALID_TOKEN."""
+
     async def change_password(
-        self, token: str, password: str, new_hash: str, new_salt: str, client_ip: str
+        self,
+        token: str,
+        password: str,
+        new_hash: str,
+        new_salt: str,
+        client_ip: str,
+        browser: str = "",
+        system: str = "",
     ) -> tuple[str, datetime]:
         """Change the password of a token's account, and end its sessions.
 

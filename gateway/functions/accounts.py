@@ -14,6 +14,8 @@ from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
 from gateway.support.client_ip import ClientIpFinder
+from gateway.visits.enrichment.classification import MAX_HEADER_BYTES
+from gateway.visits.enrichment.user_agents import agent_of
 from services.shared.errors import InvalidArgument
 
 _MAX_DEVICE_CHARACTERS = 1000
@@ -70,7 +72,11 @@ class Accounts:
         if len(device) > _MAX_DEVICE_CHARACTERS:
             raise InvalidArgument(f"A device has at most {_MAX_DEVICE_CHARACTERS} characters.")
         session = await self.auth.login(
-            payload.email, payload.password, self.clients.text_of(request), device
+            payload.email,
+            payload.password,
+            self.clients.text_of(request),
+            device,
+            *_browser_of(request),
         )
         reply = {
             "success": True,
@@ -94,6 +100,7 @@ class Accounts:
             payload.new_password,
             payload.new_salt,
             self.clients.text_of(request),
+            *_browser_of(request),
         )
         return {
             "success": True,
@@ -105,6 +112,13 @@ class Accounts:
         token = _session_token(payload)
         await self.auth.close_account(token, payload.password, self.clients.text_of(request))
         return {"success": True}
+
+
+def _browser_of(request: Request) -> tuple[str, str]:
+    """Return the names of the browser and the operating system, empty if they are unknown."""
+    user_agent = request.headers.get("user-agent", "").encode("latin-1")
+    agent = agent_of(user_agent[:MAX_HEADER_BYTES])
+    return agent.browser, agent.system
 
 
 def _session_token(payload: ChangePassword | RemoveAccount) -> str:

@@ -23,6 +23,7 @@ from gateway.functions.owner import OwnedLinkPayload, OwnerPayload
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles, ShowProfile
 from gateway.functions.protocol import Payload
+from gateway.functions.sessions import EndOtherSessions, EndSession, ListSessions, Sessions
 from gateway.functions.short_urls import AccessLink, CreateShortLink, ReportLink, ShortUrls
 from gateway.functions.statistics import LinkStatistics, ShowStatistics
 from gateway.support.client_ip import ClientIpFinder
@@ -77,6 +78,7 @@ def table(
     imports: Imports,
     accounts: Accounts,
     keys: Keys,
+    sessions: Sessions,
     limits: Limits,
 ) -> Mapping[str, Function]:
     """Return all functions by name."""
@@ -94,6 +96,9 @@ def table(
         "createKey": Function(CreateKey, keys.create_key, edits),
         "listKeys": Function(ListKeys, keys.list_keys, reads),
         "revokeKey": Function(RevokeKey, keys.revoke_key, edits),
+        "listSessions": Function(ListSessions, sessions.list_sessions, reads),
+        "endSession": Function(EndSession, sessions.end_session, edits),
+        "endOtherSessions": Function(EndOtherSessions, sessions.end_other_sessions, edits),
         "showProfile": Function(ShowProfile, profiles.show_profile),
         "showLink": Function(OwnedLinkPayload, owned.show_link, reads),
         "showLinks": Function(ShowLinks, owned.show_links, reads, is_read=True),

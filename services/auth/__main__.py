@@ -13,10 +13,11 @@ from services.auth.application.accounts import AuthService
 from services.auth.application.api_keys import ApiKeys
 from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
 from services.auth.application.device_tokens import DeviceTokens
-from services.auth.application.key_uses import KeyUses
+from services.auth.application.last_uses import LastUses
 from services.auth.application.password_verifier import PasswordVerifier
-from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore
+from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore, SessionStore
 from services.auth.application.session_tokens import SessionTokens
+from services.auth.application.sessions import Sessions, SessionUses
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.settings import AuthSettings
 from services.auth.storage import sqlite
@@ -26,7 +27,7 @@ from services.shared.rpc import server
 if TYPE_CHECKING:
     from services.shared import mongo
 
-_Stores = tuple[AccountStore, AttemptStore, ApiKeyStore]
+_Stores = tuple[AccountStore, AttemptStore, ApiKeyStore, SessionStore]
 
 
 def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
@@ -37,6 +38,7 @@ def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
             mongo.MongoAccountStore(database),
             mongo.MongoAttemptStore(database),
             mongo.MongoApiKeyStore(database),
+            mongo.MongoSessionStore(database),
         ),
         mongo.SCHEMA,
     )
@@ -47,6 +49,7 @@ STORE_FACTORIES = stores.StoreFactories[_Stores](
         sqlite.SqliteAccountStore(database),
         sqlite.SqliteAttemptStore(database),
         sqlite.SqliteApiKeyStore(database),
+        sqlite.SqliteSessionStore(database),
     ),
     sqlite.MIGRATIONS,
     _mongo,
@@ -83,7 +86,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
     """Open the service and its store. Close both on exit."""
     secret = settings.token_secret.get_secret_value()
     async with stores.open_stores(settings.store, "auth", STORE_FACTORIES) as (
-        (accounts, attempt_store, key_store),
+        (accounts, attempt_store, key_store, session_store),
         database,
     ):
         passwords = PasswordVerifier(settings.bcrypt_threads, settings.logins_waiting)
@@ -97,14 +100,17 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
             settings.logins_waiting,
         )
         try:
-            session_tokens, device_tokens = SessionTokens(secret, _now), DeviceTokens(secret, _now)
-            service = AuthService(
-                accounts, attempts, passwords, session_tokens, device_tokens, _now
+            key_uses = LastUses[bytes]("key_uses", key_store.record_uses)
+            session_uses = SessionUses("session_uses", session_store.record_uses)
+            sessions = Sessions(
+                accounts, session_store, session_uses, SessionTokens(secret, _now), _now
             )
-            uses = KeyUses(key_store)
-            async with uses.running():
-                keys = ApiKeys(key_store, uses, service, _now)
-                yield servicers(service, keys), database
+            service = AuthService(
+                accounts, attempts, passwords, sessions, DeviceTokens(secret, _now), _now
+            )
+            keys = ApiKeys(key_store, key_uses, sessions, _now)
+            async with key_uses.running(), session_uses.running():
+                yield servicers(service, keys, sessions), database
         finally:
             await passwords.close()
 

@@ -25,6 +25,10 @@ LOGINS = Counter(
     "waiting. Internal errors are not counted.",
     ["result"],
 )
+SESSIONS_ENDED = Counter(
+    "atajo_sessions_ended_total",
+    "Sessions that the owners of accounts ended one by one or together.",
+)
 PASSWORD_CHANGES = Counter(
     "atajo_password_changes",
     "Password changes by result, with the same results as log-ins, and invalid_token and "

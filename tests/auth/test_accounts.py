@@ -18,6 +18,7 @@ from services.auth.application.attempt_limiter import AttemptLimiter, FailureLim
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.session_tokens import SessionTokens
+from services.auth.application.sessions import Sessions, SessionUses
 from services.auth.domain.errors import (
     EmailTaken,
     InvalidPasswordHash,
@@ -27,7 +28,12 @@ from services.auth.domain.errors import (
     WrongPassword,
 )
 from services.auth.metrics import ACCOUNT_CLOSINGS, LOGINS, PASSWORD_CHANGES
-from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore, SqliteAttemptStore
+from services.auth.storage.sqlite import (
+    MIGRATIONS,
+    SqliteAccountStore,
+    SqliteAttemptStore,
+    SqliteSessionStore,
+)
 from services.shared import sqlite
 from services.shared.errors import AppError
 
@@ -82,13 +88,15 @@ async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthSer
             FailureLimit(2, "session"),
         ]
         verifier = PasswordVerifier(threads=4, max_waiting=10)
+        accounts, store = SqliteAccountStore(database), SqliteSessionStore(database)
+        uses = SessionUses("session_uses", store.record_uses)
         service = AuthService(
-            SqliteAccountStore(database),
+            accounts,
             AttemptLimiter(
                 SqliteAttemptStore(database), SECRET, limits, timedelta(minutes=15), _now, 10
             ),
             verifier,
-            SessionTokens(SECRET, _now),
+            Sessions(accounts, store, uses, SessionTokens(SECRET, _now), _now),
             DeviceTokens(SECRET, _now),
             _now,
         )

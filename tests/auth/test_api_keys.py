@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from services.auth.application import key_uses
+from services.auth.application import last_uses
 from services.auth.application.accounts import AuthService
 from services.auth.application.api_keys import ApiKeys
 from services.auth.application.attempt_limiter import AttemptLimiter
 from services.auth.application.device_tokens import DeviceTokens
-from services.auth.application.key_uses import KeyUses
+from services.auth.application.last_uses import LastUses
 from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.session_tokens import SessionTokens
+from services.auth.application.sessions import Sessions, SessionUses
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope
 from services.auth.domain.errors import (
@@ -36,6 +37,7 @@ from services.auth.storage.sqlite import (
     SqliteAccountStore,
     SqliteApiKeyStore,
     SqliteAttemptStore,
+    SqliteSessionStore,
 )
 from services.shared import api_keys, sqlite
 from services.shared.errors import AppError, Unavailable
@@ -64,18 +66,20 @@ class Store(SqliteApiKeyStore):
 @dataclass
 class Service:
     keys: ApiKeys
-    uses: KeyUses
+    uses: LastUses[bytes]
     store: Store
     accounts: AuthService
     account_store: SqliteAccountStore
-    tokens: SessionTokens
+    sessions: Sessions
     clock: list[datetime]
     """The time, which tests may change."""
 
     async def session(self, name: str = "ana") -> str:
         """Return the token of a session of an account, which is created if necessary."""
         account = await self.accounts.register(f"{name}@b", HASH, HASH[:29], name)
-        return self.tokens.issue(account.id, account.session)[0]
+        started = await self.sessions.start(account, "", "")
+        assert started is not None
+        return started[0]
 
     async def is_valid(self, text: str) -> bool:
         try:
@@ -97,20 +101,23 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         return clock[0]
 
     async with sqlite.open_database(f"sqlite:///{tmp_path}/auth.db", MIGRATIONS) as database:
-        tokens, verifier = SessionTokens(SECRET, now), PasswordVerifier(1, 1)
-        account_store = SqliteAccountStore(database)
+        verifier, account_store = PasswordVerifier(1, 1), SqliteAccountStore(database)
+        session_store = SqliteSessionStore(database)
+        session_uses = SessionUses("session_uses", session_store.record_uses)
+        tokens = SessionTokens(SECRET, now)
+        sessions = Sessions(account_store, session_store, session_uses, tokens, now)
         accounts = AuthService(
             account_store,
             AttemptLimiter(SqliteAttemptStore(database), SECRET, [], timedelta(), now, 1),
             verifier,
-            tokens,
+            sessions,
             DeviceTokens(SECRET, now),
             now,
         )
         store = Store(database)
-        uses = KeyUses(store)
-        keys = ApiKeys(store, uses, accounts, now)
-        yield Service(keys, uses, store, accounts, account_store, tokens, clock)
+        uses = LastUses[bytes]("key_uses", lambda batch: store.record_uses(batch))
+        keys = ApiKeys(store, uses, sessions, now)
+        yield Service(keys, uses, store, accounts, account_store, sessions, clock)
         await verifier.close()
 
 
@@ -222,9 +229,10 @@ async def test_the_keys_of_a_closed_account_are_invalid_at_once(service: Service
 async def test_only_an_open_session_manages_keys(service: Service, end: str) -> None:
     token = await service.session()
     key, text = await service.keys.create(token, "Script", READ, None)
-    account, _ = await service.accounts.authenticate(token)
+    account, _ = await service.sessions.authenticate(token)
     if end == "password":
-        await service.account_store.change_password(account, HASH, HASH[:29])
+        session = service.sessions.create(account, "", "")
+        await service.account_store.change_password(account, HASH, HASH[:29], session)
     elif end == "close":
         await service.accounts.close("ana@b")
     for bad in (text, "", token if end != "nonsense" else f"{token}x"):
@@ -252,7 +260,8 @@ async def test_a_session_that_ends_meanwhile_creates_no_key(
         if closing:
             await service.accounts.close("ana@b")
         else:
-            await service.account_store.change_password(account, HASH, HASH[:29])
+            session = service.sessions.create(account, "", "")
+            await service.account_store.change_password(account, HASH, HASH[:29], session)
         return await add(account, key, limit)
 
     monkeypatch.setattr(service.store, "add", add_late)
@@ -373,7 +382,7 @@ async def test_uses_are_written_in_the_background_and_at_the_end(
 ) -> None:
     token = await service.session()
     _, text = await service.keys.create(token, "Script", READ, None)
-    monkeypatch.setattr(key_uses, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(last_uses, "INTERVAL_SECONDS", 0.01)
     async with service.uses.running():
         service.store.away = True
         await service.is_valid(text)
@@ -383,7 +392,7 @@ async def test_uses_are_written_in_the_background_and_at_the_end(
         while await service.last_used(token) != [MINUTE]:
             assert time.monotonic() < deadline
             await asyncio.sleep(0.01)
-        monkeypatch.setattr(key_uses, "INTERVAL_SECONDS", 60)
+        monkeypatch.setattr(last_uses, "INTERVAL_SECONDS", 60)
         await asyncio.sleep(0.05)
         service.clock[0] = NOW + timedelta(minutes=1)
         await service.is_valid(text)
@@ -403,7 +412,7 @@ async def test_a_stop_during_a_write_loses_no_use(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(service.store, "record_uses", hang)
-    monkeypatch.setattr(key_uses, "INTERVAL_SECONDS", 0.01)
+    monkeypatch.setattr(last_uses, "INTERVAL_SECONDS", 0.01)
     async with service.uses.running():
         await service.is_valid(text)
         await asyncio.wait_for(reached.wait(), TIMEOUT_SECONDS)
@@ -413,7 +422,7 @@ async def test_a_stop_during_a_write_loses_no_use(
 async def test_the_number_of_waiting_uses_is_bounded(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(key_uses, "MAX_PENDING", 2)
+    monkeypatch.setattr(last_uses, "MAX_PENDING", 2)
     token = await service.session()
     keys = [(await service.keys.create(token, "Script", READ, None))[0] for _ in range(3)]
     later = MINUTE + timedelta(minutes=1)

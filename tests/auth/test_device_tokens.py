@@ -89,7 +89,7 @@ def test_device_tokens_and_session_tokens_are_not_interchangeable() -> None:
     for other in (device_token, jwt.encode(claims, _signing_key(devices_at(START)), "HS256")):
         with pytest.raises(InvalidToken):
             session_tokens.read(other)
-    token, _ = session_tokens.issue("ana", 0)
+    token, _ = session_tokens.issue("ana", 0, "0123")
     resigned = jwt.encode(claims_of(device_token), SECRET, "HS256")
     for other in (token, resigned):
         assert devices_at(START).find_browser(other, "ana") is None

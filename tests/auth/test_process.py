@@ -17,7 +17,7 @@ import bcrypt
 import pytest
 
 from gateway.backends.auth import AuthClient
-from gateway.backends.ports import Scope, Session, VerifiedKey
+from gateway.backends.ports import Login, Scope, VerifiedKey
 from services.reconciler import clients
 from services.shared import api_keys
 from services.shared.errors import AppError, ResourceExhausted
@@ -57,7 +57,7 @@ class Auth:
 
     async def login(
         self, email: str, password: str = PASSWORD, client_ip: str = CLIENT_IP
-    ) -> Session:
+    ) -> Login:
         return await self._client.login(email, password, client_ip, "")
 
     async def change(
@@ -287,7 +287,7 @@ async def test_a_burst_of_log_ins_slows_down_only_log_ins(deployment: Deployment
     rejected = [result for result in results if isinstance(result, ResourceExhausted)]
     assert {error.reason for error in rejected} == {"LOGINS_BUSY"}
     assert {error.retry_after for error in rejected} <= {1, 2, 3, 4, 5}
-    assert sum(isinstance(result, Session) for result in results) >= 16
+    assert sum(isinstance(result, Login) for result in results) >= 16
 
 
 async def test_a_cancelled_log_in_does_not_count(deployment: Deployment) -> None:

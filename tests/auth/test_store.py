@@ -17,9 +17,10 @@ import pytest
 from pymongo.errors import DuplicateKeyError
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore
+from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore, SessionStore
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope
+from services.auth.domain.session import MAX_SESSIONS, Session
 from services.auth.storage.mongo import SCHEMA, MongoAccountStore
 from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore
 from services.shared.sqlite.connection import connect
@@ -50,6 +51,16 @@ KEY = ApiKey(
     expires_at=NOW + timedelta(days=1, microseconds=1),
 )
 
+SESSION = Session(
+    id="89abcdef0123456789abcdef",
+    account_id=ANA.id,
+    created_at=NOW,
+    expires_at=NOW + timedelta(hours=4),
+    last_seen_at=NOW.replace(minute=0, second=0, microsecond=0),
+    browser="Firefox",
+    system="Linux",
+)
+
 
 def numbered(number: int, account: Account = ANA) -> ApiKey:
     """Return one of many keys of an account."""
@@ -64,6 +75,7 @@ class Stores:
     accounts: AccountStore
     attempts: AttemptStore
     keys: ApiKeyStore
+    sessions: SessionStore
 
 
 Opening = Callable[[], AbstractAsyncContextManager[Stores]]
@@ -142,7 +154,9 @@ async def test_a_password_change_increments_the_session_number(stores: Stores) -
     await stores.accounts.add(BEA)
     account = ANA
     for number in range(1, 4):
-        assert await stores.accounts.change_password(account, f"hash {number}", f"salt {number}")
+        assert await stores.accounts.change_password(
+            account, f"hash {number}", f"salt {number}", SESSION
+        )
 
         account = replace(
             ANA, password_hash=f"hash {number}", salt=f"salt {number}", session=number
@@ -155,11 +169,11 @@ async def test_a_password_change_increments_the_session_number(stores: Stores) -
 
 async def test_an_account_that_changed_since_it_was_read_is_not_changed(stores: Stores) -> None:
     await stores.accounts.add(ANA)
-    await stores.accounts.change_password(ANA, "other hash", "other salt")
+    await stores.accounts.change_password(ANA, "other hash", "other salt", SESSION)
     stored = await stores.accounts.by_id(ANA.id)
     assert stored
     for other in (ANA, replace(stored, session=2), replace(stored, id="unknown"), BEA):
-        assert not await stores.accounts.change_password(other, "hash", "salt")
+        assert not await stores.accounts.change_password(other, "hash", "salt", SESSION)
         assert not await stores.accounts.close_in_session(other)
     assert await stores.accounts.by_id(ANA.id) == stored
     assert await stores.accounts.by_id("unknown") is None
@@ -167,7 +181,7 @@ async def test_an_account_that_changed_since_it_was_read_is_not_changed(stores: 
     await stores.accounts.close(ANA.email_key)
     closed = replace(stored, closed=True)
     for read in (stored, closed):
-        assert not await stores.accounts.change_password(read, "hash", "salt")
+        assert not await stores.accounts.change_password(read, "hash", "salt", SESSION)
         assert not await stores.accounts.close_in_session(read)
     assert await stores.accounts.by_id(ANA.id) == closed
 
@@ -176,11 +190,14 @@ async def test_an_account_that_changed_since_it_was_read_is_not_changed(stores: 
 async def test_only_one_of_concurrent_changes_is_made(stores: Stores, before: int) -> None:
     await stores.accounts.add(ANA)
     for _ in range(before):
-        await stores.accounts.change_password(ANA, ANA.password_hash, ANA.salt)
+        await stores.accounts.change_password(ANA, ANA.password_hash, ANA.salt, SESSION)
     read = replace(ANA, session=before)
 
     made = await asyncio.gather(
-        *(stores.accounts.change_password(read, f"hash {n}", f"salt {n}") for n in range(20)),
+        *(
+            stores.accounts.change_password(read, f"hash {n}", f"salt {n}", SESSION)
+            for n in range(20)
+        ),
         stores.accounts.close_in_session(read),
     )
 
@@ -339,7 +356,7 @@ async def test_keys_do_not_change_what_is_read_of_their_account(stores: Stores) 
     assert await stores.accounts.by_id(ANA.id) == ANA
     assert await stores.accounts.by_email(ANA.email_key) == ANA
     assert await stores.accounts.add(ANA) == ANA
-    assert await stores.accounts.change_password(ANA, "hash", "salt")
+    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
     changed = replace(ANA, password_hash="hash", salt="salt", session=1)
     assert await stores.keys.find(KEY.key_hash) == (KEY, changed)
 
@@ -371,7 +388,7 @@ async def test_an_account_has_no_more_keys_than_the_limit(stores: Stores) -> Non
 async def test_a_key_is_added_only_to_an_account_as_it_was_read(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     assert not await stores.keys.add(BEA, numbered(1, BEA), 20)
-    await stores.accounts.change_password(ANA, "hash", "salt")
+    await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
     assert not await stores.keys.add(ANA, KEY, 20)
     changed = await stores.accounts.by_id(ANA.id)
     assert changed
@@ -480,7 +497,7 @@ async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> 
                 client.get_default_database().schema.delete_many({})
         async with open_stores_at(setting, "auth", first) as accounts:
             await accounts.add(ANA)
-        async with open_stores_at(setting, "auth", STORE_FACTORIES) as (accounts, _, keys):
+        async with open_stores_at(setting, "auth", STORE_FACTORIES) as (accounts, _, keys, _):
             assert await keys.list_all(ANA.id) == []
             assert await keys.add(ANA, KEY, 1)
             assert await keys.find(KEY.key_hash) == (KEY, ANA)
@@ -524,6 +541,7 @@ async def test_sqlite_reads_only_the_accounts_and_keys_that_it_returns(
         accounts,
         _,
         keys,
+        _,
     ):
         for number in range(300):
             account = replace(ANA, id=f"{number:024x}", email_key=f"{number}@b")
@@ -549,6 +567,7 @@ async def test_sqlite_deletes_expired_rows(tmp_path: Path) -> None:
         _,
         attempts,
         _,
+        _,
     ):
         for number in range(150):
             await attempts.acquire(f"old {number}", 1, WINDOW, NOW)
@@ -560,3 +579,108 @@ async def test_sqlite_deletes_expired_rows(tmp_path: Path) -> None:
     keys = {key for (key,) in connection.execute("SELECT key FROM attempts")}
     connection.close()
     assert keys == {"live", "new 0", "new 1"}
+
+
+def another(number: int, **changes: Any) -> Session:
+    """Return one of many sessions of an account, each a second after the one before."""
+    begins = NOW + timedelta(seconds=number)
+    times = {"created_at": begins, "expires_at": begins + timedelta(hours=4)}
+    return replace(SESSION, id=f"{number:024x}", **{**times, **changes})
+
+
+async def ids(stores: Stores, account: Account = ANA) -> set[str]:
+    return {session.id for session in await stores.sessions.list_all(account.id)}
+
+
+async def test_sessions_are_found_with_their_account_until_they_are_deleted(
+    stores: Stores,
+) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+    assert await stores.sessions.add(ANA, SESSION, MAX_SESSIONS)
+    assert await stores.sessions.add(ANA, another(1), MAX_SESSIONS)
+    theirs = replace(another(2), account_id=BEA.id)
+    assert await stores.sessions.add(BEA, theirs, MAX_SESSIONS)
+
+    assert await stores.sessions.find(ANA.id, SESSION.id) == (SESSION, ANA)
+    assert await stores.sessions.find(BEA.id, SESSION.id) is None
+    assert await stores.sessions.find("nobody", SESSION.id) is None
+    assert await stores.sessions.list_all(BEA.id) == [theirs]
+    assert not await stores.sessions.delete(BEA.id, SESSION.id)
+    assert await stores.sessions.delete(ANA.id, SESSION.id)
+    assert not await stores.sessions.delete(ANA.id, SESSION.id)
+    assert await stores.sessions.find(ANA.id, SESSION.id) is None
+    assert await ids(stores) == {another(1).id}
+    assert await ids(stores, BEA) == {theirs.id}
+
+
+async def test_a_session_begins_only_in_an_unchanged_account(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    assert not await stores.sessions.add(ANA, another(1), MAX_SESSIONS)
+    changed = replace(ANA, session=1)
+    assert await stores.sessions.add(changed, another(1), MAX_SESSIONS)
+    assert await stores.accounts.close_in_session(changed)
+    assert not await stores.sessions.add(changed, another(2), MAX_SESSIONS)
+    assert not await stores.sessions.add(BEA, another(3), MAX_SESSIONS)
+    assert await ids(stores) == {SESSION.id, another(1).id}
+    found = await stores.sessions.find(ANA.id, SESSION.id)
+    assert found is not None
+    assert found[1].closed
+
+
+async def test_a_password_change_replaces_all_sessions(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    for number in range(3):
+        await stores.sessions.add(ANA, another(number), MAX_SESSIONS)
+    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    assert await ids(stores) == {SESSION.id}
+
+
+async def test_the_oldest_and_expired_sessions_are_deleted(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    for number in range(4):
+        await stores.sessions.add(ANA, another(number), 3)
+    assert await ids(stores) == {another(number).id for number in (1, 2, 3)}
+    late = another(9, created_at=another(2).expires_at)
+    assert await stores.sessions.add(ANA, late, 3)
+    assert await ids(stores) == {another(3).id, late.id}
+
+
+async def test_all_other_sessions_end_together(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    for number in range(3):
+        await stores.sessions.add(ANA, another(number), MAX_SESSIONS)
+    assert await stores.sessions.delete_others(ANA, another(1).id) == 2
+    assert await ids(stores) == {another(1).id}
+    # The session number changed, so that tokens of sessions that are not stored end, too.
+    assert await stores.sessions.delete_others(ANA, another(1).id) is None
+    changed = replace(ANA, session=1)
+    assert await stores.accounts.by_id(ANA.id) == changed
+    assert await stores.sessions.delete_others(changed, "not stored") == 1
+    assert await stores.accounts.by_id(ANA.id) == changed
+
+
+async def test_the_last_use_of_a_session_only_advances(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    for number in range(2):
+        await stores.sessions.add(ANA, another(number), MAX_SESSIONS)
+    hour = SESSION.last_seen_at + timedelta(hours=1)
+    for at in (hour, hour - timedelta(hours=1)):
+        await stores.sessions.record_uses(
+            {(ANA.id, another(0).id): at, (ANA.id, "ended"): at, ("nobody", another(1).id): at}
+        )
+        assert await stores.sessions.find(ANA.id, another(0).id) == (
+            another(0, last_seen_at=hour),
+            ANA,
+        )
+    assert await stores.sessions.find(ANA.id, another(1).id) == (another(1), ANA)
+
+
+async def test_sessions_are_deleted_with_their_account(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.sessions.add(ANA, SESSION, MAX_SESSIONS)
+    await stores.accounts.close(ANA.email_key)
+    await stores.accounts.remove(ANA.id)
+    assert await stores.accounts.add(ANA) == ANA
+    assert await ids(stores) == set()

@@ -57,7 +57,7 @@ class GatewayClient:
     def register(self, email: str | None = None, password: str = "Camino-42") -> str:
         """Create an account; return its e-mail address."""
         email = email or f"{new_code()}@example.com"
-        assert self.data("registerUser", {**_hashed(password), "email": email}) == {"success": True}
+        assert self.data("registerUser", {**hashed(password), "email": email}) == {"success": True}
         return email
 
     def log_in(self, email: str, password: str = "Camino-42") -> str:
@@ -105,7 +105,7 @@ def registration(email: str, password: str = "Camino-42", cost: int = 10) -> dic
 
 
 @cache
-def _hashed(password: str) -> dict[str, str]:
+def hashed(password: str) -> dict[str, str]:
     """Return a registration without an e-mail address, cached: hashing takes 50 ms of a core.
 
     A test that registers the same address twice must hash twice: the same hash would make the

@@ -19,6 +19,7 @@ from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
+from services.auth.domain.session import create_session
 from services.links.__main__ import STORE_FACTORIES as LINKS
 from services.links.application.creations import Creations
 from services.links.application.imports import Imports
@@ -113,12 +114,14 @@ async def fill_links(setting: str) -> None:
 
 async def fill_auth(setting: str) -> None:
     account = Account("id", "Ana@b", "ana@b", "Ana", "hash", "salt", NOW)
-    async with open_stores_at(setting, "auth", AUTH) as (accounts, attempts, keys):
+    async with open_stores_at(setting, "auth", AUTH) as (accounts, attempts, keys, sessions):
         await accounts.add(account)
         key, _ = create_api_key("id", "Script", list(Scope), NOW + timedelta(days=1), NOW)
         await keys.add(account, key, 1)
         await keys.record_uses({key.key_hash: NOW})
-        await accounts.change_password(account, "hash", "salt")
+        session = create_session("id", "Firefox", "Linux", NOW)
+        await accounts.change_password(account, "hash", "salt", session)
+        await sessions.record_uses({("id", session.id): NOW + timedelta(hours=1)})
         await accounts.close(account.email_key)
         await attempts.acquire("key", 5, timedelta(minutes=15), NOW)
 

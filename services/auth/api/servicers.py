@@ -13,6 +13,7 @@ from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from services.auth.application.accounts import AuthService
 from services.auth.application.api_keys import ApiKeys
+from services.auth.application.sessions import Sessions
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.errors import InvalidExpiry, InvalidScopes
 from services.shared.rpc.server import Servicer, Servicers
@@ -25,9 +26,10 @@ _SCOPES = {number: scope for scope, number in _SCOPE_NUMBERS.items()}
 class AuthServicer(pb_grpc.AuthServiceServicer):
     """Serves the gateways."""
 
-    def __init__(self, service: AuthService, keys: ApiKeys) -> None:
+    def __init__(self, service: AuthService, keys: ApiKeys, sessions: Sessions) -> None:
         self._service = service
         self._keys = keys
+        self._sessions = sessions
 
     async def Register(
         self, request: pb.RegisterRequest, context: ServicerContext[Any, Any]
@@ -40,13 +42,18 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     async def Login(
         self, request: pb.LoginRequest, context: ServicerContext[Any, Any]
     ) -> pb.LoginResponse:
-        session = await self._service.login(
-            request.email, request.password, request.client_address, request.device
+        login = await self._service.login(
+            request.email,
+            request.password,
+            request.client_address,
+            request.device,
+            request.browser,
+            request.system,
         )
         response = pb.LoginResponse(
-            token=session.token, username=session.username, device=session.device_token
+            token=login.token, username=login.username, device=login.device_token
         )
-        response.expires_at.FromDatetime(session.expires_at)
+        response.expires_at.FromDatetime(login.expires_at)
         return response
 
     async def VerifyToken(
@@ -54,6 +61,34 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     ) -> pb.VerifyTokenResponse:
         account_id = await self._service.verify_token(request.token)
         return pb.VerifyTokenResponse(account_id=account_id)
+
+    async def ListSessions(
+        self, request: pb.ListSessionsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListSessionsResponse:
+        sessions, current = await self._sessions.list_all(request.token)
+        response = pb.ListSessionsResponse()
+        for session in sessions:
+            message = response.sessions.add(
+                id=session.id,
+                browser=session.browser,
+                system=session.system,
+                current=session.id == current,
+            )
+            message.created_at.FromDatetime(session.created_at)
+            message.last_seen_at.FromDatetime(session.last_seen_at)
+        return response
+
+    async def EndSession(
+        self, request: pb.EndSessionRequest, context: ServicerContext[Any, Any]
+    ) -> pb.EndSessionResponse:
+        await self._sessions.end(request.token, request.id)
+        return pb.EndSessionResponse()
+
+    async def EndOtherSessions(
+        self, request: pb.EndOtherSessionsRequest, context: ServicerContext[Any, Any]
+    ) -> pb.EndOtherSessionsResponse:
+        await self._sessions.end_others(request.token)
+        return pb.EndOtherSessionsResponse()
 
     async def CreateKey(
         self, request: pb.CreateKeyRequest, context: ServicerContext[Any, Any]
@@ -100,6 +135,8 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
             request.new_password_hash,
             request.new_salt,
             request.client_address,
+            request.browser,
+            request.system,
         )
         response = pb.ChangePasswordResponse(token=token)
         response.expires_at.FromDatetime(expires_at)
@@ -166,14 +203,14 @@ def _key_message(key: ApiKey) -> pb.Key:
     return message
 
 
-def servicers(service: AuthService, keys: ApiKeys) -> Servicers:
+def servicers(service: AuthService, keys: ApiKeys, sessions: Sessions) -> Servicers:
     """Return the gRPC services of the process."""
     return Servicers(
         calls=Servicer.of(
             pb.DESCRIPTOR,
             "AuthService",
             pb_grpc.add_AuthServiceServicer_to_server,
-            AuthServicer(service, keys),
+            AuthServicer(service, keys, sessions),
         ),
         admin=[
             Servicer.of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from services.auth.application.attempt_limiter import AttemptLimiter
@@ -12,12 +12,11 @@ from services.auth.application.client_networks import capacity_network
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.ports import AccountStore
-from services.auth.application.session_tokens import SessionTokens
+from services.auth.application.sessions import Sessions, session_ended
 from services.auth.domain.account import Account, create_account, normalize_email, parse_email
 from services.auth.domain.errors import (
     EmailTaken,
     InvalidEmail,
-    InvalidToken,
     NoAccount,
     WrongPassword,
 )
@@ -37,7 +36,7 @@ removal of their links."""
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class Login:
     """The result of a log-in."""
 
     token: str
@@ -55,14 +54,14 @@ class AuthService:
         accounts: AccountStore,
         attempts: AttemptLimiter,
         passwords: PasswordVerifier,
-        session_tokens: SessionTokens,
+        sessions: Sessions,
         device_tokens: DeviceTokens,
         now: Callable[[], datetime],
     ) -> None:
         self._accounts = accounts
         self._attempts = attempts
         self._passwords = passwords
-        self._session_tokens = session_tokens
+        self._sessions = sessions
         self._device_tokens = device_tokens
         self._now = now
 
@@ -80,37 +79,46 @@ class AuthService:
         return stored
 
     async def login(
-        self, email: str, password: str, client_ip: str, device_token: str = ""
-    ) -> Session:
+        self,
+        email: str,
+        password: str,
+        client_ip: str,
+        device_token: str = "",
+        browser: str = "",
+        system: str = "",
+    ) -> Login:
         """Start a session. `device_token` is the last one that the browser received.
+
+        `browser` and `system` are names for the list of sessions, empty if unknown.
 
         Raises NoAccount, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         start = time.perf_counter()
         with count_result(LOGINS):
             account = await self._find_open_account(email)
-            browser = self._device_tokens.find_browser(device_token, account.id)
+            device = self._device_tokens.find_browser(device_token, account.id)
             with time_login(start, choose_lane(account.password_hash)):
-                await self._check_password(account, password, client_ip, browser)
-            token, expires_at = self._session_tokens.issue(account.id, account.session)
+                await self._check_password(account, password, client_ip, device)
+            started = await self._sessions.start(account, browser, system)
+            if started is None:
+                raise WrongPassword("The password was changed meanwhile.")
             new_device_token = self._device_tokens.issue(account.id, device_token)
-            return Session(token, expires_at, account.username, new_device_token)
+            return Login(*started, account.username, new_device_token)
 
     async def verify_token(self, token: str) -> str:
         """Return the account id of a session token. Raises InvalidToken, Unavailable."""
-        account, _ = await self.authenticate(token)
+        account, _ = await self._sessions.authenticate(token)
         return account.id
 
-    async def authenticate(self, token: str) -> tuple[Account, str]:
-        """Return the account and the session id of a token. Raises InvalidToken, Unavailable."""
-        claims = self._session_tokens.read(token)
-        account = await self._accounts.by_id(claims.account_id)
-        if account is None or account.closed or account.session != claims.generation:
-            raise _session_ended()
-        return account, claims.session_id
-
     async def change_password(
-        self, token: str, password: str, new_hash: str, new_salt: str, client_ip: str
+        self,
+        token: str,
+        password: str,
+        new_hash: str,
+        new_salt: str,
+        client_ip: str,
+        browser: str = "",
+        system: str = "",
     ) -> tuple[str, datetime]:
         """Change the password of a token's account. Return a new session token and its expiry.
 
@@ -122,11 +130,12 @@ class AuthService:
         """
         with count_result(PASSWORD_CHANGES):
             new_hash = validate_password_hash(new_hash, new_salt)
-            account, session = await self.authenticate(token)
-            await self._check_password(account, password, client_ip, session=session)
-            if not await self._accounts.change_password(account, new_hash, new_salt):
-                raise _session_ended()
-            return self._session_tokens.issue(account.id, account.session + 1)
+            account, current = await self._sessions.authenticate(token)
+            await self._check_password(account, password, client_ip, session=current)
+            session = self._sessions.create(account, browser, system)
+            if not await self._accounts.change_password(account, new_hash, new_salt, session):
+                raise session_ended()
+            return self._sessions.token_of(session, replace(account, session=account.session + 1))
 
     async def close_own(self, token: str, password: str, client_ip: str) -> None:
         """Close the account of a token. A repeated call raises InvalidToken.
@@ -134,10 +143,10 @@ class AuthService:
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         with count_result(ACCOUNT_CLOSINGS):
-            account, session = await self.authenticate(token)
-            await self._check_password(account, password, client_ip, session=session)
+            account, current = await self._sessions.authenticate(token)
+            await self._check_password(account, password, client_ip, session=current)
             if not await self._accounts.close_in_session(account):
-                raise _session_ended()
+                raise session_ended()
 
     async def close(self, email: str) -> str:
         """Close an account, so that nobody can use it any more. Return its id.
@@ -195,10 +204,6 @@ def _email_key(email: str) -> str | None:
         return normalize_email(parse_email(email))
     except InvalidEmail:
         return None
-
-
-def _session_ended() -> InvalidToken:
-    return InvalidToken("The session of this token has ended, or its account was removed.")
 
 
 def _no_account() -> NoAccount:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import datetime
 
-from services.auth.application.accounts import AuthService
-from services.auth.application.key_uses import KeyUses
+from services.auth.application.last_uses import LastUses
 from services.auth.application.ports import ApiKeyStore
+from services.auth.application.sessions import Sessions
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope, create_api_key
 from services.auth.domain.errors import InvalidKey, TooManyKeys
@@ -23,13 +23,13 @@ class ApiKeys:
     def __init__(
         self,
         store: ApiKeyStore,
-        uses: KeyUses,
-        accounts: AuthService,
+        uses: LastUses[bytes],
+        sessions: Sessions,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._uses = uses
-        self._accounts = accounts
+        self._sessions = sessions
         self._now = now
 
     async def create(
@@ -39,17 +39,17 @@ class ApiKeys:
 
         Raises InvalidToken, InvalidKeyName, InvalidScopes, InvalidExpiry, TooManyKeys, Unavailable.
         """
-        account, _ = await self._accounts.authenticate(token)
+        account, _ = await self._sessions.authenticate(token)
         key, text = create_api_key(account.id, name, scopes, expires_at, self._now())
         if not await self._store.add(account, key, MAX_KEYS):
-            await self._accounts.authenticate(token)  # Perhaps the session ended meanwhile.
+            await self._sessions.authenticate(token)  # Perhaps the session ended meanwhile.
             raise TooManyKeys(f"An account has at most {MAX_KEYS} API keys.")
         KEYS_CREATED.inc()
         return key, text
 
     async def list_all(self, token: str) -> list[ApiKey]:
         """Return the keys of a token's account, newest first. Raises InvalidToken, Unavailable."""
-        account, _ = await self._accounts.authenticate(token)
+        account, _ = await self._sessions.authenticate(token)
         keys = await self._store.list_all(account.id)
         return sorted(keys, key=lambda key: (key.created_at, key.id), reverse=True)
 
@@ -58,7 +58,7 @@ class ApiKeys:
 
         Raises InvalidToken, Unavailable.
         """
-        account, _ = await self._accounts.authenticate(token)
+        account, _ = await self._sessions.authenticate(token)
         if await self._store.delete(account.id, key_id):
             KEYS_REVOKED.inc()
 

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey
+from services.auth.domain.session import Session
 
 
 class AccountStore(Protocol):
@@ -29,11 +30,13 @@ class AccountStore(Protocol):
         """Return the account with this id."""
         ...
 
-    async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
-        """Set the password and increment the session number of an account, atomically.
+    async def change_password(
+        self, account: Account, password_hash: str, salt: str, session: Session
+    ) -> bool:
+        """Set the password, increment the session number, and replace all sessions by a new one.
 
-        Return False, and change nothing, if its session number differs from that of `account`, or
-        if it is closed or does not exist.
+        All of it is atomic. Return False, and change nothing, if its session number differs from
+        that of `account`, or if it is closed or does not exist.
         """
         ...
 
@@ -50,7 +53,48 @@ class AccountStore(Protocol):
         ...
 
     async def remove(self, account_id: str) -> None:
-        """Delete the account with this id, and its API keys, if it is closed."""
+        """Delete the account with this id, its API keys and sessions, if it is closed."""
+        ...
+
+
+class SessionStore(Protocol):
+    """Stores the sessions of accounts. Expired ones are deleted some time after their end."""
+
+    async def add(self, account: Account, session: Session, limit: int) -> bool:
+        """Store a session of an account, and delete the oldest ones beyond `limit`, atomically.
+
+        Return False, and change nothing, under the same conditions as
+        `AccountStore.change_password`.
+        """
+        ...
+
+    async def find(self, account_id: str, session_id: str) -> tuple[Session, Account] | None:
+        """Return a session of an account, and the account, which may be closed."""
+        ...
+
+    async def list_all(self, account_id: str) -> list[Session]:
+        """Return the sessions of an account, unordered. Some may be expired."""
+        ...
+
+    async def delete(self, account_id: str, session_id: str) -> bool:
+        """Delete a session of an account. Return whether there was one."""
+        ...
+
+    async def delete_others(self, account: Account, session_id: str) -> int | None:
+        """Delete all sessions of an account but one, and increment its session number, atomically.
+
+        Return how many were deleted. Do not increment the session number if the one session is not
+        stored. Return None, and change nothing, under the same conditions as
+        `AccountStore.change_password`.
+        """
+        ...
+
+    async def record_uses(self, uses: Mapping[tuple[str, str], datetime]) -> None:
+        """Advance the last use of sessions, by the ids of account and session, in one command or
+        transaction.
+
+        A session that was used later, or is deleted, stays as it is.
+        """
         ...
 
 

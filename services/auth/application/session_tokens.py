@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from services.auth.application.signing import InvalidSignedToken, TokenSigner
 from services.auth.domain.errors import InvalidToken
-
-LIFETIME = timedelta(hours=4)
+from services.auth.domain.session import LIFETIME
 
 _MAX_LENGTH = 512
 """In characters. A session token has about 200."""
@@ -25,6 +23,8 @@ class SessionClaims:
     """The account's session number, which increases with each password change."""
     session_id: str
     """Identifies the session among those of the account."""
+    is_stored: bool
+    """Whether the session is in the store. Tokens of version 1.0.0 are valid without that."""
 
 
 class SessionTokens:
@@ -33,9 +33,9 @@ class SessionTokens:
     def __init__(self, secret: str, now: Callable[[], datetime]) -> None:
         self._signer = TokenSigner(secret, "atajo", _MAX_LENGTH, LIFETIME, now)
 
-    def issue(self, account_id: str, generation: int) -> tuple[str, datetime]:
+    def issue(self, account_id: str, generation: int, session_id: str) -> tuple[str, datetime]:
         """Return a token for a new session of an account, and its expiry in whole seconds."""
-        claims = {"sub": account_id, "session": generation, "jti": secrets.token_hex(12)}
+        claims = {"sub": account_id, "session": generation, "jti": session_id, "stored": True}
         token, expires_at = self._signer.sign(claims)
         return token, datetime.fromtimestamp(expires_at, UTC)
 
@@ -45,4 +45,6 @@ class SessionTokens:
             claims = self._signer.read(token, ["sub", "session", "jti"])
         except InvalidSignedToken:
             raise InvalidToken("The session token is not valid.") from None
-        return SessionClaims(claims["sub"], claims["session"], claims["jti"])
+        return SessionClaims(
+            claims["sub"], claims["session"], claims["jti"], claims.get("stored") is True
+        )

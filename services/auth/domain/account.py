@@ -32,7 +32,8 @@ class Account:
     closed: bool = False
     """Closed for removal: the account cannot be used any more."""
     session: int = 0
-    """Increases with each password change. Session tokens with another number are not valid."""
+    """Increases when sessions end together. Changes that began with another number are refused, and
+    so are tokens with another number whose sessions are not stored."""
 
     def has_same_fields(self, other: Account) -> bool:
         """Return whether both are open or both closed, and result from the same registration.

@@ -1,15 +1,16 @@
-"""Accounts, attempt counts and API keys in a MongoDB database.
+"""Accounts, attempt counts, API keys and sessions in a MongoDB database.
 
     accounts  _id (the account's id), email, email_key (unique), username, password_hash, salt,
               created_at, closed, session,
               api_keys: [{id, key_hash (unique), name, prefix, scopes, created_at, expires_at,
-              last_used_at}]
+              last_used_at}],
+              sessions: [{id, created_at, expires_at, last_seen_at, browser, system}], newest last
     attempts  _id (the counter), count, window_ends, tidied_at (when the TTL index deletes it)
 
 Timestamps are microseconds since the Unix epoch, because MongoDB's dates have only milliseconds.
 `tidied_at` is a date, as TTL indexes require. Each command is atomic, so no method needs a
-transaction. The keys of an account are in its document: one command adds a key if there is room for
-it, and another removes them with the account.
+transaction. The keys and sessions of an account are in its document: one command adds a key if
+there is room for it, another removes them with the account. A log-in deletes expired sessions.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pymongo import IndexModel, ReturnDocument, UpdateOne
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
+from services.auth.domain.session import Session
 from services.shared.mongo import Database, Document, Schema
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
@@ -46,7 +48,8 @@ SCHEMA: Schema = (
     },
 )
 
-_WITHOUT_KEYS = {"api_keys": 0}
+_WITHOUT_PARTS = {"api_keys": 0, "sessions": 0}
+_SESSION_TIMES = ("created_at", "expires_at", "last_seen_at")
 _KEY_TIMES = ("created_at", "expires_at", "last_used_at")
 
 _DELETE_AFTER = timedelta(hours=1)
@@ -67,7 +70,7 @@ class MongoAccountStore:
             lambda db: db.accounts.find_one_and_update(
                 {"email_key": account.email_key},
                 {"$setOnInsert": new},
-                _WITHOUT_KEYS,
+                _WITHOUT_PARTS,
                 upsert=True,
                 return_document=ReturnDocument.AFTER,
             ),
@@ -80,8 +83,15 @@ class MongoAccountStore:
     async def by_id(self, account_id: str) -> Account | None:
         return await self._find("accounts_by_id", {"_id": account_id})
 
-    async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
-        changed = {"password_hash": password_hash, "salt": salt, "session": account.session + 1}
+    async def change_password(
+        self, account: Account, password_hash: str, salt: str, session: Session
+    ) -> bool:
+        changed = {
+            "password_hash": password_hash,
+            "salt": salt,
+            "session": account.session + 1,
+            "sessions": [_session_document(session)],
+        }
         return await self._change("accounts_change_password", account, changed)
 
     async def close(self, email_key: str) -> str | None:
@@ -111,7 +121,7 @@ class MongoAccountStore:
 
     async def _find(self, name: str, query: Document) -> Account | None:
         found = await self._database.read(
-            name, lambda db: db.accounts.find_one(query, _WITHOUT_KEYS)
+            name, lambda db: db.accounts.find_one(query, _WITHOUT_PARTS)
         )
         return _account(found) if found else None
 
@@ -229,6 +239,93 @@ class MongoApiKeyStore:
         )
 
 
+class MongoSessionStore:
+    """A `SessionStore` in a MongoDB database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account, session: Session, limit: int) -> bool:
+        document = _session_document(session)
+        is_valid = {"$gt": ["$$one.expires_at", document["created_at"]]}
+        valid = {
+            "$filter": {"input": {"$ifNull": ["$sessions", []]}, "as": "one", "cond": is_valid}
+        }
+        sessions = {"$slice": [{"$concatArrays": [valid, [{"$literal": document}]]}, -limit]}
+        added = await self._database.write(
+            "sessions_add",
+            lambda db: db.accounts.update_one(
+                _unchanged(account), [{"$set": {"sessions": sessions}}]
+            ),
+        )
+        return added.matched_count == 1
+
+    async def find(self, account_id: str, session_id: str) -> tuple[Session, Account] | None:
+        found = await self._database.read(
+            "sessions_find",
+            lambda db: db.accounts.find_one(
+                {"_id": account_id},
+                {
+                    **dict.fromkeys((each.name for each in fields(Account)[1:]), 1),
+                    "sessions": {"$elemMatch": {"id": session_id}},
+                },
+            ),
+        )
+        if found is None or not found.get("sessions"):
+            return None
+        return _session(found["sessions"][0], account_id), _account(found)
+
+    async def list_all(self, account_id: str) -> list[Session]:
+        found = await self._database.read(
+            "sessions_list",
+            lambda db: db.accounts.find_one({"_id": account_id}, {"sessions": 1}),
+        )
+        sessions = found.get("sessions", []) if found else []
+        return [_session(session, account_id) for session in sessions]
+
+    async def delete(self, account_id: str, session_id: str) -> bool:
+        deleted = await self._database.write(
+            "sessions_delete",
+            lambda db: db.accounts.update_one(
+                {"_id": account_id, "sessions.id": session_id},
+                {"$pull": {"sessions": {"id": session_id}}},
+            ),
+        )
+        return deleted.matched_count == 1
+
+    async def delete_others(self, account: Account, session_id: str) -> int | None:
+        stored = {"$ifNull": ["$sessions", []]}
+        is_own = {"$eq": ["$$one.id", session_id]}
+        own = {"$filter": {"input": stored, "as": "one", "cond": is_own}}
+        before = await self._database.write(
+            "sessions_delete_others",
+            lambda db: db.accounts.find_one_and_update(
+                _unchanged(account),
+                [
+                    {"$set": {"sessions": own}},
+                    {"$set": {"session": {"$add": ["$session", {"$size": "$sessions"}]}}},
+                ],
+                {"sessions.id": 1},
+            ),
+        )
+        if before is None:
+            return None
+        return sum(1 for one in before.get("sessions", []) if one["id"] != session_id)
+
+    async def record_uses(self, uses: Mapping[tuple[str, str], datetime]) -> None:
+        updates = [
+            UpdateOne(
+                {"_id": account_id, "sessions.id": session_id},
+                {"$max": {"sessions.$.last_seen_at": to_micros(seen_at)}},
+            )
+            for (account_id, session_id), seen_at in uses.items()
+        ]
+        await self._database.write(
+            "sessions_record_uses",
+            lambda db: db.accounts.bulk_write(updates, ordered=False),
+        )
+
+
 def _unchanged(account: Account) -> Document:
     """Return the query for an account if it is open and its session number is unchanged."""
     return {"_id": account.id, "closed": False, "session": account.session}
@@ -243,6 +340,19 @@ def _account(document: Document) -> Account:
     """Decode an account. Ignores fields that a later version may have added."""
     values = {field.name: document[field.name] for field in fields(Account)[1:]}
     return Account(document["_id"], **{**values, "created_at": from_micros(document["created_at"])})
+
+
+def _session_document(session: Session) -> Document:
+    document = asdict(session)
+    del document["account_id"]
+    return document | {name: to_micros(document[name]) for name in _SESSION_TIMES}
+
+
+def _session(document: Document, account_id: str) -> Session:
+    """Decode a session. Ignores fields that a later version may have added."""
+    values: Document = {each.name: document.get(each.name) for each in fields(Session)}
+    values |= {name: from_micros(document[name]) for name in _SESSION_TIMES}
+    return Session(**{**values, "account_id": account_id})
 
 
 def _key_document(key: ApiKey) -> Document:

@@ -1,4 +1,4 @@
-"""Accounts, attempt counts and API keys in an SQLite file."""
+"""Accounts, attempt counts, API keys and sessions in an SQLite file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
+from services.auth.domain.session import Session
 from services.shared.sqlite import Database
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
@@ -49,6 +50,19 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE UNIQUE INDEX api_keys_by_account ON api_keys (account_id, id);
     """,
+    """
+    CREATE TABLE sessions (
+        account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        id TEXT NOT NULL,
+        created_at INTEGER NOT NULL,  -- microseconds since the Unix epoch
+        expires_at INTEGER NOT NULL,
+        last_seen_at INTEGER NOT NULL,
+        browser TEXT NOT NULL,
+        system TEXT NOT NULL,
+        PRIMARY KEY (account_id, id)
+    ) WITHOUT ROWID;
+    CREATE INDEX sessions_by_end ON sessions (expires_at);
+    """,
 )
 
 _COLUMNS = tuple(field.name for field in fields(Account))
@@ -63,8 +77,15 @@ _INSERT_KEY = (
 )
 _KEY_TIMES = ("created_at", "expires_at", "last_used_at")
 _SELECT_KEYS = f"SELECT {', '.join(_KEY_COLUMNS)} FROM api_keys"
+_SESSION_COLUMNS = tuple(field.name for field in fields(Session))
+_INSERT_SESSION = (
+    f"INSERT INTO sessions ({', '.join(_SESSION_COLUMNS)}) VALUES (:{', :'.join(_SESSION_COLUMNS)})"
+)
+_SESSION_TIMES = ("created_at", "expires_at", "last_seen_at")
+_SELECT_SESSIONS = f"SELECT {', '.join(_SESSION_COLUMNS)} FROM sessions"
 _MAX_DELETED = 100
-"""Maximum expired rows that one attempt deletes. It may add one, so the table stays small."""
+"""Maximum expired rows that one insertion deletes. It may add one, so the table stays small."""
+_IS_UNCHANGED = "id = :account_id AND session = :session AND NOT closed"
 _ENDED = "(window_ends <= :now OR window_ends > :latest)"
 
 
@@ -96,9 +117,20 @@ class SqliteAccountStore:
             "accounts_by_id", lambda connection: _find(connection, "id", account_id)
         )
 
-    async def change_password(self, account: Account, password_hash: str, salt: str) -> bool:
+    async def change_password(
+        self, account: Account, password_hash: str, salt: str, session: Session
+    ) -> bool:
         changes = "password_hash = ?, salt = ?, session = session + 1"
-        return await self._change("accounts_change_password", account, changes, password_hash, salt)
+        row = _session_row(session)
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            if not _change(connection, account, changes, password_hash, salt):
+                return False
+            connection.execute("DELETE FROM sessions WHERE account_id = ?", (account.id,))
+            connection.execute(_INSERT_SESSION, row)
+            return True
+
+        return await self._database.write("accounts_change_password", operation)
 
     async def close(self, email_key: str) -> str | None:
         def operation(connection: sqlite3.Connection) -> str | None:
@@ -110,7 +142,10 @@ class SqliteAccountStore:
         return await self._database.write("accounts_close", operation)
 
     async def close_in_session(self, account: Account) -> bool:
-        return await self._change("accounts_close_in_session", account, "closed = 1")
+        return await self._database.write(
+            "accounts_close_in_session",
+            lambda connection: _change(connection, account, "closed = 1"),
+        )
 
     async def list_closed(self, limit: int) -> list[str]:
         def operation(connection: sqlite3.Connection) -> list[str]:
@@ -124,18 +159,6 @@ class SqliteAccountStore:
             connection.execute("DELETE FROM accounts WHERE id = ? AND closed", (account_id,))
 
         await self._database.write("accounts_remove", operation)
-
-    async def _change(self, name: str, account: Account, changes: str, *values: Any) -> bool:
-        """Change an account if it is open and its session number is unchanged."""
-
-        def operation(connection: sqlite3.Connection) -> bool:
-            changed = connection.execute(
-                f"UPDATE accounts SET {changes} WHERE id = ? AND session = ? AND NOT closed",
-                (*values, account.id, account.session),
-            )
-            return changed.rowcount == 1
-
-        return await self._database.write(name, operation)
 
 
 class SqliteAttemptStore:
@@ -254,6 +277,102 @@ class SqliteApiKeyStore:
         await self._database.write("api_keys_record_uses", operation)
 
 
+class SqliteSessionStore:
+    """A `SessionStore` in an SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account, session: Session, limit: int) -> bool:
+        row = _session_row(session)
+        values = {**row, "session": account.session, "limit": limit, "max_deleted": _MAX_DELETED}
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            connection.execute(
+                "DELETE FROM sessions WHERE (account_id, id) IN (SELECT account_id, id "
+                "FROM sessions WHERE expires_at <= :created_at ORDER BY expires_at "
+                "LIMIT :max_deleted)",
+                values,
+            )
+            query = f"SELECT 1 FROM accounts WHERE {_IS_UNCHANGED}"
+            if connection.execute(query, values).fetchone() is None:
+                return False
+            connection.execute(_INSERT_SESSION, row)
+            connection.execute(
+                "DELETE FROM sessions WHERE account_id = :account_id AND id IN (SELECT id "
+                "FROM sessions WHERE account_id = :account_id "
+                "ORDER BY created_at DESC, id DESC LIMIT -1 OFFSET :limit)",
+                values,
+            )
+            return True
+
+        return await self._database.write("sessions_add", operation)
+
+    async def find(self, account_id: str, session_id: str) -> tuple[Session, Account] | None:
+        def operation(connection: sqlite3.Connection) -> tuple[Session, Account] | None:
+            query = f"{_SELECT_SESSIONS} WHERE account_id = ? AND id = ?"
+            for row in _select(connection, query, account_id, session_id):
+                if account := _find(connection, "id", account_id):
+                    return _session_of(row), account
+            return None
+
+        return await self._database.read("sessions_find", operation)
+
+    async def list_all(self, account_id: str) -> list[Session]:
+        def operation(connection: sqlite3.Connection) -> list[Session]:
+            rows = _select(connection, f"{_SELECT_SESSIONS} WHERE account_id = ?", account_id)
+            return [_session_of(row) for row in rows]
+
+        return await self._database.read("sessions_list", operation)
+
+    async def delete(self, account_id: str, session_id: str) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            deleted = connection.execute(
+                "DELETE FROM sessions WHERE account_id = ? AND id = ?", (account_id, session_id)
+            )
+            return deleted.rowcount == 1
+
+        return await self._database.write("sessions_delete", operation)
+
+    async def delete_others(self, account: Account, session_id: str) -> int | None:
+        values = {"account_id": account.id, "session": account.session, "id": session_id}
+
+        def operation(connection: sqlite3.Connection) -> int | None:
+            counted = connection.execute(
+                "UPDATE accounts SET session = session + EXISTS (SELECT 1 FROM sessions "
+                f"WHERE account_id = :account_id AND id = :id) WHERE {_IS_UNCHANGED}",
+                values,
+            )
+            if counted.rowcount != 1:
+                return None
+            return connection.execute(
+                "DELETE FROM sessions WHERE account_id = :account_id AND id != :id", values
+            ).rowcount
+
+        return await self._database.write("sessions_delete_others", operation)
+
+    async def record_uses(self, uses: Mapping[tuple[str, str], datetime]) -> None:
+        rows = [(to_micros(at), *ids, to_micros(at)) for ids, at in uses.items()]
+
+        def operation(connection: sqlite3.Connection) -> None:
+            connection.executemany(
+                "UPDATE sessions SET last_seen_at = ? "
+                "WHERE account_id = ? AND id = ? AND last_seen_at < ?",
+                rows,
+            )
+
+        await self._database.write("sessions_record_uses", operation)
+
+
+def _change(connection: sqlite3.Connection, account: Account, changes: str, *values: Any) -> bool:
+    """Change an account if it is open and its session number is unchanged."""
+    changed = connection.execute(
+        f"UPDATE accounts SET {changes} WHERE id = ? AND session = ? AND NOT closed",
+        (*values, account.id, account.session),
+    )
+    return changed.rowcount == 1
+
+
 def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | None:
     """Return the account with a value in a unique column."""
     for row in _select(connection, f"{_SELECT} WHERE {column} = ?", value):
@@ -262,11 +381,20 @@ def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | 
     return None
 
 
-def _select(connection: sqlite3.Connection, query: str, value: str | bytes) -> list[sqlite3.Row]:
-    """Return the rows of a query with one parameter."""
+def _select(connection: sqlite3.Connection, query: str, *values: str | bytes) -> list[sqlite3.Row]:
+    """Return the rows of a query."""
     cursor = connection.cursor()
     cursor.row_factory = sqlite3.Row
-    return cursor.execute(query, (value,)).fetchall()
+    return cursor.execute(query, values).fetchall()
+
+
+def _session_row(session: Session) -> dict[str, Any]:
+    row = asdict(session)
+    return row | {name: to_micros(row[name]) for name in _SESSION_TIMES}
+
+
+def _session_of(row: sqlite3.Row) -> Session:
+    return Session(**({**row} | {name: from_micros(row[name]) for name in _SESSION_TIMES}))
 
 
 def _key_row(key: ApiKey) -> dict[str, Any]:

@@ -58,6 +58,9 @@ export const functions = {
   createKey: '/createKey',
   listKeys: '/listKeys',
   revokeKey: '/revokeKey',
+  listSessions: '/listSessions',
+  endSession: '/endSession',
+  endOtherSessions: '/endOtherSessions',
 } as const;
 
 /** Other paths that the gateway answers. */

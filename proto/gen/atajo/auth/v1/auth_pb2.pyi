@@ -117,6 +117,8 @@ class LoginRequest(_message.Message):
     PASSWORD_FIELD_NUMBER: _builtins.int
     CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
     DEVICE_FIELD_NUMBER: _builtins.int
+    BROWSER_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
     email: _builtins.str
     """E-mail address as typed."""
     password: _builtins.str
@@ -128,6 +130,10 @@ class LoginRequest(_message.Message):
     account before count separately from those of strangers. Ignored if it is empty, not valid, or
     does not know the account.
     """
+    browser: _builtins.str
+    """Name of the browser without a version, for the list of sessions. Empty if unknown."""
+    system: _builtins.str
+    """Name of the operating system, likewise."""
     def __init__(
         self,
         *,
@@ -135,10 +141,12 @@ class LoginRequest(_message.Message):
         password: _builtins.str = ...,
         client_address: _builtins.str = ...,
         device: _builtins.str = ...,
+        browser: _builtins.str = ...,
+        system: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "device", b"device", "email", b"email", "password", b"password"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "client_address", b"client_address", "device", b"device", "email", b"email", "password", b"password", "system", b"system"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -225,6 +233,180 @@ class VerifyTokenResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___VerifyTokenResponse: _TypeAlias = VerifyTokenResponse  # noqa: Y015
+
+@_typing.final
+class ListSessionsRequest(_message.Message):
+    """Selects the sessions of an account."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Session token of the account."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSessionsRequest: _TypeAlias = ListSessionsRequest  # noqa: Y015
+
+@_typing.final
+class ListSessionsResponse(_message.Message):
+    """The sessions of an account."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSIONS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def sessions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Session]:
+        """Newest first."""
+
+    def __init__(
+        self,
+        *,
+        sessions: _abc.Iterable[Global___Session] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["sessions", b"sessions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListSessionsResponse: _TypeAlias = ListSessionsResponse  # noqa: Y015
+
+@_typing.final
+class Session(_message.Message):
+    """A session of an account."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    CREATED_AT_FIELD_NUMBER: _builtins.int
+    LAST_SEEN_AT_FIELD_NUMBER: _builtins.int
+    BROWSER_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
+    CURRENT_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Identifier."""
+    browser: _builtins.str
+    """Name of its browser, empty if unknown."""
+    system: _builtins.str
+    """Name of its operating system, empty if unknown."""
+    current: _builtins.bool
+    """Whether it is the session of the token."""
+    @_builtins.property
+    def created_at(self) -> _timestamp_pb2.Timestamp:
+        """When it began."""
+
+    @_builtins.property
+    def last_seen_at(self) -> _timestamp_pb2.Timestamp:
+        """The hour of its last call."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        created_at: _timestamp_pb2.Timestamp | None = ...,
+        last_seen_at: _timestamp_pb2.Timestamp | None = ...,
+        browser: _builtins.str = ...,
+        system: _builtins.str = ...,
+        current: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "last_seen_at", b"last_seen_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "created_at", b"created_at", "current", b"current", "id", b"id", "last_seen_at", b"last_seen_at", "system", b"system"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Session: _TypeAlias = Session  # noqa: Y015
+
+@_typing.final
+class EndSessionRequest(_message.Message):
+    """A session to end."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Session token of the account."""
+    id: _builtins.str
+    """Identifier of the session."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndSessionRequest: _TypeAlias = EndSessionRequest  # noqa: Y015
+
+@_typing.final
+class EndSessionResponse(_message.Message):
+    """Empty: the account has no such session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndSessionResponse: _TypeAlias = EndSessionResponse  # noqa: Y015
+
+@_typing.final
+class EndOtherSessionsRequest(_message.Message):
+    """Selects all sessions but one."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Token of the session that continues."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndOtherSessionsRequest: _TypeAlias = EndOtherSessionsRequest  # noqa: Y015
+
+@_typing.final
+class EndOtherSessionsResponse(_message.Message):
+    """Empty: the account has no other session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___EndOtherSessionsResponse: _TypeAlias = EndOtherSessionsResponse  # noqa: Y015
 
 @_typing.final
 class CreateKeyRequest(_message.Message):
@@ -512,6 +694,8 @@ class ChangePasswordRequest(_message.Message):
     NEW_PASSWORD_HASH_FIELD_NUMBER: _builtins.int
     NEW_SALT_FIELD_NUMBER: _builtins.int
     CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
+    BROWSER_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Session token of the account."""
     password: _builtins.str
@@ -522,6 +706,10 @@ class ChangePasswordRequest(_message.Message):
     """The bcrypt salt of the new hash."""
     client_address: _builtins.str
     """IP address of the client. Client networks share the capacity for password checks. Not stored."""
+    browser: _builtins.str
+    """Name of the browser for the list of sessions, empty if unknown."""
+    system: _builtins.str
+    """Name of the operating system, likewise."""
     def __init__(
         self,
         *,
@@ -530,10 +718,12 @@ class ChangePasswordRequest(_message.Message):
         new_password_hash: _builtins.str = ...,
         new_salt: _builtins.str = ...,
         client_address: _builtins.str = ...,
+        browser: _builtins.str = ...,
+        system: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "new_password_hash", b"new_password_hash", "new_salt", b"new_salt", "password", b"password", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "client_address", b"client_address", "new_password_hash", b"new_password_hash", "new_salt", b"new_salt", "password", b"password", "system", b"system", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -60,6 +60,21 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.FromString,
                 _registered_method=True)
+        self.ListSessions = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/ListSessions',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListSessionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListSessionsResponse.FromString,
+                _registered_method=True)
+        self.EndSession = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/EndSession',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndSessionRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndSessionResponse.FromString,
+                _registered_method=True)
+        self.EndOtherSessions = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/EndOtherSessions',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsResponse.FromString,
+                _registered_method=True)
         self.CreateKey = channel.unary_unary(
                 '/atajo.auth.v1.AuthService/CreateKey',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyRequest.SerializeToString,
@@ -135,7 +150,35 @@ class AuthServiceServicer:
         """Returns the account of a session token.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
-        password was changed since, or the account is closed or removed.
+        session was ended, or the account is closed or removed.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSessions(self, request, context):
+        """Returns the sessions of an account, newest first: at most 100.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EndSession(self, request, context):
+        """Ends a session: its token becomes invalid. Ending one that the account does not have changes
+        nothing.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EndOtherSessions(self, request, context):
+        """Ends all sessions of an account but that of the token.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -207,6 +250,21 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.VerifyToken,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.SerializeToString,
+            ),
+            'ListSessions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSessions,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListSessionsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListSessionsResponse.SerializeToString,
+            ),
+            'EndSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndSession,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndSessionRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndSessionResponse.SerializeToString,
+            ),
+            'EndOtherSessions': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndOtherSessions,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsResponse.SerializeToString,
             ),
             'CreateKey': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateKey,
@@ -365,6 +423,87 @@ class AuthService:
             '/atajo.auth.v1.AuthService/VerifyToken',
             atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.VerifyTokenResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListSessions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/ListSessions',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListSessionsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListSessionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/EndSession',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.EndSessionRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.EndSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndOtherSessions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/EndOtherSessions',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -69,7 +69,23 @@ class AuthServiceStub:
     """Returns the account of a session token.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
-    password was changed since, or the account is closed or removed.
+    session was ended, or the account is closed or removed.
+    """
+    ListSessions: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ListSessionsRequest, _auth_pb2.ListSessionsResponse]
+    """Returns the sessions of an account, newest first: at most 100.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    EndSession: _grpc.UnaryUnaryMultiCallable[_auth_pb2.EndSessionRequest, _auth_pb2.EndSessionResponse]
+    """Ends a session: its token becomes invalid. Ending one that the account does not have changes
+    nothing.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    EndOtherSessions: _grpc.UnaryUnaryMultiCallable[_auth_pb2.EndOtherSessionsRequest, _auth_pb2.EndOtherSessionsResponse]
+    """Ends all sessions of an account but that of the token.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
     CreateKey: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
@@ -133,7 +149,23 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """Returns the account of a session token.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
-    password was changed since, or the account is closed or removed.
+    session was ended, or the account is closed or removed.
+    """
+    ListSessions: _aio.UnaryUnaryMultiCallable[_auth_pb2.ListSessionsRequest, _auth_pb2.ListSessionsResponse]  # type: ignore[assignment]
+    """Returns the sessions of an account, newest first: at most 100.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    EndSession: _aio.UnaryUnaryMultiCallable[_auth_pb2.EndSessionRequest, _auth_pb2.EndSessionResponse]  # type: ignore[assignment]
+    """Ends a session: its token becomes invalid. Ending one that the account does not have changes
+    nothing.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    EndOtherSessions: _aio.UnaryUnaryMultiCallable[_auth_pb2.EndOtherSessionsRequest, _auth_pb2.EndOtherSessionsResponse]  # type: ignore[assignment]
+    """Ends all sessions of an account but that of the token.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
     CreateKey: _aio.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]  # type: ignore[assignment]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
@@ -224,7 +256,41 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         """Returns the account of a session token.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
-        password was changed since, or the account is closed or removed.
+        session was ended, or the account is closed or removed.
+        """
+
+    @_abc_1.abstractmethod
+    def ListSessions(
+        self,
+        request: _auth_pb2.ListSessionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.ListSessionsResponse, _abc.Awaitable[_auth_pb2.ListSessionsResponse]]:
+        """Returns the sessions of an account, newest first: at most 100.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+
+    @_abc_1.abstractmethod
+    def EndSession(
+        self,
+        request: _auth_pb2.EndSessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.EndSessionResponse, _abc.Awaitable[_auth_pb2.EndSessionResponse]]:
+        """Ends a session: its token becomes invalid. Ending one that the account does not have changes
+        nothing.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+
+    @_abc_1.abstractmethod
+    def EndOtherSessions(
+        self,
+        request: _auth_pb2.EndOtherSessionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.EndOtherSessionsResponse, _abc.Awaitable[_auth_pb2.EndOtherSessionsResponse]]:
+        """Ends all sessions of an account but that of the token.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
         """
 
     @_abc_1.abstractmethod

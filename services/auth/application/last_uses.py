@@ -1,47 +1,52 @@
-"""Writes when API keys were last used, in batches, so that verifying a key writes nothing."""
+"""Writes when keys and sessions were last used, in batches, so that verifying writes nothing."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
+from typing import Generic, TypeVar
 
-from services.auth.application.ports import ApiKeyStore
 from services.shared import background
 from services.shared.observability import logs
 
 INTERVAL_SECONDS = 1.0
 MAX_PENDING = 5_000
-"""Maximum keys whose uses wait: more than a replica verifies in a second. Uses of further keys are
+"""Maximum uses that wait: more than a replica verifies in a second. Uses of further keys are
 dropped, which can only happen while the store can be read but not written. Writing so many takes
 MongoDB 0.5 s, a quarter of the deadline of an operation."""
 
+Used = TypeVar("Used", bound=Hashable)
 
-class KeyUses:
-    """Collects the last uses of keys and writes them once a second. For one event loop.
 
-    A use is a minute, so a key is written at most once a minute however often it is used.
+class LastUses(Generic[Used]):
+    """Collects last uses and writes them once a second with `record`. For one event loop.
+
+    Times are whole minutes or hours, so one of the used is written at most once in each.
     """
 
-    def __init__(self, store: ApiKeyStore) -> None:
-        self._store = store
-        self._pending: dict[bytes, datetime] = {}
+    def __init__(
+        self, name: str, record: Callable[[Mapping[Used, datetime]], Awaitable[None]]
+    ) -> None:
+        self._name = name
+        self._record = record
+        self._pending: dict[Used, datetime] = {}
         self._log = logs.Throttled(__name__)
 
-    def note(self, key_hash: bytes, minute: datetime) -> None:
+    def note(self, used: Used, at: datetime) -> None:
         """Write a use with the next batch."""
-        last = self._pending.get(key_hash)
+        last = self._pending.get(used)
         if last is None:
             if len(self._pending) < MAX_PENDING:
-                self._pending[key_hash] = minute
-        elif last < minute:
-            self._pending[key_hash] = minute
+                self._pending[used] = at
+        elif last < at:
+            self._pending[used] = at
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Write batches while the body runs, and the last one after it."""
-        task = background.start_task(self._run(), "key_uses")
+        task = background.start_task(self._run(), self._name)
         try:
             yield
         finally:
@@ -55,11 +60,11 @@ class KeyUses:
             return
         batch, self._pending = self._pending, {}
         try:
-            await self._store.record_uses(batch)
+            await self._record(batch)
         except BaseException:
             later, self._pending = self._pending, batch
-            for key_hash, minute in later.items():
-                self.note(key_hash, minute)
+            for used, at in later.items():
+                self.note(used, at)
             raise
 
     async def _run(self) -> None:
@@ -68,5 +73,5 @@ class KeyUses:
             await self._try_flush()
 
     async def _try_flush(self) -> None:
-        with background.log_errors(self._log, "key_uses"):
+        with background.log_errors(self._log, self._name):
             await self.flush()

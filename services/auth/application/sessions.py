@@ -1,0 +1,109 @@
+"""The use cases of sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from services.auth.application.last_uses import LastUses
+from services.auth.application.ports import AccountStore, SessionStore
+from services.auth.application.session_tokens import SessionTokens
+from services.auth.domain.account import Account
+from services.auth.domain.errors import InvalidToken
+from services.auth.domain.session import MAX_SESSIONS, Session, create_session, hour_of
+from services.auth.metrics import SESSIONS_ENDED
+
+SessionUses = LastUses[tuple[str, str]]
+"""Last uses by the ids of account and session."""
+
+
+class Sessions:
+    """Starts, verifies, lists and ends the sessions of accounts. `now` returns the time in UTC.
+
+    Tokens of version 1.0.0 belong to sessions that are not stored. They are not listed, and end
+    with the next password change, or when an owner ends all other sessions.
+    """
+
+    def __init__(
+        self,
+        accounts: AccountStore,
+        store: SessionStore,
+        uses: SessionUses,
+        tokens: SessionTokens,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._accounts = accounts
+        self._store = store
+        self._uses = uses
+        self._tokens = tokens
+        self._now = now
+
+    def create(self, account: Account, browser: str, system: str) -> Session:
+        """Return a session that is not stored yet."""
+        return create_session(account.id, browser, system, self._now())
+
+    def token_of(self, session: Session, account: Account) -> tuple[str, datetime]:
+        """Return the token of a session, and its expiry in whole seconds."""
+        return self._tokens.issue(account.id, account.session, session.id)
+
+    async def start(
+        self, account: Account, browser: str, system: str
+    ) -> tuple[str, datetime] | None:
+        """Start a session. Return its token and the expiry.
+
+        Return None if the account was closed, or its password changed, since it was read. Raises
+        Unavailable.
+        """
+        session = self.create(account, browser, system)
+        if not await self._store.add(account, session, MAX_SESSIONS):
+            return None
+        return self.token_of(session, account)
+
+    async def authenticate(self, token: str) -> tuple[Account, str]:
+        """Return the account and the session id of a token. Raises InvalidToken, Unavailable."""
+        claims = self._tokens.read(token)
+        if not claims.is_stored:
+            account = await self._accounts.by_id(claims.account_id)
+            if account is None or account.closed or account.session != claims.generation:
+                raise session_ended()
+            return account, claims.session_id
+        found = await self._store.find(claims.account_id, claims.session_id)
+        if found is None or found[1].closed:
+            raise session_ended()
+        session, account = found
+        hour = hour_of(self._now())
+        if session.last_seen_at < hour:
+            self._uses.note((account.id, session.id), hour)
+        return account, session.id
+
+    async def list_all(self, token: str) -> tuple[list[Session], str]:
+        """Return the sessions of a token's account, newest first, and the id of its own.
+
+        Raises InvalidToken, Unavailable.
+        """
+        account, current = await self.authenticate(token)
+        now = self._now()
+        stored = await self._store.list_all(account.id)
+        sessions = [session for session in stored if session.expires_at > now]
+        return sorted(sessions, key=lambda one: (one.created_at, one.id), reverse=True), current
+
+    async def end(self, token: str, session_id: str) -> None:
+        """End a session of a token's account, unless it does not exist.
+
+        Raises InvalidToken, Unavailable.
+        """
+        account, _ = await self.authenticate(token)
+        if await self._store.delete(account.id, session_id):
+            SESSIONS_ENDED.inc()
+
+    async def end_others(self, token: str) -> None:
+        """End all sessions of a token's account but its own. Raises InvalidToken, Unavailable."""
+        account, current = await self.authenticate(token)
+        ended = await self._store.delete_others(account, current)
+        if ended is None:
+            raise session_ended()
+        SESSIONS_ENDED.inc(ended)
+
+
+def session_ended() -> InvalidToken:
+    return InvalidToken("The session of this token has ended, or its account was removed.")
