@@ -6,7 +6,7 @@ rules is 422.
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -24,19 +24,24 @@ from gateway.api.problems import Problem
 from gateway.backends import ports
 from gateway.backends.ports import LinkOrder, RecentPeriod, Scope
 from gateway.redirects.resolution import BlockReason, LinkState
-from gateway.support.timestamps import datetime_of
+from gateway.support.timestamps import TimestampOutOfRange, datetime_of
 from services.shared import link_codes
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 100
 MAX_BULK_LINKS = 100
 _WITHOUT_NUL = r"^[^\x00]*$"
+_FIRST, _LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 def _datetime(value: Any) -> datetime:
     if not isinstance(value, str):
         raise PydanticCustomError("string_type", "a timestamp is a string")
-    return datetime_of(value)
+    try:
+        return datetime_of(value)
+    except TimestampOutOfRange:
+        # It is valid by the description, and within a day of the nearest time that can be stored.
+        return _FIRST if value.startswith("0001") else _LAST
 
 
 def _date(value: str) -> str:

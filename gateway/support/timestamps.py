@@ -14,11 +14,15 @@ Many programs write the offset without a colon in the extended format, too.
 """
 
 
+class TimestampOutOfRange(ValueError):
+    """A valid timestamp that is outside the years 1 to 9999 in UTC."""
+
+
 def datetime_of(text: str) -> datetime:
     """Parse a timestamp such as `2026-07-01T09:30:00+02:00` or `20260701T0730Z`. Returns UTC.
 
-    Raises ValueError for any other text, and for years outside 1 to 9999. Clients see the message
-    of the error.
+    Raises ValueError for any other text, and TimestampOutOfRange. Clients see the message of the
+    error.
     """
     if not _TIMESTAMP.fullmatch(text):
         raise ValueError("not an ISO 8601 timestamp with an offset")
@@ -29,7 +33,7 @@ def datetime_of(text: str) -> datetime:
     try:
         return timestamp.astimezone(UTC)
     except OverflowError:
-        raise ValueError("not within the years 1 to 9999") from None
+        raise TimestampOutOfRange("not within the years 1 to 9999") from None
 
 
 def text_of(timestamp: datetime) -> str:

@@ -31,6 +31,20 @@ def api(gateway: InProcessGateway) -> ApiClient:
     return ApiClient(gateway)
 
 
+@pytest.mark.parametrize(
+    ("expires_at", "stored", "state"),
+    [
+        ("0001-01-01T00:00:00+04:00", "0001-01-01T00:00:00.000Z", "expired"),
+        ("9999-12-31T23:59:59-04:00", "9999-12-31T23:59:59.000Z", "active"),
+    ],
+)
+def test_an_expiry_outside_the_calendar_in_utc_is_the_nearest_inside(
+    api: ApiClient, expires_at: str, stored: str, state: str
+) -> None:
+    link = api.create(expires_at=expires_at)
+    assert (link["expires_at"], link["state"]) == (stored, state)
+
+
 def test_a_created_link_is_returned_with_its_location_and_works_at_once(api: ApiClient) -> None:
     code = new_code()
     fields = {
