@@ -36,6 +36,7 @@ export const never = () => new Promise<Reply>(() => undefined);
 const defaults: Record<string, Handler> = {
   showStatistics: () => noVisits(),
   listKeys: () => data({ success: true, keys: [] }),
+  listSessions: () => data({ success: true, sessions: [] }),
 };
 
 /**

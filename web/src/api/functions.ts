@@ -472,6 +472,36 @@ export async function revokeKey({ token }: Account, id: string): Promise<void> {
   await succeed('revokeKey', { token, id }, {}, isNoOwner, act);
 }
 
+const listedSession = v.object({
+  id: v.string(),
+  created_at: moment,
+  /** In whole hours. */
+  last_seen_at: moment,
+  /** Empty if unknown, like `system`. */
+  browser: v.string(),
+  system: v.string(),
+  current: v.boolean(),
+});
+export type Session = v.InferOutput<typeof listedSession>;
+
+/** Returns the sessions of the account, newest first. */
+export async function listSessions(
+  { token }: Account,
+  options: CallOptions = {},
+): Promise<Session[]> {
+  const entries = { sessions: v.array(listedSession) };
+  return (await succeed('listSessions', { token }, entries, isNoOwner, options)).data.sessions;
+}
+
+export async function endSession({ token }: Account, id: string): Promise<void> {
+  await succeed('endSession', { token, id }, {}, isNoOwner, act);
+}
+
+/** Ends all sessions of the account but this one. */
+export async function endOtherSessions({ token }: Account): Promise<void> {
+  await succeed('endOtherSessions', { token }, {}, isNoOwner, act);
+}
+
 const session = {
   token: v.pipe(v.string(), v.nonEmpty()),
   expirationTimestamp: v.number(),

@@ -36,6 +36,7 @@ export type {
   Preview,
   RecentSpan,
   Scope,
+  Session,
   Span,
   Statistics,
   Verdict,

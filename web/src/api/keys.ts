@@ -19,6 +19,7 @@ export const keys = {
   scanCode: (owner: Owner, code: string) => key(owner, 'scan code', code),
   imports: (owner: Owner) => key(owner, 'imports'),
   apiKeys: (owner: Owner) => key(owner, 'api keys'),
+  sessions: (owner: Owner) => key(owner, 'sessions'),
   /** The number of a guest's links. */
   count: (owner: Owner) => key(owner, 'count'),
   /** A guest's links on the pages with the shortener. */

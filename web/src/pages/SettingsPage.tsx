@@ -10,6 +10,8 @@ import { messages } from '../features/settings/messages';
 import { ChangePasswordForm } from '../features/session/ChangePasswordForm';
 import { account } from '../features/session/messages';
 import { RemoveAccount } from '../features/session/RemoveAccount';
+import { messages as sessions } from '../features/sessions/messages';
+import { SessionList } from '../features/sessions/SessionList';
 import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
 import styles from './SettingsPage.module.css';
@@ -27,6 +29,9 @@ export default function SettingsPage() {
       </p>
       <Section id="password" title={account.changePassword}>
         <ChangePasswordForm account={owner} />
+      </Section>
+      <Section id="sessions" title={sessions.title}>
+        <SessionList account={owner} />
       </Section>
       <Section id="api-keys" title={apiKeys.title}>
         <ApiKeys account={owner} />

@@ -1,0 +1,128 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { failureCode, type Session } from '../../api';
+import { cache } from '../../api/cache';
+import { keys } from '../../api/keys';
+import { endOtherSessions, endSession, listSessions } from '../../api/sessions';
+import { Button } from '../../components/Button';
+import { actions } from '../../components/messages';
+import { Spinner } from '../../components/Spinner';
+import { announce } from '../../lib/announce';
+import { formatInstant } from '../../lib/format';
+import { endSessionOf, type Account } from '../../lib/owner';
+import { messages } from './messages';
+import styles from './SessionList.module.css';
+
+const OTHERS = 'others';
+
+/** Lists the sessions of an account, and ends others. */
+export function SessionList({ account }: { account: Account }) {
+  const queryKey = keys.sessions(account);
+  const { data, isError, isFetching, refetch } = useQuery(
+    { queryKey, queryFn: ({ signal }) => listSessions(account, { signal }) },
+    cache,
+  );
+  const [busy, setBusy] = useState<string | null>(null);
+  const [said, setSaid] = useState('');
+
+  /** Ends sessions by `call`, after which only those that `stays` accepts are left. */
+  const end = async (
+    name: string,
+    call: () => Promise<void>,
+    stays: (session: Session) => boolean,
+    done: string,
+  ) => {
+    if (busy !== null) return;
+    setBusy(name);
+    let text = done;
+    try {
+      await call();
+      cache.setQueryData(queryKey, data?.filter(stays));
+    } catch (error) {
+      const code = failureCode(error);
+      if (code === 'invalid-token' || code === 'no-logged') {
+        endSessionOf(account);
+        return;
+      }
+      console.error(error);
+      text = messages.failed;
+    } finally {
+      setBusy(null);
+    }
+    setSaid(text);
+    announce(text);
+  };
+
+  const endOne = ({ id }: Session) =>
+    end(
+      id,
+      () => endSession(account, id),
+      (session) => session.id !== id,
+      messages.ended,
+    );
+  const endOthers = () =>
+    end(
+      OTHERS,
+      () => endOtherSessions(account),
+      ({ current }) => current,
+      messages.othersEnded,
+    );
+
+  return (
+    <>
+      <p>{messages.hint}</p>
+      {!data && !isError && <Spinner label={messages.loading} />}
+      {isError && !data && (
+        <>
+          <p>{messages.loadFailed}</p>
+          <div>
+            <Button busy={isFetching} onClick={() => void refetch()}>
+              {actions.tryAgain}
+            </Button>
+          </div>
+        </>
+      )}
+      <ul className={styles.list} aria-label={messages.list}>
+        {data?.map((session) => (
+          <li key={session.id}>
+            <div>
+              <p>
+                <strong>{nameOf(session)}</strong>
+              </p>
+              <p className={styles.times}>
+                <span>{messages.since(formatInstant(session.created_at))} </span>
+                <span>
+                  {session.current
+                    ? messages.current
+                    : messages.lastUsed(formatInstant(session.last_seen_at))}
+                </span>
+              </p>
+            </div>
+            {!session.current && (
+              <Button
+                busy={busy === session.id}
+                aria-label={messages.endOf(nameOf(session), formatInstant(session.created_at))}
+                onClick={() => void endOne(session)}
+              >
+                {messages.end}
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {data?.some(({ current }) => !current) && (
+        <div>
+          <Button busy={busy === OTHERS} onClick={() => void endOthers()}>
+            {messages.endOthers}
+          </Button>
+        </div>
+      )}
+      {said !== '' && <p>{said}</p>}
+    </>
+  );
+}
+
+function nameOf({ browser, system }: Session): string {
+  const name = browser === '' ? messages.unknownBrowser : browser;
+  return system === '' ? name : messages.on(name, system);
+}
