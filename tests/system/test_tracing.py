@@ -126,7 +126,7 @@ def test_a_creation_is_one_trace_through_every_service(traced: tuple[Product, Co
         "http.response.status_code": 200,
     }
     for service, method, operation in (
-        ("auth", "VerifyToken", "accounts_by_id"),
+        ("auth", "VerifyToken", "sessions_find"),
         ("links", "CreateLink", "links_add"),
     ):
         asked = collector.await_span(called(service, method, CLIENT))
