@@ -51,6 +51,11 @@ const layers = [
     'Components do not import features.',
   ),
   forbidImports('pages', ['app'], PAGES),
+  forbidImports(
+    'apiPage',
+    ['api', 'components', 'features', 'pages', 'app'],
+    'The script of the API documentation imports only lib.',
+  ),
   ...features.map((name) =>
     forbidImports(
       `features/${name}`,

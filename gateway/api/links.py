@@ -159,6 +159,7 @@ async def change_link(
     operation_id="removeLink",
     summary="Remove a link",
     status_code=204,
+    response_class=Response,
     response_description="The link is removed.",
     responses=problem_responses("insufficient_scope", "not_found"),
 )

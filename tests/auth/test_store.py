@@ -614,11 +614,13 @@ async def test_sessions_are_found_with_their_account_until_they_are_deleted(
     assert await ids(stores, BEA) == {theirs.id}
 
 
-async def test_a_session_begins_only_in_an_unchanged_account(stores: Stores) -> None:
+async def test_a_session_begins_only_with_the_current_password_in_an_open_account(
+    stores: Stores,
+) -> None:
     await stores.accounts.add(ANA)
     assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
     assert not await stores.sessions.add(ANA, another(1), MAX_SESSIONS)
-    changed = replace(ANA, session=1)
+    changed = replace(ANA, session=1, password_hash="hash", salt="salt")
     assert await stores.sessions.add(changed, another(1), MAX_SESSIONS)
     assert await stores.accounts.close_in_session(changed)
     assert not await stores.sessions.add(changed, another(2), MAX_SESSIONS)
@@ -653,6 +655,9 @@ async def test_all_other_sessions_end_together(stores: Stores) -> None:
         await stores.sessions.add(ANA, another(number), MAX_SESSIONS)
     assert await stores.sessions.delete_others(ANA, another(1).id) == 2
     assert await ids(stores) == {another(1).id}
+    # A log-in that checked its password before begins its session nevertheless.
+    assert await stores.sessions.add(ANA, another(5), MAX_SESSIONS)
+    assert await stores.sessions.delete(ANA.id, another(5).id)
     # The session number changed, so that tokens of sessions that are not stored end, too.
     assert await stores.sessions.delete_others(ANA, another(1).id) is None
     changed = replace(ANA, session=1)

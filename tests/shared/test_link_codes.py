@@ -54,9 +54,7 @@ def test_served_files_and_folders_are_reserved_or_not_codes(folder: str) -> None
     assert [name for name in names if is_code(name) and not is_reserved(name)] == []
 
 
-@pytest.mark.parametrize(
-    "name", ["dashboard", "Dashboard", "WWW", "assets", "Login", "preview"]
-)
+@pytest.mark.parametrize("name", ["dashboard", "Dashboard", "WWW", "assets", "Login", "preview"])
 def test_a_reserved_name_that_is_not_a_route_is_looked_up(name: str) -> None:
     """A link that already had it as its code keeps working."""
     assert is_reserved(name)

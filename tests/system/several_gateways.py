@@ -14,7 +14,7 @@ from tests.support.product import Product
 GATEWAYS = 3
 
 
-class Fleet:
+class SeveralGateways:
     """A product with several gateways."""
 
     def __init__(self, product: Product, urls: list[str]) -> None:
@@ -40,9 +40,9 @@ class Fleet:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "mongodb"])
-def fleet(
+def gateways(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Fleet]:
+) -> Iterator[SeveralGateways]:
     folder = tmp_path_factory.mktemp("keys")
     with store_of_product(request) as store, Product(folder, store=store) as product:
         product.start()
@@ -52,4 +52,4 @@ def fleet(
                 for number in range(1, GATEWAYS)
             ]
             urls = [f"http://{gateway.addresses['http']}" for gateway in others]
-            yield Fleet(product, [product.url, *urls])
+            yield SeveralGateways(product, [product.url, *urls])

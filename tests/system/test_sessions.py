@@ -7,8 +7,8 @@ from typing import Any
 from tests.support.gateway_client import hashed
 from tests.support.product import Product
 from tests.support.waiting import PROPAGATION_SECONDS, wait_until
-from tests.system.several_gateways import GATEWAYS, Fleet
-from tests.system.several_gateways import fleet as fleet
+from tests.system.several_gateways import GATEWAYS, SeveralGateways
+from tests.system.several_gateways import gateways as gateways
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 PASSWORD = "Camino-42"
@@ -30,12 +30,12 @@ def sessions_of(product: Product, token: str) -> list[dict[str, Any]]:
     return list(listed["sessions"])
 
 
-def has_ended(fleet: Fleet, token: str) -> bool:
-    return fleet.accepts(token) == [False] * GATEWAYS
+def has_ended(gateways: SeveralGateways, token: str) -> bool:
+    return gateways.accepts(token) == [False] * GATEWAYS
 
 
-def test_sessions_are_listed_with_their_browsers(fleet: Fleet) -> None:
-    product = fleet.product
+def test_sessions_are_listed_with_their_browsers(gateways: SeveralGateways) -> None:
+    product = gateways.product
     email = product.register()
     first = log_in(product, email, user_agent=FIREFOX)
     second = log_in(product, email, user_agent="unknown")
@@ -49,25 +49,25 @@ def test_sessions_are_listed_with_their_browsers(fleet: Fleet) -> None:
     assert [one["current"] for one in sessions_of(product, first)] == [False, True]
 
 
-def test_an_ended_session_stops_on_every_gateway_and_no_other(fleet: Fleet) -> None:
-    product = fleet.product
+def test_an_ended_session_stops_on_every_gateway_and_no_other(gateways: SeveralGateways) -> None:
+    product = gateways.product
     email = product.register()
     tokens = [log_in(product, email) for _ in range(3)]
-    assert all(fleet.accepts(token) == [True] * GATEWAYS for token in tokens)
+    assert all(gateways.accepts(token) == [True] * GATEWAYS for token in tokens)
     [_, second, _] = sessions_of(product, tokens[2])
     for _ in range(2):
         product.data("endSession", {"token": tokens[0], "id": second["id"]})
-    wait_until(lambda: has_ended(fleet, tokens[1]), PROPAGATION_SECONDS)
-    assert fleet.accepts(tokens[0]) == fleet.accepts(tokens[2]) == [True] * GATEWAYS
+    wait_until(lambda: has_ended(gateways, tokens[1]), PROPAGATION_SECONDS)
+    assert gateways.accepts(tokens[0]) == gateways.accepts(tokens[2]) == [True] * GATEWAYS
 
     product.data("endOtherSessions", {"token": tokens[2]})
-    wait_until(lambda: has_ended(fleet, tokens[0]), PROPAGATION_SECONDS)
-    assert fleet.accepts(tokens[2]) == [True] * GATEWAYS
+    wait_until(lambda: has_ended(gateways, tokens[0]), PROPAGATION_SECONDS)
+    assert gateways.accepts(tokens[2]) == [True] * GATEWAYS
     assert [one["current"] for one in sessions_of(product, tokens[2])] == [True]
 
 
-def test_a_password_change_ends_all_other_sessions(fleet: Fleet) -> None:
-    product = fleet.product
+def test_a_password_change_ends_all_other_sessions(gateways: SeveralGateways) -> None:
+    product = gateways.product
     email = product.register()
     mine, other = log_in(product, email), log_in(product, email)
     new = hashed("Sendero-43")
@@ -80,26 +80,28 @@ def test_a_password_change_ends_all_other_sessions(fleet: Fleet) -> None:
             "new_salt": new["salt"],
         },
     )
-    wait_until(lambda: has_ended(fleet, mine) and has_ended(fleet, other), PROPAGATION_SECONDS)
+    wait_until(
+        lambda: has_ended(gateways, mine) and has_ended(gateways, other), PROPAGATION_SECONDS
+    )
     [session] = sessions_of(product, changed["token"])
     assert session["current"]
 
 
-def test_ended_and_open_sessions_survive_a_kill(fleet: Fleet) -> None:
-    product = fleet.product
+def test_ended_and_open_sessions_survive_a_kill(gateways: SeveralGateways) -> None:
+    product = gateways.product
     email = product.register()
     ended, kept = log_in(product, email), log_in(product, email)
     product.data("endSession", {"token": ended, "id": sessions_of(product, ended)[1]["id"]})
     product.kill("auth")
     product.start("auth")
-    wait_until(lambda: fleet.accepts(kept) == [True] * GATEWAYS, PROPAGATION_SECONDS)
-    assert has_ended(fleet, ended)
+    wait_until(lambda: gateways.accepts(kept) == [True] * GATEWAYS, PROPAGATION_SECONDS)
+    assert has_ended(gateways, ended)
     [session] = sessions_of(product, kept)
     assert session["current"]
 
 
-def test_an_owner_in_a_session_is_not_locked_out_by_strangers(fleet: Fleet) -> None:
-    product = fleet.product
+def test_an_owner_in_a_session_is_not_locked_out_by_strangers(gateways: SeveralGateways) -> None:
+    product = gateways.product
     email = product.register()
     mine, other = log_in(product, email), log_in(product, email)
     wrong = {"email": email, "password": "wrong"}
@@ -108,6 +110,6 @@ def test_an_owner_in_a_session_is_not_locked_out_by_strangers(fleet: Fleet) -> N
     product.data("removeLinks", {"token": mine, "codes": [code]})
     assert len(sessions_of(product, mine)) == 2
     product.data("endOtherSessions", {"token": mine})
-    wait_until(lambda: has_ended(fleet, other), PROPAGATION_SECONDS)
+    wait_until(lambda: has_ended(gateways, other), PROPAGATION_SECONDS)
     removed = product.data("removeAccount", {"token": mine, "password": PASSWORD})
     assert removed == {"success": True}

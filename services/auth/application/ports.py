@@ -35,8 +35,8 @@ class AccountStore(Protocol):
     ) -> bool:
         """Set the password, increment the session number, and replace all sessions by a new one.
 
-        All of it is atomic. Return False, and change nothing, if its session number differs from
-        that of `account`, or if it is closed or does not exist.
+        This is one atomic write. Return False, and change nothing, if the account is closed or does
+        not exist, or if its session number is no longer that of `account`.
         """
         ...
 
@@ -63,8 +63,8 @@ class SessionStore(Protocol):
     async def add(self, account: Account, session: Session, limit: int) -> bool:
         """Store a session of an account, and delete the oldest ones beyond `limit`, atomically.
 
-        Return False, and change nothing, under the same conditions as
-        `AccountStore.change_password`.
+        Return False, and change nothing, if the account is closed or does not exist, or if its
+        password is no longer that of `account`.
         """
         ...
 

@@ -11,6 +11,7 @@ MAX_SESSIONS = 100
 """Maximum sessions of an account. A further log-in ends the oldest one."""
 
 MAX_NAME_LENGTH = 50
+"""Names of browsers and systems are cut there. The gateway sends shorter ones."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -255,7 +255,8 @@ class MongoSessionStore:
         added = await self._database.write(
             "sessions_add",
             lambda db: db.accounts.update_one(
-                _unchanged(account), [{"$set": {"sessions": sessions}}]
+                {"_id": account.id, "closed": False, "password_hash": account.password_hash},
+                [{"$set": {"sessions": sessions}}],
             ),
         )
         return added.matched_count == 1

@@ -85,7 +85,6 @@ _SESSION_TIMES = ("created_at", "expires_at", "last_seen_at")
 _SELECT_SESSIONS = f"SELECT {', '.join(_SESSION_COLUMNS)} FROM sessions"
 _MAX_DELETED = 100
 """Maximum expired rows that one insertion deletes. It may add one, so the table stays small."""
-_IS_UNCHANGED = "id = :account_id AND session = :session AND NOT closed"
 _ENDED = "(window_ends <= :now OR window_ends > :latest)"
 
 
@@ -285,7 +284,12 @@ class SqliteSessionStore:
 
     async def add(self, account: Account, session: Session, limit: int) -> bool:
         row = _session_row(session)
-        values = {**row, "session": account.session, "limit": limit, "max_deleted": _MAX_DELETED}
+        values = {
+            **row,
+            "password_hash": account.password_hash,
+            "limit": limit,
+            "max_deleted": _MAX_DELETED,
+        }
 
         def operation(connection: sqlite3.Connection) -> bool:
             connection.execute(
@@ -294,8 +298,12 @@ class SqliteSessionStore:
                 "LIMIT :max_deleted)",
                 values,
             )
-            query = f"SELECT 1 FROM accounts WHERE {_IS_UNCHANGED}"
-            if connection.execute(query, values).fetchone() is None:
+            may_add = connection.execute(
+                "SELECT 1 FROM accounts "
+                "WHERE id = :account_id AND password_hash = :password_hash AND NOT closed",
+                values,
+            ).fetchone()
+            if may_add is None:
                 return False
             connection.execute(_INSERT_SESSION, row)
             connection.execute(
@@ -340,7 +348,8 @@ class SqliteSessionStore:
         def operation(connection: sqlite3.Connection) -> int | None:
             counted = connection.execute(
                 "UPDATE accounts SET session = session + EXISTS (SELECT 1 FROM sessions "
-                f"WHERE account_id = :account_id AND id = :id) WHERE {_IS_UNCHANGED}",
+                "WHERE account_id = :account_id AND id = :id) "
+                "WHERE id = :account_id AND session = :session AND NOT closed",
                 values,
             )
             if counted.rowcount != 1:

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.api_client import ApiClient
 from tests.support.waiting import PROPAGATION_SECONDS, wait_until
-from tests.system.several_gateways import GATEWAYS, Fleet
-from tests.system.several_gateways import fleet as fleet
+from tests.system.several_gateways import GATEWAYS, SeveralGateways
+from tests.system.several_gateways import gateways as gateways
 
 
 def revoke(api: ApiClient) -> None:
@@ -22,15 +22,17 @@ def remove_account(api: ApiClient) -> None:
 
 
 @pytest.mark.parametrize("end", [revoke, remove_account])
-def test_a_key_that_is_ended_stops(fleet: Fleet, end: Callable[[ApiClient], None]) -> None:
-    api = ApiClient(fleet.product)
-    assert fleet.statuses(api.key) == [200] * GATEWAYS
+def test_a_key_that_is_ended_stops(
+    gateways: SeveralGateways, end: Callable[[ApiClient], None]
+) -> None:
+    api = ApiClient(gateways.product)
+    assert gateways.statuses(api.key) == [200] * GATEWAYS
     end(api)
-    wait_until(lambda: fleet.statuses(api.key) == [401] * GATEWAYS, PROPAGATION_SECONDS)
+    wait_until(lambda: gateways.statuses(api.key) == [401] * GATEWAYS, PROPAGATION_SECONDS)
 
 
-def test_a_key_that_expires_stops(fleet: Fleet) -> None:
-    api = ApiClient(fleet.product)
+def test_a_key_that_expires_stops(gateways: SeveralGateways) -> None:
+    api = ApiClient(gateways.product)
     expires_at = datetime.now(UTC) + timedelta(seconds=5)
     created = api.gateway.data(
         "createKey",
@@ -41,15 +43,15 @@ def test_a_key_that_expires_stops(fleet: Fleet) -> None:
             "expires_at": expires_at.isoformat(),
         },
     )
-    assert fleet.statuses(created["key"]) == [200] * GATEWAYS
+    assert gateways.statuses(created["key"]) == [200] * GATEWAYS
     left = (expires_at - datetime.now(UTC)).total_seconds()
     wait_until(
-        lambda: fleet.statuses(created["key"]) == [401] * GATEWAYS, left + PROPAGATION_SECONDS
+        lambda: gateways.statuses(created["key"]) == [401] * GATEWAYS, left + PROPAGATION_SECONDS
     )
 
 
-def test_a_use_on_any_gateway_is_the_last_use(fleet: Fleet) -> None:
-    api = ApiClient(fleet.product)
+def test_a_use_on_any_gateway_is_the_last_use(gateways: SeveralGateways) -> None:
+    api = ApiClient(gateways.product)
 
     def last_used() -> datetime | None:
         [key] = api.gateway.data("listKeys", {"token": api.token})["keys"]
@@ -57,7 +59,7 @@ def test_a_use_on_any_gateway_is_the_last_use(fleet: Fleet) -> None:
         return datetime.fromisoformat(text) if text else None
 
     before = datetime.now(UTC).replace(second=0, microsecond=0)
-    assert fleet.statuses(api.key) == [200] * GATEWAYS
+    assert gateways.statuses(api.key) == [200] * GATEWAYS
     wait_until(lambda: last_used() is not None, PROPAGATION_SECONDS)
     at = last_used()
     assert at is not None

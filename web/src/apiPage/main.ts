@@ -1,8 +1,8 @@
 /**
  * The documentation of the API: buttons to copy samples, the reader's key in them, and the theme.
  *
- * The page is complete without this script. Its content security policy allows no connections, so
- * the key cannot leave it.
+ * The page is complete without this script. Its content security policy allows no connections to
+ * other sites, so the key cannot leak to one.
  */
 import '../styles/fonts.css';
 import '../styles/tokens.css';

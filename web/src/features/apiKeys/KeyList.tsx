@@ -5,6 +5,7 @@ import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
+import { Item, ItemList } from '../../components/ItemList';
 import { actions } from '../../components/messages';
 import { announce } from '../../lib/announce';
 import { forgetApiKey } from '../../lib/apiKey';
@@ -49,30 +50,29 @@ export function KeyList({ account, apiKeys }: { account: Account; apiKeys: reado
     <>
       {apiKeys.length === 0 && <p>{messages.none}</p>}
       {apiKeys.length > 0 && (
-        <ul className={styles.list} aria-label={messages.list}>
+        <ItemList label={messages.list}>
           {apiKeys.map((apiKey) => (
-            <li key={apiKey.id}>
-              <div>
-                <p>
-                  <strong dir="auto">{apiKey.name}</strong> <code>{apiKey.prefix}…</code>
-                </p>
-                <p className={styles.quiet}>{apiKey.scopes.join(', ')}</p>
-                <p className={styles.dates}>
-                  {datesOf(apiKey).map((text) => (
-                    <span key={text}>{text} </span>
-                  ))}
-                </p>
-              </div>
-              <Button
-                busy={busy === apiKey.id}
-                aria-label={item.revokeKey(apiKey.name)}
-                onClick={() => setAsked(apiKey)}
-              >
-                {item.revoke}
-              </Button>
-            </li>
+            <Item
+              key={apiKey.id}
+              title={
+                <>
+                  <strong dir="auto">{apiKey.name}</strong>{' '}
+                  <code className={styles.code}>{apiKey.prefix}…</code>
+                </>
+              }
+              facts={[apiKey.scopes.join(', '), ...datesOf(apiKey)]}
+              action={
+                <Button
+                  busy={busy === apiKey.id}
+                  aria-label={item.revokeKey(apiKey.name)}
+                  onClick={() => setAsked(apiKey)}
+                >
+                  {item.revoke}
+                </Button>
+              }
+            />
           ))}
-        </ul>
+        </ItemList>
       )}
       {said !== '' && <p>{said}</p>}
       {asked && (

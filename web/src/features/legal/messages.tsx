@@ -261,7 +261,7 @@ export const stored = {
     password: 'A bcrypt hash of your password, computed in your browser, and its salt.',
     created: 'When you registered.',
     sessions:
-      'Of each session: a random id, when it began, when it ends, the hour of its last use, and the names of its browser and operating system; at most 100, until four hours after the log-in. And how often sessions ended together, and whether you deleted the account.',
+      'Of each session: a random id, when it began, when it ends, the hour of its last use, and the names of its browser and operating system; at most 100. An ended session is deleted when you log in again. And how often sessions ended together, and whether you deleted the account.',
     apiKeys:
       'Of each of your API keys: a random id, its name, its first 12 characters, the SHA-256 hash of the key, from which the key cannot be computed, what it may do, when you created it, when it expires, and the minute of its last use. All of this is deleted when you revoke the key.',
   },

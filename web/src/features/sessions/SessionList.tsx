@@ -5,13 +5,13 @@ import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { endOtherSessions, endSession, listSessions } from '../../api/sessions';
 import { Button } from '../../components/Button';
+import { Item, ItemList } from '../../components/ItemList';
 import { actions } from '../../components/messages';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { formatInstant } from '../../lib/format';
 import { endSessionOf, type Account } from '../../lib/owner';
 import { messages } from './messages';
-import styles from './SessionList.module.css';
 
 const OTHERS = 'others';
 
@@ -82,34 +82,33 @@ export function SessionList({ account }: { account: Account }) {
           </div>
         </>
       )}
-      <ul className={styles.list} aria-label={messages.list}>
-        {data?.map((session) => (
-          <li key={session.id}>
-            <div>
-              <p>
-                <strong>{nameOf(session)}</strong>
-              </p>
-              <p className={styles.times}>
-                <span>{messages.since(formatInstant(session.created_at))} </span>
-                <span>
-                  {session.current
-                    ? messages.current
-                    : messages.lastUsed(formatInstant(session.last_seen_at))}
-                </span>
-              </p>
-            </div>
-            {!session.current && (
-              <Button
-                busy={busy === session.id}
-                aria-label={messages.endOf(nameOf(session), formatInstant(session.created_at))}
-                onClick={() => void endOne(session)}
-              >
-                {messages.end}
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
+      {data && data.length > 0 && (
+        <ItemList label={messages.list}>
+          {data.map((session) => (
+            <Item
+              key={session.id}
+              title={<strong>{nameOf(session)}</strong>}
+              facts={[
+                messages.since(formatInstant(session.created_at)),
+                session.current
+                  ? messages.current
+                  : messages.lastUsed(formatInstant(session.last_seen_at)),
+              ]}
+              action={
+                !session.current && (
+                  <Button
+                    busy={busy === session.id}
+                    aria-label={messages.endOf(nameOf(session), formatInstant(session.created_at))}
+                    onClick={() => void endOne(session)}
+                  >
+                    {messages.end}
+                  </Button>
+                )
+              }
+            />
+          ))}
+        </ItemList>
+      )}
       {data?.some(({ current }) => !current) && (
         <div>
           <Button busy={busy === OTHERS} onClick={() => void endOthers()}>

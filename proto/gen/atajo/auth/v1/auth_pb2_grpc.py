@@ -176,7 +176,7 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def EndOtherSessions(self, request, context):
-        """Ends all sessions of an account but that of the token.
+        """Ends all sessions of an account, except the session of the token.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN).
         """

@@ -83,7 +83,7 @@ class AuthServiceStub:
     Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
     EndOtherSessions: _grpc.UnaryUnaryMultiCallable[_auth_pb2.EndOtherSessionsRequest, _auth_pb2.EndOtherSessionsResponse]
-    """Ends all sessions of an account but that of the token.
+    """Ends all sessions of an account, except the session of the token.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
@@ -163,7 +163,7 @@ class AuthServiceAsyncStub(AuthServiceStub):
     Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
     EndOtherSessions: _aio.UnaryUnaryMultiCallable[_auth_pb2.EndOtherSessionsRequest, _auth_pb2.EndOtherSessionsResponse]  # type: ignore[assignment]
-    """Ends all sessions of an account but that of the token.
+    """Ends all sessions of an account, except the session of the token.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
@@ -288,7 +288,7 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.EndOtherSessionsRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.EndOtherSessionsResponse, _abc.Awaitable[_auth_pb2.EndOtherSessionsResponse]]:
-        """Ends all sessions of an account but that of the token.
+        """Ends all sessions of an account, except the session of the token.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN).
         """
