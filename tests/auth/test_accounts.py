@@ -321,7 +321,9 @@ async def test_a_log_in_checked_before_a_password_change_gives_no_valid_session(
     passwords.open.set()
     await service.change_password(token, "first", passwords.hash("second"), SALT, CLIENT_IP)
 
-    assert await has_ended(service, await late)
+    # The log-in began a session before the change, which ended it, or was refused after it.
+    with contextlib.suppress(WrongPassword):
+        assert await has_ended(service, await late)
 
 
 async def test_a_closed_account_cannot_be_used(service: AuthService, passwords: Passwords) -> None:
