@@ -152,7 +152,8 @@ def test_a_change_is_returned_and_applies_here_at_once(
         "ended_url": "http://ended.example",
     }
     reply = gateway.data("showLink", {**owner, "code": code})
-    assert reply["link"] == link
+    # The visits above may have been counted meanwhile.
+    assert {**reply["link"], "views": None} == {**link, "views": None}
     assert reply["history"] == [{"long_link": EXAMPLE, "until": link["changed_at"]}]
 
     removed_values: dict[str, object] = {

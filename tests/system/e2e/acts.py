@@ -66,6 +66,8 @@ def register(page: Page, email: str, username: str = "Caminante") -> None:
     page.get_by_label("Username").fill(username)
     page.get_by_role("button", name="REGISTER").click()
     expect(page).to_have_url(re.compile("/login$"))
+    # The form of the registration stays until the code of the login page is there.
+    expect(page.get_by_role("heading", level=1)).to_have_text("Log in")
 
 
 def log_in(page: Page, email: str) -> None:
