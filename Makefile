@@ -92,6 +92,10 @@ remove-link: $(RUN) ## Delete a link permanently: make remove-link CODE=k7Qm2_xB
 remove-account: $(RUN) ## Delete an account and its links: make remove-account EMAIL=a@example.com
 	@exec $(PY) -m services.admin remove-account "$${EMAIL-}"
 
+.PHONY: reset-link
+reset-link: $(RUN) ## Print a URL with which an owner sets a new password, once, within an hour: make reset-link EMAIL=a@example.com
+	@exec $(PY) -m services.admin reset-link "$${EMAIL-}"
+
 .PHONY: reports
 reports: $(RUN) ## List reports that await a decision, most reported links first; AFTER=
 	@exec $(PY) -m services.admin reports "$${AFTER-}"

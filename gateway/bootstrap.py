@@ -23,6 +23,7 @@ from gateway.functions.accounts import Accounts
 from gateway.functions.imports import Imports
 from gateway.functions.keys import Keys
 from gateway.functions.owned_links import OwnedLinks
+from gateway.functions.passkeys import Passkeys
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles
 from gateway.functions.rejected_reads import RejectedReads
@@ -173,6 +174,7 @@ def _functions(
         Previews(links),
         Imports(auth, links, editor, resolver),
         Accounts(auth, clients),
+        Passkeys(auth, clients),
         Keys(auth),
         Sessions(auth),
         _limits(settings),

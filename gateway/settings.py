@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS
 from gateway.support.rate_limits import Rate
-from services.shared.settings import Endpoint, ProcessSettings, PublicUrl
+from services.shared.settings import Endpoint, ProcessSettings, PublicUrl, origin_of
 
 # Limits per client address, in each gateway. A local run, with its load tests, has one address.
 _CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
@@ -104,10 +104,7 @@ class GatewaySettings(ProcessSettings):
     @property
     def origin(self) -> str:
         """The origin of the public URL, as browsers write it."""
-        url = self.public_url
-        default = {"http": 80, "https": 443}[url.scheme]
-        port = "" if url.port in (None, default) else f":{url.port}"
-        return f"{url.scheme}://{url.host}{port}"
+        return origin_of(self.public_url)
 
     @property
     def contact_address(self) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from gateway.backends.owners import Account
-from gateway.backends.ports import ApiKey, Login, Scope, Session, VerifiedKey
+from gateway.backends.ports import ApiKey, Login, Passkey, Scope, Session, VerifiedKey
 from gateway.backends.protobuf import datetime_of
 from services.shared.rpc.client import ServiceClient
 
@@ -109,6 +109,87 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             token=token, password=password, client_address=client_ip
         )
         await self._call(self._stub.CloseOwnAccount, request, PASSWORD_SECONDS)
+
+    async def create_recovery_codes(self, token: str, password: str, client_ip: str) -> list[str]:
+        request = auth_pb2.CreateRecoveryCodesRequest(
+            token=token, password=password, client_address=client_ip
+        )
+        reply = await self._call(self._stub.CreateRecoveryCodes, request, PASSWORD_SECONDS)
+        return list(reply.codes)
+
+    async def count_recovery_codes(self, token: str) -> int:
+        request = auth_pb2.CountRecoveryCodesRequest(token=token)
+        reply = await self._call(self._stub.CountRecoveryCodes, request, CALL_SECONDS)
+        return reply.left
+
+    async def reset_password(
+        self,
+        email: str,
+        recovery_code: str,
+        new_hash: str,
+        new_salt: str,
+        client_ip: str,
+        device: str,
+    ) -> None:
+        request = auth_pb2.ResetPasswordRequest(
+            email=email,
+            recovery_code=recovery_code,
+            new_password_hash=new_hash,
+            new_salt=new_salt,
+            client_address=client_ip,
+            device=device,
+        )
+        await self._call(self._stub.ResetPassword, request, PASSWORD_SECONDS)
+
+    async def begin_passkey(self, token: str, password: str, client_ip: str) -> str:
+        request = auth_pb2.BeginPasskeyRequest(
+            token=token, password=password, client_address=client_ip
+        )
+        reply = await self._call(self._stub.BeginPasskey, request, PASSWORD_SECONDS)
+        return reply.options
+
+    async def finish_passkey(self, token: str, name: str, credential: str) -> str:
+        request = auth_pb2.FinishPasskeyRequest(token=token, name=name, credential=credential)
+        reply = await self._call(self._stub.FinishPasskey, request, CALL_SECONDS)
+        return reply.id
+
+    async def passkeys(self, token: str) -> list[Passkey]:
+        request = auth_pb2.ListPasskeysRequest(token=token)
+        reply = await self._call(self._stub.ListPasskeys, request, CALL_SECONDS)
+        return [
+            Passkey(
+                id=passkey.id,
+                name=passkey.name,
+                created_at=datetime_of(passkey.created_at),
+                last_used_at=(
+                    datetime_of(passkey.last_used_at) if passkey.HasField("last_used_at") else None
+                ),
+            )
+            for passkey in reply.passkeys
+        ]
+
+    async def remove_passkey(
+        self, token: str, passkey_id: str, password: str, client_ip: str
+    ) -> None:
+        request = auth_pb2.RemovePasskeyRequest(
+            token=token, id=passkey_id, password=password, client_address=client_ip
+        )
+        await self._call(self._stub.RemovePasskey, request, PASSWORD_SECONDS)
+
+    async def begin_login(self) -> str:
+        request = auth_pb2.BeginLoginRequest()
+        reply = await self._call(self._stub.BeginLogin, request, CALL_SECONDS)
+        return reply.options
+
+    async def finish_login(
+        self, credential: str, device: str, browser: str = "", system: str = ""
+    ) -> Login:
+        request = auth_pb2.FinishLoginRequest(
+            credential=credential, device=device, browser=browser, system=system
+        )
+        reply = await self._call(self._stub.FinishLogin, request, CALL_SECONDS)
+        expires_at = datetime_of(reply.expires_at)
+        return Login(reply.token, expires_at, reply.username, reply.device)
 
     async def create_key(
         self, token: str, name: str, scopes: Sequence[Scope], expires_at: datetime | None

@@ -57,6 +57,18 @@ class Session:
     """Whether it is the session of the call."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passkey:
+    """A passkey of an account."""
+
+    id: str
+    """The id of its WebAuthn credential."""
+    name: str
+    created_at: datetime
+    last_used_at: datetime | None
+    """The minute of its last log-in, None if there was none."""
+
+
 class Scope(Enum):
     """What an API key may do. The values are those of the functions' payloads."""
 
@@ -331,7 +343,7 @@ class Service(Protocol):
 
 
 class Auth(Service, Protocol):
-    """The auth service: accounts, sessions and API keys."""
+    """The auth service: accounts, sessions, recovery codes, passkeys and API keys."""
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
         """Create an account. Reasons: EMAIL_TAKEN, INVALID_*."""
@@ -389,6 +401,71 @@ class Auth(Service, Protocol):
 
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
         """
+
+    async def create_recovery_codes(self, token: str, password: str, client_ip: str) -> list[str]:
+        """Replace the recovery codes of a token's account. Return the new ones.
+
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
+        """
+        ...
+
+    async def count_recovery_codes(self, token: str) -> int:
+        """Return how many recovery codes of a token's account are left. Reason: INVALID_TOKEN."""
+        ...
+
+    async def reset_password(
+        self,
+        email: str,
+        recovery_code: str,
+        new_hash: str,
+        new_salt: str,
+        client_ip: str,
+        device: str,
+    ) -> None:
+        """Set the password of an account by a recovery code, and end its sessions.
+
+        `device` is as for `login`. Reasons: WRONG_RECOVERY_CODE, TOO_MANY_ATTEMPTS,
+        INVALID_PASSWORD_HASH.
+        """
+
+    async def begin_passkey(self, token: str, password: str, client_ip: str) -> str:
+        """Return the JSON with which a browser creates a passkey of a token's account.
+
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, TOO_MANY_PASSKEYS.
+        """
+        ...
+
+    async def finish_passkey(self, token: str, name: str, credential: str) -> str:
+        """Add the passkey that a browser created. `credential` is its JSON. Return the id.
+
+        Reasons: INVALID_TOKEN, INVALID_PASSKEY_NAME, INVALID_PASSKEY, TOO_MANY_PASSKEYS.
+        """
+        ...
+
+    async def passkeys(self, token: str) -> list[Passkey]:
+        """Return the passkeys of a token's account, newest first. Reason: INVALID_TOKEN."""
+        ...
+
+    async def remove_passkey(
+        self, token: str, passkey_id: str, password: str, client_ip: str
+    ) -> None:
+        """Remove a passkey of a token's account. May be repeated.
+
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
+        """
+
+    async def begin_login(self) -> str:
+        """Return the JSON with which a browser logs in with a passkey."""
+        ...
+
+    async def finish_login(
+        self, credential: str, device: str, browser: str = "", system: str = ""
+    ) -> Login:
+        """Check a browser's answer, `credential` in JSON, and start a session, as `login` does.
+
+        Reasons: NO_PASSKEY, WRONG_PASSKEY.
+        """
+        ...
 
     async def create_key(
         self, token: str, name: str, scopes: Sequence[Scope], expires_at: datetime | None

@@ -1,15 +1,19 @@
-"""verifyUser, registerUser, changePassword and removeAccount: accounts and sessions."""
+"""Functions of accounts and their passwords.
+
+verifyUser, registerUser, changePassword, removeAccount, createRecoveryCodes, countRecoveryCodes and
+resetPassword.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Protocol
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth
+from gateway.backends.ports import Auth, Login
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
@@ -23,16 +27,24 @@ _MAX_DEVICE_CHARACTERS = 1000
 Password = Annotated[Text, Field(repr=False)]
 
 
-class VerifyUser(Payload):
-    """`device` is the browser's device token. An invalid token counts as none.
+def _device(value: str | None) -> str | None:
+    if value is not None and len(value) > _MAX_DEVICE_CHARACTERS:
+        raise InvalidArgument(f"A device has at most {_MAX_DEVICE_CHARACTERS} characters.")
+    return value
 
-    Only responses to calls with a `device`, initially null, have one: older clients expect four
+
+Device = Annotated[str | None, AfterValidator(_device), Field(repr=False)]
+"""A browser's device token. An invalid one counts as none."""
+
+
+class VerifyUser(Payload):
+    """Only responses to calls with a `device`, initially null, have one: older clients expect four
     keys.
     """
 
     email: Text
     password: Password
-    device: Annotated[str | None, Field(repr=False)] = None
+    device: Device = None
 
 
 class RegisterUser(Payload):
@@ -58,6 +70,25 @@ class RemoveAccount(Payload):
     password: Password
 
 
+class CreateRecoveryCodes(Payload):
+    token: Token = None
+    password: Password
+
+
+class CountRecoveryCodes(Payload):
+    token: Token = None
+
+
+class ResetPassword(Payload):
+    """`new_password` is the bcrypt hash that the page computed."""
+
+    email: Text
+    recovery_code: Password
+    new_password: Password
+    new_salt: Password
+    device: Device = None
+
+
 @dataclass(frozen=True)
 class Accounts:
     """Handlers of the functions. Each returns the `data` of the response."""
@@ -68,39 +99,28 @@ class Accounts:
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
         if not payload.email or not payload.password:
             raise InvalidArgument("Email and password are needed.")
-        device = payload.device or ""
-        if len(device) > _MAX_DEVICE_CHARACTERS:
-            raise InvalidArgument(f"A device has at most {_MAX_DEVICE_CHARACTERS} characters.")
-        session = await self.auth.login(
+        login = await self.auth.login(
             payload.email,
             payload.password,
             self.clients.text_of(request),
-            device,
-            *_browser_of(request),
+            payload.device or "",
+            *browser_of(request),
         )
-        reply = {
-            "success": True,
-            "token": session.token,
-            "expirationTimestamp": _unix_milliseconds(session.expires_at),
-            "username": session.username,
-        }
-        if "device" in payload.model_fields_set:
-            reply["device"] = session.device
-        return reply
+        return login_reply(login, payload)
 
     async def register_user(self, payload: RegisterUser, request: Request) -> Reply:
         await self.auth.register(payload.email, payload.password, payload.salt, payload.username)
         return {"success": True}
 
     async def change_password(self, payload: ChangePassword, request: Request) -> Reply:
-        token = _session_token(payload)
+        token = token_with_password(payload)
         new_token, expires_at = await self.auth.change_password(
             token,
             payload.password,
             payload.new_password,
             payload.new_salt,
             self.clients.text_of(request),
-            *_browser_of(request),
+            *browser_of(request),
         )
         return {
             "success": True,
@@ -109,23 +129,67 @@ class Accounts:
         }
 
     async def remove_account(self, payload: RemoveAccount, request: Request) -> Reply:
-        token = _session_token(payload)
+        token = token_with_password(payload)
         await self.auth.close_account(token, payload.password, self.clients.text_of(request))
         return {"success": True}
 
+    async def create_recovery_codes(self, payload: CreateRecoveryCodes, request: Request) -> Reply:
+        codes = await self.auth.create_recovery_codes(
+            token_with_password(payload), payload.password, self.clients.text_of(request)
+        )
+        return {"success": True, "codes": codes}
 
-def _browser_of(request: Request) -> tuple[str, str]:
+    async def count_recovery_codes(self, payload: CountRecoveryCodes, request: Request) -> Reply:
+        left = await self.auth.count_recovery_codes(session_token(payload.token))
+        return {"success": True, "left": left}
+
+    async def reset_password(self, payload: ResetPassword, request: Request) -> Reply:
+        if not payload.email or not payload.recovery_code:
+            raise InvalidArgument("Email and recovery code are needed.")
+        await self.auth.reset_password(
+            payload.email,
+            payload.recovery_code,
+            payload.new_password,
+            payload.new_salt,
+            self.clients.text_of(request),
+            payload.device or "",
+        )
+        return {"success": True}
+
+
+def browser_of(request: Request) -> tuple[str, str]:
     """Return the names of the browser and the operating system, empty if they are unknown."""
     user_agent = request.headers.get("user-agent", "").encode("latin-1")
     agent = agent_of(user_agent[:MAX_HEADER_BYTES])
     return agent.browser, agent.system
 
 
-def _session_token(payload: ChangePassword | RemoveAccount) -> str:
+class _WithPassword(Protocol):
+    @property
+    def token(self) -> str | None: ...
+
+    @property
+    def password(self) -> str: ...
+
+
+def token_with_password(payload: _WithPassword) -> str:
     """Return the token of a call with a password. Raises NoOwner and InvalidArgument."""
     if not payload.password:
         raise InvalidArgument("The password is needed.")
     return session_token(payload.token)
+
+
+def login_reply(login: Login, payload: Payload) -> Reply:
+    """Return the data of a log-in, with a `device` if the payload has one."""
+    reply = {
+        "success": True,
+        "token": login.token,
+        "expirationTimestamp": _unix_milliseconds(login.expires_at),
+        "username": login.username,
+    }
+    if "device" in payload.model_fields_set:
+        reply["device"] = login.device
+    return reply
 
 
 def _unix_milliseconds(timestamp: datetime) -> int:

@@ -21,7 +21,10 @@ _NAMES = {
     "NO_ACCOUNT": "no exist",
     "NO_IMPORT": "no exist",
     "NO_LINK": "no exist",
+    "NO_PASSKEY": "no exist",
+    "WRONG_PASSKEY": "incorrect",
     "WRONG_PASSWORD": "incorrect",
+    "WRONG_RECOVERY_CODE": "incorrect",
     "INVALID_TOKEN": "invalid token",
     NoOwner.default_reason: "no logged",
 }

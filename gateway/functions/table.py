@@ -11,8 +11,11 @@ from starlette.requests import Request
 from gateway.functions.accounts import (
     Accounts,
     ChangePassword,
+    CountRecoveryCodes,
+    CreateRecoveryCodes,
     RegisterUser,
     RemoveAccount,
+    ResetPassword,
     VerifyUser,
 )
 from gateway.functions.imports import CheckImport, ImportLinks, Imports, ListImports, UndoImport
@@ -20,6 +23,15 @@ from gateway.functions.keys import CreateKey, Keys, ListKeys, RevokeKey
 from gateway.functions.outcomes import Reply, outcome_of
 from gateway.functions.owned_links import ChangeLink, OwnedLinks, OwnedLinksPayload, ShowLinks
 from gateway.functions.owner import OwnedLinkPayload, OwnerPayload
+from gateway.functions.passkeys import (
+    BeginLogin,
+    BeginPasskey,
+    FinishLogin,
+    FinishPasskey,
+    ListPasskeys,
+    Passkeys,
+    RemovePasskey,
+)
 from gateway.functions.preview import Previews
 from gateway.functions.profile import Profiles, ShowProfile
 from gateway.functions.protocol import Payload
@@ -42,7 +54,8 @@ class Limits:
     registrations: RateLimiter | None
     logins: RateLimiter | None
     session_checks: RateLimiter | None
-    """Limits password checks within a session, which must not use up the limit of log-ins."""
+    """Limits password checks within a session, and log-ins with passkeys. Log-ins with passwords
+    must not use up their limit."""
     edits: RateLimiter | None
     reads: RateLimiter | None
 
@@ -77,6 +90,7 @@ def table(
     previews: Previews,
     imports: Imports,
     accounts: Accounts,
+    passkeys: Passkeys,
     keys: Keys,
     sessions: Sessions,
     limits: Limits,
@@ -93,6 +107,17 @@ def table(
         "registerUser": Function(RegisterUser, accounts.register_user, limits.registrations),
         "changePassword": Function(ChangePassword, accounts.change_password, checks),
         "removeAccount": Function(RemoveAccount, accounts.remove_account, checks),
+        "createRecoveryCodes": Function(
+            CreateRecoveryCodes, accounts.create_recovery_codes, checks
+        ),
+        "countRecoveryCodes": Function(CountRecoveryCodes, accounts.count_recovery_codes, reads),
+        "resetPassword": Function(ResetPassword, accounts.reset_password, limits.logins),
+        "listPasskeys": Function(ListPasskeys, passkeys.list_passkeys, reads),
+        "beginPasskey": Function(BeginPasskey, passkeys.begin_passkey, checks),
+        "finishPasskey": Function(FinishPasskey, passkeys.finish_passkey, edits),
+        "removePasskey": Function(RemovePasskey, passkeys.remove_passkey, checks),
+        "beginLogin": Function(BeginLogin, passkeys.begin_login, reads),
+        "finishLogin": Function(FinishLogin, passkeys.finish_login, checks),
         "createKey": Function(CreateKey, keys.create_key, edits),
         "listKeys": Function(ListKeys, keys.list_keys, reads),
         "revokeKey": Function(RevokeKey, keys.revoke_key, edits),

@@ -82,11 +82,24 @@ class Site:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
+        if path == self._edge.change_password:
+            await self._redirect_to_settings(send)
+            return
         page = self._edge.page_at(path)
         if file := self._pages[page] if page else self._files.get(path):
             await _send_file(scope, send, file, 200)
         else:
             await self.send_error(scope, receive, send)
+
+    async def _redirect_to_settings(self, send: Send) -> None:
+        headers = [
+            (b"location", f"{self._edge.settings}#password".encode()),
+            (b"cache-control", self._edge.cache_document),
+            (b"content-length", b"0"),
+            *self._edge.page_headers,
+        ]
+        await send({"type": "http.response.start", "status": 302, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
 
     async def send_error(
         self, scope: Scope, receive: Receive, send: Send, status: int = 404

@@ -36,6 +36,9 @@ class Edge:
     robots: str
     sitemap: str
     status: str
+    change_password: str
+    settings: str
+    """The settings page, to which `change_password` redirects."""
     page_headers: RawHeaders
     document_headers: RawHeaders
     """Headers of `documents`, instead of `page_headers`."""
@@ -78,6 +81,7 @@ class Edge:
             link_pages=frozenset(page["path"] for page in pages if page.get("link_page")),
             documents={page["path"]: page["document"] for page in pages if "document" in page},
             **table["gateway"],
+            settings=table["pages"]["settings"]["path"],
             page_headers=_raw(common | table["page_headers"]),
             document_headers=_raw(common | table["document_headers"]),
             redirect_headers=_raw(common | table["redirect_headers"]),

@@ -31,6 +31,8 @@ Usage: python -m services.admin COMMAND
                               have it in code, host or path, class or comment
   remove-link CODE            remove a link for good
   remove-account EMAIL        remove an account and its links for good
+  reset-link EMAIL            a URL with which the owner of an account sets a new password, once,
+                              within an hour
 
 WHAT is a link, a host with its subdomains, or a path on a host: evil.example, evil.example/shop.
 A link is named by its code or its short URL. A code has neither a dot nor a colon, so it cannot be
@@ -73,6 +75,8 @@ def _parse(arguments: Sequence[str], settings: AdminSettings) -> _Action | None:
             return lambda clients: _remove_link(clients, code)
         case ["remove-account", email] if email:
             return lambda clients: _remove_account(clients, email)
+        case ["reset-link", email] if email:
+            return lambda clients: _create_reset_link(clients, email, settings.origin())
         case ["reports", *rest] if len(rest) <= 1:
             return lambda clients: _show_reports(clients, "".join(rest))
         case ["decisions", *rest] if len(rest) <= 2:
@@ -115,6 +119,15 @@ async def _remove_account(clients: Clients, email: str) -> str:
     services = removal.Services(clients.auth, clients.links, clients.analytics)
     links = await removal.remove_account(services, email)
     return f"The account and its links ({links}) are removed."
+
+
+async def _create_reset_link(clients: Clients, email: str, origin: str) -> str:
+    if not origin:
+        raise InvalidArgument("Set ATAJO_PUBLIC_URL, with which the link begins.")
+    created = await clients.auth.create_reset_code(email)
+    # Recorded before anybody sees it.
+    await clients.moderation.record_reset_link(created.account_id)
+    return rendering.reset_link(origin, email, created)
 
 
 async def _show_reports(clients: Clients, after: str) -> str:

@@ -41,6 +41,13 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
         )
         return reply.account_id
 
+    async def create_reset_code(self, email: str) -> auth_pb2.CreateResetCodeResponse:
+        """Return a code that sets the password of an account. Reason: NO_ACCOUNT."""
+        request = auth_pb2.CreateResetCodeRequest(email=email)
+        return await self._caller.unary(
+            "CreateResetCode", self._stub.CreateResetCode, request, CALL_SECONDS
+        )
+
     async def remove_account(self, account: str) -> None:
         """Remove a closed account."""
         request = auth_pb2.RemoveAccountRequest(account_id=account)
@@ -93,6 +100,13 @@ class ModerationClient(ServiceClient["links_pb2_grpc.ModerationServiceAsyncStub"
         """Remove the block of a link. Reasons: INVALID_CAUSE, NO_LINK."""
         request = links_pb2.UnblockLinkRequest(code=code, cause=comment)
         await self._caller.unary("UnblockLink", self._stub.UnblockLink, request, CALL_SECONDS)
+
+    async def record_reset_link(self, account_id: str) -> None:
+        """Record that a reset link was created for an account."""
+        request = links_pb2.RecordResetLinkRequest(account_id=account_id)
+        await self._caller.unary(
+            "RecordResetLink", self._stub.RecordResetLink, request, CALL_SECONDS
+        )
 
     async def block_pattern(self, pattern: str, class_name: str, comment: str) -> None:
         """Block a host or a path prefix as one of `CLASSES`.

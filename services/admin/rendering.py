@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from urllib.parse import quote, urlencode
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
+from atajo.auth.v1 import auth_pb2
 from atajo.links.v1 import links_pb2 as pb
 from services.admin.clients import CLASSES
+from services.shared import edge_table
 
 _CLASS_NAMES = {number: name for name, number in CLASSES.items()}
 _STATES = {
@@ -26,7 +29,9 @@ _KINDS = {
     pb.DECISION_KIND_BLOCK: "block",
     pb.DECISION_KIND_UNBLOCK: "unblock",
     pb.DECISION_KIND_DISMISS: "dismiss",
+    pb.DECISION_KIND_RESET_LINK: "reset link",
 }
+_RESET_PATH: str = edge_table.read()["pages"]["resetPassword"]["path"]
 _OPERATOR_PREFIX = "operator/"
 """In front of a pattern that the operator blocked, as the name of a list."""
 
@@ -51,6 +56,13 @@ def reports(page: pb.ListReportsResponse) -> str:
     shown = f"{len(page.reports)} of {page.waiting} {wait}."
     others = f" Others: AFTER={page.next}" if page.next else ""
     return "\n".join([*lines, "", shown + others]).strip("\n")
+
+
+def reset_link(origin: str, email: str, created: auth_pb2.CreateResetCodeResponse) -> str:
+    """Render the URL of a reset link. The fragment is not sent to any server."""
+    fragment = urlencode({"email": email.strip(), "code": created.code}, quote_via=quote)
+    url = f"{origin.rstrip('/')}{_RESET_PATH}#{fragment}"
+    return f"{url}\nIt works once, until {_time(created.expires_at)}."
 
 
 def decisions(page: pb.ListDecisionsResponse, number: int, page_size: int) -> str:
@@ -146,8 +158,9 @@ def _decision(decision: pb.Decision) -> str:
     parts = [
         _time(decision.at),
         _KINDS.get(decision.kind, "?"),
-        plain(decision.code or decision.address),
     ]
+    if subject := decision.code or decision.address:
+        parts.append(plain(subject))
     if decision.reason:
         parts.append(_CLASS_NAMES.get(decision.reason, "?"))
     if decision.reports:

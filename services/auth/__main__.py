@@ -12,44 +12,52 @@ from services.auth.api.servicers import servicers
 from services.auth.application.accounts import AuthService
 from services.auth.application.api_keys import ApiKeys
 from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
+from services.auth.application.challenges import Challenges
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.last_uses import LastUses
+from services.auth.application.passkeys import Passkeys
+from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
-from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore, SessionStore
+from services.auth.application.ports import Stores
+from services.auth.application.recovery import Recovery
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.sessions import Sessions, SessionUses
+from services.auth.application.web_authn import WebAuthn
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.settings import AuthSettings
 from services.auth.storage import sqlite
 from services.shared import stores
 from services.shared.rpc import server
+from services.shared.settings import origin_of
 
 if TYPE_CHECKING:
     from services.shared import mongo
 
-_Stores = tuple[AccountStore, AttemptStore, ApiKeyStore, SessionStore]
 
-
-def _mongo() -> tuple[Callable[[mongo.Database], _Stores], mongo.Schema]:
+def _mongo() -> tuple[Callable[[mongo.Database], Stores], mongo.Schema]:
     from services.auth.storage import mongo
 
     return (
-        lambda database: (
+        lambda database: Stores(
             mongo.MongoAccountStore(database),
             mongo.MongoAttemptStore(database),
-            mongo.MongoApiKeyStore(database),
             mongo.MongoSessionStore(database),
+            mongo.MongoRecoveryCodeStore(database),
+            mongo.MongoPasskeyStore(database),
+            mongo.MongoApiKeyStore(database),
         ),
         mongo.SCHEMA,
     )
 
 
-STORE_FACTORIES = stores.StoreFactories[_Stores](
-    lambda database: (
+STORE_FACTORIES = stores.StoreFactories[Stores](
+    lambda database: Stores(
         sqlite.SqliteAccountStore(database),
         sqlite.SqliteAttemptStore(database),
-        sqlite.SqliteApiKeyStore(database),
         sqlite.SqliteSessionStore(database),
+        sqlite.SqliteRecoveryCodeStore(database),
+        sqlite.SqlitePasskeyStore(database),
+        sqlite.SqliteApiKeyStore(database),
     ),
     sqlite.MIGRATIONS,
     _mongo,
@@ -84,35 +92,59 @@ def export_load(passwords: PasswordVerifier) -> None:
 @asynccontextmanager
 async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the service and its store. Close both on exit."""
-    secret = settings.token_secret.get_secret_value()
-    async with stores.open_stores(settings.store, "auth", STORE_FACTORIES) as (
-        (accounts, attempt_store, key_store, session_store),
-        database,
-    ):
-        passwords = PasswordVerifier(settings.bcrypt_threads, settings.logins_waiting)
-        export_load(passwords)
-        attempts = AttemptLimiter(
-            attempt_store,
-            secret,
-            failure_limits(settings),
-            timedelta(seconds=settings.login_failures_window_seconds),
-            _now,
-            settings.logins_waiting,
-        )
+    async with stores.open_stores(settings.store, "auth", STORE_FACTORIES) as (opened, database):
+        verifier = PasswordVerifier(settings.bcrypt_threads, settings.logins_waiting)
+        export_load(verifier)
+        key_uses = LastUses[bytes]("key_uses", opened.keys.record_uses)
+        session_uses = SessionUses("session_uses", opened.sessions.record_uses)
         try:
-            key_uses = LastUses[bytes]("key_uses", key_store.record_uses)
-            session_uses = SessionUses("session_uses", session_store.record_uses)
-            sessions = Sessions(
-                accounts, session_store, session_uses, SessionTokens(secret, _now), _now
-            )
-            service = AuthService(
-                accounts, attempts, passwords, sessions, DeviceTokens(secret, _now), _now
-            )
-            keys = ApiKeys(key_store, key_uses, sessions, _now)
             async with key_uses.running(), session_uses.running():
-                yield servicers(service, keys, sessions), database
+                yield _wired(settings, opened, verifier, key_uses, session_uses), database
         finally:
-            await passwords.close()
+            await verifier.close()
+
+
+def _wired(
+    settings: AuthSettings,
+    stores: Stores,
+    verifier: PasswordVerifier,
+    key_uses: LastUses[bytes],
+    session_uses: SessionUses,
+) -> server.Servicers:
+    """Return the servicers with all that they need."""
+    secret, now = settings.token_secret.get_secret_value(), _now
+    attempts = AttemptLimiter(
+        stores.attempts,
+        secret,
+        failure_limits(settings),
+        timedelta(seconds=settings.login_failures_window_seconds),
+        now,
+        settings.logins_waiting,
+    )
+    devices = DeviceTokens(secret, now)
+    sessions = Sessions(
+        stores.accounts, stores.sessions, session_uses, SessionTokens(secret, now), devices, now
+    )
+    passwords = PasswordCheck(attempts, verifier)
+    challenges = Challenges(secret, stores.attempts, now)
+    rp_id = str(settings.public_url.host)
+    web_authn = WebAuthn(rp_id, origin_of(settings.public_url), challenges)
+    return servicers(
+        AuthService(stores.accounts, passwords, sessions, devices, now),
+        Recovery(
+            stores.accounts,
+            stores.recovery_codes,
+            attempts,
+            verifier,
+            passwords,
+            sessions,
+            devices,
+            now,
+        ),
+        Passkeys(stores.passkeys, web_authn, challenges, passwords, sessions, now),
+        ApiKeys(stores.keys, key_uses, sessions, now),
+        sessions,
+    )
 
 
 def main() -> None:

@@ -14,8 +14,11 @@ from services.auth.domain.errors import (
     InvalidToken,
     LoginsBusy,
     NoAccount,
+    NoPasskey,
     TooManyAttempts,
+    WrongPasskey,
     WrongPassword,
+    WrongRecoveryCode,
 )
 from services.auth.domain.passwords import Lane
 
@@ -42,6 +45,27 @@ ACCOUNT_CLOSINGS = Counter(
     ["result"],
 )
 
+PASSWORD_RESETS = Counter(
+    "atajo_password_resets",
+    "Password resets with recovery codes or reset links, by result: wrong_code, no such code of "
+    "this e-mail address; the others as for password changes. Internal errors are not counted.",
+    ["result"],
+)
+PASSKEY_LOGINS = Counter(
+    "atajo_passkey_logins",
+    "Log-ins with passkeys by result: no_passkey, no account has it; wrong_passkey, the answer of "
+    "the browser did not prove it. Internal errors are not counted.",
+    ["result"],
+)
+RECOVERY_CODES_CREATED = Counter(
+    "atajo_recovery_codes_created", "Sets of recovery codes that owners of accounts created."
+)
+RESET_CODES_CREATED = Counter("atajo_reset_links_created", "Reset links that the operator created.")
+PASSKEYS_ADDED = Counter("atajo_passkeys_added", "Passkeys added to accounts.")
+PASSKEYS_REMOVED = Counter(
+    "atajo_passkeys_removed",
+    "Passkeys removed by their owners. Passkeys of removed accounts are not counted.",
+)
 ACCOUNTS_CREATED = Counter(
     "atajo_accounts_created", "Accounts created. Repeated registrations are not counted."
 )
@@ -91,6 +115,13 @@ _RESULTS: Mapping[Counter, Mapping[type[Exception], str]] = {
     LOGINS: {**_CHECK_RESULTS, NoAccount: "no_account"},
     PASSWORD_CHANGES: {**_SESSION_RESULTS, InvalidPasswordHash: "invalid_hash"},
     ACCOUNT_CLOSINGS: _SESSION_RESULTS,
+    PASSWORD_RESETS: {
+        WrongRecoveryCode: "wrong_code",
+        TooManyAttempts: "limited",
+        LoginsBusy: "busy",
+        InvalidPasswordHash: "invalid_hash",
+    },
+    PASSKEY_LOGINS: {NoPasskey: "no_passkey", WrongPasskey: "wrong_passkey"},
 }
 for _counter, _results in _RESULTS.items():
     for _result in ("ok", *_results.values()):
@@ -104,7 +135,7 @@ for _result in get_args(KeyResult):
 
 @contextmanager
 def count_result(counter: Counter) -> Iterator[None]:
-    """Count the result of the body in LOGINS, PASSWORD_CHANGES or ACCOUNT_CLOSINGS."""
+    """Count the result of the body in a counter of `_RESULTS`."""
     results = _RESULTS[counter]
     try:
         yield

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator
 
-from services.shared.settings import ServiceSettings
+from services.shared.settings import PublicUrl, ServiceSettings
 
 _PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
 
@@ -15,9 +15,12 @@ _PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "pa
 class AuthSettings(ServiceSettings):
     """Settings of the auth service, in addition to those of every service."""
 
+    public_url: PublicUrl
+    """Where visitors reach the product. Passkeys belong to its host: changing that makes them
+    useless."""
     token_secret: SecretStr = Field(min_length=1)
-    """Signs session tokens and device tokens. All replicas need the same secret. Changing it ends
-    all sessions."""
+    """Signs session tokens, device tokens and the challenges of passkeys. All replicas need the
+    same secret. Changing it ends all sessions."""
     limits: Literal["on", "off"] = "on"
     """`off` removes the limits on failed log-ins, for load tests."""
     login_failures_by_address: PositiveInt = 10
@@ -29,8 +32,8 @@ class AuthSettings(ServiceSettings):
     """Maximum failed log-ins to one account in a window from one browser that logged in to it
     before."""
     login_failures_by_session: PositiveInt = 10
-    """Maximum wrong passwords in a window from one session, when it changes the password or removes
-    the account."""
+    """Maximum wrong passwords in a window from one session, for example when it changes the
+    password or removes the account."""
     login_failures_window_seconds: int = Field(default=900, ge=1, le=31_536_000)
     """Length of a window in seconds, at most a year."""
     bcrypt_threads: PositiveInt = max(1, (os.cpu_count() or 1) - 1)

@@ -36,7 +36,7 @@ BLOCKED_PATTERNS = Gauge(
 )
 DECISIONS = Counter(
     "atajo_links_decisions",
-    "The operator's decisions on links and patterns: block, unblock, dismiss reports.",
+    "The operator's decisions: block, unblock, dismiss reports, create a reset link.",
     ["kind"],
 )
 ENFORCED = Counter(

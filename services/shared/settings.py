@@ -39,6 +39,13 @@ def _check_origin(url: HttpUrl) -> HttpUrl:
     return url
 
 
+def origin_of(url: HttpUrl) -> str:
+    """Return the origin of a public URL, as browsers write it."""
+    default = {"http": 80, "https": 443}[url.scheme]
+    port = "" if url.port in (None, default) else f":{url.port}"
+    return f"{url.scheme}://{url.host}{port}"
+
+
 Endpoint = Annotated[
     str, StringConstraints(pattern=r"^[!-~]+:[0-9]{1,5}$"), AfterValidator(_check_port)
 ]

@@ -11,12 +11,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from services.admin.__main__ import main
 from tests.conftest import STORES, store_of_product
-from tests.support.gateway_client import new_code
+from tests.support.gateway_client import hashed, new_code
 from tests.support.processes import PYTHON_PATH, ROOT
 from tests.support.product import SERVICES, Product
 from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_until
@@ -103,6 +104,44 @@ def test_a_removed_link_is_unknown_and_its_code_stays_taken(product: Product) ->
         3,
         "There is no link with this code.",
     )
+
+
+def test_a_reset_link_works_once_and_is_a_decision(product: Product) -> None:
+    email = product.register()
+    token = product.log_in(email)
+    env = {**addresses(product), "ATAJO_PUBLIC_URL": product.url}
+    made = [written(env, "reset-link", email) for _ in range(2)]
+    links = [output.split("\n")[0] for code, output in made if code == 0]
+    assert _MOMENT.search(made[1][1].split("\n")[1])
+    new = hashed("Sendero-43")
+    # The second link replaces the first.
+    for link, succeeds in ((links[0], False), (links[1], True), (links[1], False)):
+        url = urlsplit(link)
+        assert f"{url.scheme}://{url.netloc}{url.path}" == f"{product.url}/reset-password"
+        given = {name: values[0] for name, values in parse_qs(url.fragment).items()}
+        payload = {
+            "email": given["email"],
+            "recovery_code": given["code"],
+            "new_password": new["password"],
+            "new_salt": new["salt"],
+        }
+        assert product.data("resetPassword", payload)["success"] == succeeds
+    wait_until(
+        lambda: product.data("listKeys", {"token": token}).get("error") == "invalid token",
+        PROPAGATION_SECONDS,
+    )
+    recorded = decided(product, 2)
+    assert [kind for kind, _ in recorded] == ["reset link", "reset link"]
+    assert recorded[0][1].startswith("account ")
+    assert email not in str(recorded)
+
+
+def test_a_reset_link_needs_an_account_and_the_public_url(product: Product) -> None:
+    env = addresses(product)
+    named = {**env, "ATAJO_PUBLIC_URL": product.url}
+    assert admin(named, "reset-link", f"{new_code()}@example.com")[0] == 3
+    code, line = admin(env, "reset-link", product.register())
+    assert (code, "ATAJO_PUBLIC_URL" in line) == (2, True)
 
 
 def is_blocked(product: Product, code: str, reason: str) -> bool:

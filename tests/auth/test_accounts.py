@@ -16,6 +16,7 @@ import pytest
 from services.auth.application.accounts import AuthService
 from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
 from services.auth.application.device_tokens import DeviceTokens
+from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.sessions import Sessions, SessionUses
@@ -90,14 +91,15 @@ async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthSer
         verifier = PasswordVerifier(threads=4, max_waiting=10)
         accounts, store = SqliteAccountStore(database), SqliteSessionStore(database)
         uses = SessionUses("session_uses", store.record_uses)
+        attempts = AttemptLimiter(
+            SqliteAttemptStore(database), SECRET, limits, timedelta(minutes=15), _now, 10
+        )
+        devices, tokens = DeviceTokens(SECRET, _now), SessionTokens(SECRET, _now)
         service = AuthService(
             accounts,
-            AttemptLimiter(
-                SqliteAttemptStore(database), SECRET, limits, timedelta(minutes=15), _now, 10
-            ),
-            verifier,
-            Sessions(accounts, store, uses, SessionTokens(SECRET, _now), _now),
-            DeviceTokens(SECRET, _now),
+            PasswordCheck(attempts, verifier),
+            Sessions(accounts, store, uses, tokens, devices, _now),
+            devices,
             _now,
         )
         await service.register(EMAIL, passwords.hash("first"), SALT, "Ana")

@@ -19,6 +19,7 @@ from services.auth.application.api_keys import ApiKeys
 from services.auth.application.attempt_limiter import AttemptLimiter
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.last_uses import LastUses
+from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.sessions import Sessions, SessionUses
@@ -77,9 +78,9 @@ class Service:
     async def session(self, name: str = "ana") -> str:
         """Return the token of a session of an account, which is created if necessary."""
         account = await self.accounts.register(f"{name}@b", HASH, HASH[:29], name)
-        started = await self.sessions.start(account, "", "")
-        assert started is not None
-        return started[0]
+        login = await self.sessions.start(account, "", "", "")
+        assert login is not None
+        return login.token
 
     async def is_valid(self, text: str) -> bool:
         try:
@@ -104,16 +105,11 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         verifier, account_store = PasswordVerifier(1, 1), SqliteAccountStore(database)
         session_store = SqliteSessionStore(database)
         session_uses = SessionUses("session_uses", session_store.record_uses)
-        tokens = SessionTokens(SECRET, now)
-        sessions = Sessions(account_store, session_store, session_uses, tokens, now)
-        accounts = AuthService(
-            account_store,
-            AttemptLimiter(SqliteAttemptStore(database), SECRET, [], timedelta(), now, 1),
-            verifier,
-            sessions,
-            DeviceTokens(SECRET, now),
-            now,
-        )
+        tokens, devices = SessionTokens(SECRET, now), DeviceTokens(SECRET, now)
+        sessions = Sessions(account_store, session_store, session_uses, tokens, devices, now)
+        attempts = AttemptLimiter(SqliteAttemptStore(database), SECRET, [], timedelta(), now, 1)
+        passwords = PasswordCheck(attempts, verifier)
+        accounts = AuthService(account_store, passwords, sessions, devices, now)
         store = Store(database)
         uses = LastUses[bytes]("key_uses", lambda batch: store.record_uses(batch))
         keys = ApiKeys(store, uses, sessions, now)

@@ -49,6 +49,7 @@ class Auth:
         self.verify = client.account_of
         self.keys = client.keys
         self.revoke_key = client.revoke_key
+        self.reset = client.reset_password
 
     async def register(
         self, email: str, password_hash: bytes = HASH, salt: bytes = SALT, username: str = "Ana"
@@ -70,6 +71,9 @@ class Auth:
     ) -> tuple[str, datetime]:
         new = (new_hash.decode(), new_salt.decode())
         return await self._client.change_password(token, password, *new, client_ip)
+
+    async def create_codes(self, token: str) -> list[str]:
+        return await self._client.create_recovery_codes(token, PASSWORD, CLIENT_IP)
 
     async def close(self, token: str, password: str = PASSWORD, client_ip: str = CLIENT_IP) -> None:
         await self._client.close_account(token, password, client_ip)
@@ -125,6 +129,7 @@ class Deployment:
     def start(self, **settings: str) -> Process:
         env = {
             "ATAJO_STORE": self.database or f"sqlite:///{self.folder}/auth.db",
+            "ATAJO_PUBLIC_URL": "http://localhost",
             "ATAJO_TOKEN_SECRET": SECRET,
             "ATAJO_LOG_LEVEL": "debug",
             **settings,
@@ -265,6 +270,47 @@ async def test_calls_interrupted_by_a_kill_are_atomic(each_deployment: Deploymen
                 )
             if changed:
                 current, other = other, current
+
+
+async def test_a_kill_does_not_let_a_recovery_code_be_spent_twice(
+    each_deployment: Deployment,
+) -> None:
+    """Two resets with one code run while the process is killed, at several times."""
+    email = fresh_email()
+    new = {NEW: NEW_HASH, PASSWORD: HASH}
+    with ExitStack() as started:
+        process = started.enter_context(each_deployment.start(ATAJO_LIMITS="off"))
+        async with connect(process) as auth:
+            await auth.register(email)
+            codes = await auth.create_codes((await auth.login(email)).token)
+        for code, seconds in zip(codes, (0.02, 0.05, 0.06, 0.07, 0.08, 0.1, 0.15), strict=False):
+            async with connect(process) as auth:
+                token = (await auth.login(email)).token
+                salts = {NEW: NEW_SALT.decode(), PASSWORD: SALT.decode()}
+                resets = {
+                    password: asyncio.ensure_future(
+                        auth.reset(email, code, new_hash.decode(), salts[password], CLIENT_IP, "")
+                    )
+                    for password, new_hash in new.items()
+                }
+                await asyncio.wait(resets.values(), timeout=seconds)
+                process.kill()
+                await asyncio.wait(resets.values())
+            process = started.enter_context(each_deployment.start(ATAJO_LIMITS="off"))
+            async with connect(process) as auth:
+                acknowledged = [one for one, call in resets.items() if not call.exception()]
+                assert len(acknowledged) <= 1
+                ended = await outcome(auth.verify(token)) == "INVALID_TOKEN"
+                again = auth.reset(email, code, HASH.decode(), SALT.decode(), CLIENT_IP, "")
+                if ended:  # One of them was carried out, and the code is spent.
+                    (current,) = [one for one in new if await auth.outcome(email, one) == "OK"]
+                    assert not acknowledged or acknowledged == [current]
+                    assert await outcome(again) == "WRONG_RECOVERY_CODE"
+                    token = (await auth.login(email, current)).token
+                    await auth.change(token, current, new_hash=HASH, new_salt=SALT)
+                else:
+                    assert not acknowledged
+                    assert await outcome(again) == "OK"
 
 
 async def test_a_burst_of_log_ins_slows_down_only_log_ins(deployment: Deployment) -> None:

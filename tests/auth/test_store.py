@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -17,9 +17,11 @@ import pytest
 from pymongo.errors import DuplicateKeyError
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import AccountStore, ApiKeyStore, AttemptStore, SessionStore
+from services.auth.application.ports import AccountStore, Stores
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope
+from services.auth.domain.passkey import Passkey
+from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import MAX_SESSIONS, Session
 from services.auth.storage.mongo import SCHEMA, MongoAccountStore
 from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore
@@ -51,6 +53,15 @@ KEY = ApiKey(
     expires_at=NOW + timedelta(days=1, microseconds=1),
 )
 
+PASSKEY = Passkey(
+    id="AAECAwQFBgcICQoLDA0ODw",
+    account_id=ANA.id,
+    name="Phone \U0001f600",
+    public_key=bytes(range(77)),
+    sign_count=0,
+    created_at=NOW,
+)
+
 SESSION = Session(
     id="89abcdef0123456789abcdef",
     account_id=ANA.id,
@@ -70,14 +81,6 @@ def numbered(number: int, account: Account = ANA) -> ApiKey:
     )
 
 
-@dataclass(frozen=True)
-class Stores:
-    accounts: AccountStore
-    attempts: AttemptStore
-    keys: ApiKeyStore
-    sessions: SessionStore
-
-
 Opening = Callable[[], AbstractAsyncContextManager[Stores]]
 
 
@@ -89,7 +92,7 @@ def opening(new_store: NewStore) -> Iterator[Opening]:
         @asynccontextmanager
         async def opened() -> AsyncIterator[Stores]:
             async with open_stores_at(setting, "auth", STORE_FACTORIES) as opened:
-                yield Stores(*opened)
+                yield opened
 
         yield opened
 
@@ -497,11 +500,11 @@ async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> 
                 client.get_default_database().schema.delete_many({})
         async with open_stores_at(setting, "auth", first) as accounts:
             await accounts.add(ANA)
-        async with open_stores_at(setting, "auth", STORE_FACTORIES) as (accounts, _, keys, _):
-            assert await keys.list_all(ANA.id) == []
-            assert await keys.add(ANA, KEY, 1)
-            assert await keys.find(KEY.key_hash) == (KEY, ANA)
-            assert await accounts.by_id(ANA.id) == ANA
+        async with open_stores_at(setting, "auth", STORE_FACTORIES) as stores:
+            assert await stores.keys.list_all(ANA.id) == []
+            assert await stores.keys.add(ANA, KEY, 1)
+            assert await stores.keys.find(KEY.key_hash) == (KEY, ANA)
+            assert await stores.accounts.by_id(ANA.id) == ANA
 
 
 async def test_reopened_stores_have_all_data(opening: Opening) -> None:
@@ -537,12 +540,8 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def test_sqlite_reads_only_the_accounts_and_keys_that_it_returns(
     tmp_path: Path, steps: list[int]
 ) -> None:
-    async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as (
-        accounts,
-        _,
-        keys,
-        _,
-    ):
+    async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as stores:
+        accounts, keys = stores.accounts, stores.keys
         for number in range(300):
             account = replace(ANA, id=f"{number:024x}", email_key=f"{number}@b")
             await accounts.add(account)
@@ -563,12 +562,8 @@ async def test_sqlite_reads_only_the_accounts_and_keys_that_it_returns(
 
 
 async def test_sqlite_deletes_expired_rows(tmp_path: Path) -> None:
-    async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as (
-        _,
-        attempts,
-        _,
-        _,
-    ):
+    async with open_stores_at(f"sqlite:///{tmp_path}/auth.db", "auth", STORE_FACTORIES) as stores:
+        attempts = stores.attempts
         for number in range(150):
             await attempts.acquire(f"old {number}", 1, WINDOW, NOW)
         await attempts.acquire("live", 1, WINDOW, NOW + timedelta(minutes=1))
@@ -689,3 +684,186 @@ async def test_sessions_are_deleted_with_their_account(stores: Stores) -> None:
     await stores.accounts.remove(ANA.id)
     assert await stores.accounts.add(ANA) == ANA
     assert await ids(stores) == set()
+
+
+CODES = [bytes([number]) * 32 for number in range(10)]
+
+
+async def hashes(stores: Stores, account: Account = ANA) -> set[bytes]:
+    return {code.hash for code in await stores.recovery_codes.list_all(account.id)}
+
+
+async def test_a_new_set_of_recovery_codes_replaces_the_old_one(stores: Stores) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+    assert await stores.recovery_codes.replace(ANA, CODES)
+    assert await stores.recovery_codes.put_expiring(ANA.id, RecoveryCode(b"one", NOW))
+    assert await stores.recovery_codes.replace(BEA, CODES[:2])
+    assert await hashes(stores) == {*CODES, b"one"}
+
+    assert await stores.recovery_codes.replace(ANA, CODES[:3])
+    assert await hashes(stores) == set(CODES[:3])
+    assert await hashes(stores, BEA) == set(CODES[:2])
+    assert await hashes(stores, replace(ANA, id="nobody")) == set()
+
+
+async def test_an_account_has_one_expiring_code_beside_its_set(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.recovery_codes.replace(ANA, CODES[:1])
+    later = NOW + timedelta(hours=1, microseconds=1)
+    for code in (RecoveryCode(b"first", NOW), RecoveryCode(b"second", later)):
+        assert await stores.recovery_codes.put_expiring(ANA.id, code)
+
+    stored = await stores.recovery_codes.list_all(ANA.id)
+    assert set(stored) == {RecoveryCode(CODES[0]), RecoveryCode(b"second", later)}
+    assert not await stores.recovery_codes.put_expiring(BEA.id, RecoveryCode(b"third", later))
+
+
+async def test_recovery_codes_are_replaced_only_in_an_account_as_it_was_read(
+    stores: Stores,
+) -> None:
+    await stores.accounts.add(ANA)
+    await stores.recovery_codes.replace(ANA, CODES)
+    await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    assert not await stores.recovery_codes.replace(ANA, CODES[:1])
+    assert not await stores.recovery_codes.replace(BEA, CODES[:1])
+    assert await hashes(stores) == set(CODES)
+    assert await stores.recovery_codes.replace(replace(ANA, session=1), CODES[:1])
+
+
+async def test_a_spent_code_sets_the_password_and_ends_all_sessions(stores: Stores) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+        await stores.recovery_codes.replace(account, CODES)
+    for number in range(2):
+        await stores.sessions.add(ANA, another(number), MAX_SESSIONS)
+
+    results = await asyncio.gather(
+        *(
+            stores.recovery_codes.spend(ANA.id, CODES[3], f"hash {n}", f"salt {n}", NOW)
+            for n in range(20)
+        )
+    )
+    assert sum(results) == 1
+    number = results.index(True)
+    changed = replace(ANA, password_hash=f"hash {number}", salt=f"salt {number}", session=1)
+    assert await stores.accounts.by_id(ANA.id) == changed
+    assert await ids(stores) == set()
+    assert await hashes(stores) == {*CODES} - {CODES[3]}
+    assert await hashes(stores, BEA) == set(CODES)
+    for wrong in (b"unknown", CODES[3]):
+        assert not await stores.recovery_codes.spend(ANA.id, wrong, "hash", "salt", NOW)
+    assert await stores.accounts.by_id(ANA.id) == changed
+
+
+async def test_an_expired_code_and_those_of_a_closed_account_cannot_be_spent(
+    stores: Stores,
+) -> None:
+    await stores.accounts.add(ANA)
+    await stores.recovery_codes.replace(ANA, CODES)
+    await stores.recovery_codes.put_expiring(ANA.id, RecoveryCode(b"one", NOW))
+    assert not await stores.recovery_codes.spend(ANA.id, b"one", "hash", "salt", NOW)
+    just_before = NOW - timedelta(microseconds=1)
+    assert await stores.recovery_codes.spend(ANA.id, b"one", "hash", "salt", just_before)
+    assert await stores.accounts.close(ANA.email_key)
+    assert not await stores.recovery_codes.spend(ANA.id, CODES[0], "other", "salt", NOW)
+    assert not await stores.recovery_codes.put_expiring(ANA.id, RecoveryCode(b"two", NOW))
+    account = await stores.accounts.by_id(ANA.id)
+    assert account is not None
+    assert account.password_hash == "hash"
+
+
+def passkey(number: int, account: Account = ANA) -> Passkey:
+    """Return one of many passkeys of an account."""
+    return replace(PASSKEY, id=f"{account.id}-{number}", account_id=account.id)
+
+
+async def test_passkeys_are_found_with_their_account_until_they_are_deleted(
+    stores: Stores,
+) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+    assert await stores.passkeys.add(ANA, PASSKEY, 10)
+    assert await stores.passkeys.add(ANA, passkey(1), 10)
+    assert await stores.passkeys.add(BEA, passkey(1, BEA), 10)
+
+    assert await stores.passkeys.find(PASSKEY.id) == (PASSKEY, ANA)
+    assert set(await stores.passkeys.list_all(ANA.id)) == {PASSKEY, passkey(1)}
+    for wrong in ("", "unknown", PASSKEY.id.lower()):
+        assert await stores.passkeys.find(wrong) is None
+    assert not await stores.passkeys.delete(BEA.id, PASSKEY.id)
+    assert await stores.passkeys.delete(ANA.id, PASSKEY.id)
+    assert not await stores.passkeys.delete(ANA.id, PASSKEY.id)
+    assert await stores.passkeys.find(PASSKEY.id) is None
+    assert await stores.passkeys.list_all(BEA.id) == [passkey(1, BEA)]
+
+
+async def test_an_account_has_no_more_passkeys_than_the_limit(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    results = await asyncio.gather(
+        *(stores.passkeys.add(ANA, passkey(number), 10) for number in range(15))
+    )
+    assert sum(results) == len(await stores.passkeys.list_all(ANA.id)) == 10
+
+
+async def test_no_two_passkeys_have_the_same_id(stores: Stores) -> None:
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+    assert await stores.passkeys.add(ANA, PASSKEY, 10)
+    assert not await stores.passkeys.add(ANA, replace(PASSKEY, name="Other"), 10)
+    assert not await stores.passkeys.add(BEA, replace(PASSKEY, account_id=BEA.id), 10)
+    assert await stores.passkeys.find(PASSKEY.id) == (PASSKEY, ANA)
+    assert await stores.passkeys.list_all(BEA.id) == []
+
+
+async def test_a_passkey_is_added_only_to_an_account_as_it_was_read(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    assert not await stores.passkeys.add(BEA, passkey(1, BEA), 10)
+    await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    assert not await stores.passkeys.add(ANA, PASSKEY, 10)
+    changed = replace(ANA, session=1, password_hash="hash", salt="salt")
+    assert await stores.passkeys.add(changed, PASSKEY, 10)
+    await stores.accounts.close(ANA.email_key)
+    assert not await stores.passkeys.add(changed, passkey(1), 10)
+    assert await stores.passkeys.find(PASSKEY.id) == (PASSKEY, replace(changed, closed=True))
+
+
+async def test_of_concurrent_uses_with_one_sign_count_one_is_recorded(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    for each in (PASSKEY, passkey(1)):
+        await stores.passkeys.add(ANA, each, 10)
+    results = await asyncio.gather(
+        *(stores.passkeys.record_use(PASSKEY, 5, NOW) for _ in range(10))
+    )
+    assert sum(results) == 1
+    used = replace(PASSKEY, sign_count=5, last_used_at=NOW)
+    assert await stores.passkeys.find(PASSKEY.id) == (used, ANA)
+    assert await stores.passkeys.find(passkey(1).id) == (passkey(1), ANA)
+    # An authenticator without a counter reports zero each time.
+    for minute in range(2):
+        at = NOW + timedelta(minutes=minute)
+        assert await stores.passkeys.record_use(passkey(1), 0, at)
+    assert not await stores.passkeys.record_use(passkey(2), 1, NOW)
+
+
+async def test_codes_and_passkeys_are_deleted_with_their_account(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.recovery_codes.replace(ANA, CODES)
+    await stores.passkeys.add(ANA, PASSKEY, 10)
+    await stores.accounts.close(ANA.email_key)
+    await stores.accounts.remove(ANA.id)
+    assert await stores.passkeys.find(PASSKEY.id) is None
+    assert await stores.accounts.add(ANA) == ANA
+    assert await hashes(stores) == set()
+    assert await stores.passkeys.list_all(ANA.id) == []
+    assert await stores.passkeys.add(ANA, PASSKEY, 10)
+
+
+async def test_codes_and_passkeys_survive_a_restart(opening: Opening) -> None:
+    async with opening() as stores:
+        await stores.accounts.add(ANA)
+        await stores.recovery_codes.replace(ANA, CODES)
+        await stores.passkeys.add(ANA, PASSKEY, 10)
+    async with opening() as stores:
+        assert await hashes(stores) == set(CODES)
+        assert await stores.passkeys.find(PASSKEY.id) == (PASSKEY, ANA)

@@ -39,7 +39,12 @@ SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 async def auth(folder: Path, limits: str = "on") -> AsyncIterator[AuthClient]:
     """Yield a client of an auth service with its store in `folder`."""
     settings = AuthSettings.model_validate(
-        {"store": _file(folder, "auth"), "token_secret": SECRET, "limits": limits}
+        {
+            "store": _file(folder, "auth"),
+            "token_secret": SECRET,
+            "limits": limits,
+            "public_url": "http://localhost",
+        }
     )
     async with _served(auth_opened(settings)) as address, _closing(AuthClient(address)) as client:
         yield client

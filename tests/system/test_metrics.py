@@ -44,7 +44,7 @@ ALLOWED_VALUES = {
     "generation": {"0", "1", "2"},
     "grpc_code": {"OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"},
     "kind": {
-        *("person", "bot", "link", "absent", "block", "unblock", "dismiss"),
+        *("person", "bot", "link", "absent", "block", "unblock", "dismiss", "reset link"),
         *("searches", "link_statistics", "statistics", "large_statistics"),
     },
     "lane": {"standard", "expensive"},

@@ -111,5 +111,9 @@ def test_an_owner_in_a_session_is_not_locked_out_by_strangers(gateways: SeveralG
     assert len(sessions_of(product, mine)) == 2
     product.data("endOtherSessions", {"token": mine})
     wait_until(lambda: has_ended(gateways, other), PROPAGATION_SECONDS)
+    confirmed = {"token": mine, "password": PASSWORD}
+    assert len(product.data("createRecoveryCodes", confirmed)["codes"]) == 10
+    assert product.data("beginPasskey", confirmed)["success"]
+    assert product.data("removePasskey", {**confirmed, "id": "none"}) == {"success": True}
     removed = product.data("removeAccount", {"token": mine, "password": PASSWORD})
     assert removed == {"success": True}

@@ -19,6 +19,8 @@ from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
+from services.auth.domain.passkey import create_passkey
+from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import create_session
 from services.links.__main__ import STORE_FACTORIES as LINKS
 from services.links.application.creations import Creations
@@ -114,16 +116,21 @@ async def fill_links(setting: str) -> None:
 
 async def fill_auth(setting: str) -> None:
     account = Account("id", "Ana@b", "ana@b", "Ana", "hash", "salt", NOW)
-    async with open_stores_at(setting, "auth", AUTH) as (accounts, attempts, keys, sessions):
-        await accounts.add(account)
+    async with open_stores_at(setting, "auth", AUTH) as stores:
+        await stores.accounts.add(account)
         key, _ = create_api_key("id", "Script", list(Scope), NOW + timedelta(days=1), NOW)
-        await keys.add(account, key, 1)
-        await keys.record_uses({key.key_hash: NOW})
+        await stores.keys.add(account, key, 1)
+        await stores.keys.record_uses({key.key_hash: NOW})
+        await stores.recovery_codes.replace(account, [b"hash"])
+        await stores.recovery_codes.put_expiring("id", RecoveryCode(b"one", NOW))
+        passkey = create_passkey("id", "Phone", "credential", b"key", 0, NOW)
+        await stores.passkeys.add(account, passkey, 1)
+        await stores.passkeys.record_use(passkey, 1, NOW)
         session = create_session("id", "Firefox", "Linux", NOW)
-        await accounts.change_password(account, "hash", "salt", session)
-        await sessions.record_uses({("id", session.id): NOW + timedelta(hours=1)})
-        await accounts.close(account.email_key)
-        await attempts.acquire("key", 5, timedelta(minutes=15), NOW)
+        await stores.accounts.change_password(account, "hash", "salt", session)
+        await stores.sessions.record_uses({("id", session.id): NOW + timedelta(hours=1)})
+        await stores.accounts.close(account.email_key)
+        await stores.attempts.acquire("key", 5, timedelta(minutes=15), NOW)
 
 
 async def fill_analytics(setting: str) -> None:

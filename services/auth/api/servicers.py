@@ -13,6 +13,8 @@ from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from services.auth.application.accounts import AuthService
 from services.auth.application.api_keys import ApiKeys
+from services.auth.application.passkeys import Passkeys
+from services.auth.application.recovery import Recovery
 from services.auth.application.sessions import Sessions
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.errors import InvalidExpiry, InvalidScopes
@@ -26,8 +28,17 @@ _SCOPES = {number: scope for scope, number in _SCOPE_NUMBERS.items()}
 class AuthServicer(pb_grpc.AuthServiceServicer):
     """Serves the gateways."""
 
-    def __init__(self, service: AuthService, keys: ApiKeys, sessions: Sessions) -> None:
+    def __init__(
+        self,
+        service: AuthService,
+        recovery: Recovery,
+        passkeys: Passkeys,
+        keys: ApiKeys,
+        sessions: Sessions,
+    ) -> None:
         self._service = service
+        self._recovery = recovery
+        self._passkeys = passkeys
         self._keys = keys
         self._sessions = sessions
 
@@ -89,6 +100,83 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     ) -> pb.EndOtherSessionsResponse:
         await self._sessions.end_others(request.token)
         return pb.EndOtherSessionsResponse()
+
+    async def CreateRecoveryCodes(
+        self, request: pb.CreateRecoveryCodesRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateRecoveryCodesResponse:
+        codes = await self._recovery.create_codes(
+            request.token, request.password, request.client_address
+        )
+        return pb.CreateRecoveryCodesResponse(codes=codes)
+
+    async def CountRecoveryCodes(
+        self, request: pb.CountRecoveryCodesRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CountRecoveryCodesResponse:
+        left = await self._recovery.count_codes(request.token)
+        return pb.CountRecoveryCodesResponse(left=left)
+
+    async def ResetPassword(
+        self, request: pb.ResetPasswordRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ResetPasswordResponse:
+        await self._recovery.reset_password(
+            request.email,
+            request.recovery_code,
+            request.new_password_hash,
+            request.new_salt,
+            request.client_address,
+            request.device,
+        )
+        return pb.ResetPasswordResponse()
+
+    async def BeginPasskey(
+        self, request: pb.BeginPasskeyRequest, context: ServicerContext[Any, Any]
+    ) -> pb.BeginPasskeyResponse:
+        options = await self._passkeys.begin(
+            request.token, request.password, request.client_address
+        )
+        return pb.BeginPasskeyResponse(options=options)
+
+    async def FinishPasskey(
+        self, request: pb.FinishPasskeyRequest, context: ServicerContext[Any, Any]
+    ) -> pb.FinishPasskeyResponse:
+        passkey = await self._passkeys.finish(request.token, request.name, request.credential)
+        return pb.FinishPasskeyResponse(id=passkey.id)
+
+    async def ListPasskeys(
+        self, request: pb.ListPasskeysRequest, context: ServicerContext[Any, Any]
+    ) -> pb.ListPasskeysResponse:
+        response = pb.ListPasskeysResponse()
+        for passkey in await self._passkeys.list_all(request.token):
+            message = response.passkeys.add(id=passkey.id, name=passkey.name)
+            message.created_at.FromDatetime(passkey.created_at)
+            if passkey.last_used_at is not None:
+                message.last_used_at.FromDatetime(passkey.last_used_at)
+        return response
+
+    async def RemovePasskey(
+        self, request: pb.RemovePasskeyRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RemovePasskeyResponse:
+        await self._passkeys.remove(
+            request.token, request.id, request.password, request.client_address
+        )
+        return pb.RemovePasskeyResponse()
+
+    async def BeginLogin(
+        self, request: pb.BeginLoginRequest, context: ServicerContext[Any, Any]
+    ) -> pb.BeginLoginResponse:
+        return pb.BeginLoginResponse(options=self._passkeys.begin_login())
+
+    async def FinishLogin(
+        self, request: pb.FinishLoginRequest, context: ServicerContext[Any, Any]
+    ) -> pb.FinishLoginResponse:
+        login = await self._passkeys.finish_login(
+            request.credential, request.device, request.browser, request.system
+        )
+        response = pb.FinishLoginResponse(
+            token=login.token, username=login.username, device=login.device_token
+        )
+        response.expires_at.FromDatetime(login.expires_at)
+        return response
 
     async def CreateKey(
         self, request: pb.CreateKeyRequest, context: ServicerContext[Any, Any]
@@ -152,13 +240,22 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
 class AdminServicer(pb_grpc.AdminServiceServicer):
     """Serves the operator's command and the reconciler."""
 
-    def __init__(self, service: AuthService) -> None:
+    def __init__(self, service: AuthService, recovery: Recovery) -> None:
         self._service = service
+        self._recovery = recovery
 
     async def CloseAccount(
         self, request: pb.CloseAccountRequest, context: ServicerContext[Any, Any]
     ) -> pb.CloseAccountResponse:
         return pb.CloseAccountResponse(account_id=await self._service.close(request.email))
+
+    async def CreateResetCode(
+        self, request: pb.CreateResetCodeRequest, context: ServicerContext[Any, Any]
+    ) -> pb.CreateResetCodeResponse:
+        code, expires_at, account_id = await self._recovery.create_reset_code(request.email)
+        response = pb.CreateResetCodeResponse(code=code, account_id=account_id)
+        response.expires_at.FromDatetime(expires_at)
+        return response
 
     async def ListClosedAccounts(
         self, request: pb.ListClosedAccountsRequest, context: ServicerContext[Any, Any]
@@ -203,21 +300,27 @@ def _key_message(key: ApiKey) -> pb.Key:
     return message
 
 
-def servicers(service: AuthService, keys: ApiKeys, sessions: Sessions) -> Servicers:
+def servicers(
+    service: AuthService,
+    recovery: Recovery,
+    passkeys: Passkeys,
+    keys: ApiKeys,
+    sessions: Sessions,
+) -> Servicers:
     """Return the gRPC services of the process."""
     return Servicers(
         calls=Servicer.of(
             pb.DESCRIPTOR,
             "AuthService",
             pb_grpc.add_AuthServiceServicer_to_server,
-            AuthServicer(service, keys, sessions),
+            AuthServicer(service, recovery, passkeys, keys, sessions),
         ),
         admin=[
             Servicer.of(
                 pb.DESCRIPTOR,
                 "AdminService",
                 pb_grpc.add_AdminServiceServicer_to_server,
-                AdminServicer(service),
+                AdminServicer(service, recovery),
             )
         ],
     )

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
-from services.auth.application.attempt_limiter import AttemptLimiter
-from services.auth.application.client_networks import capacity_network
 from services.auth.application.device_tokens import DeviceTokens
-from services.auth.application.password_verifier import PasswordVerifier
+from services.auth.application.password_check import PasswordCheck
 from services.auth.application.ports import AccountStore
-from services.auth.application.sessions import Sessions, session_ended
-from services.auth.domain.account import Account, create_account, normalize_email, parse_email
-from services.auth.domain.errors import (
-    EmailTaken,
-    InvalidEmail,
-    NoAccount,
-    WrongPassword,
-)
-from services.auth.domain.passwords import choose_lane, encode_password, validate_password_hash
+from services.auth.application.sessions import Login, Sessions, session_ended
+from services.auth.domain.account import Account, create_account, email_key_of
+from services.auth.domain.errors import EmailTaken, NoAccount, WrongPassword
+from services.auth.domain.passwords import choose_lane, validate_password_hash
 from services.auth.metrics import (
     ACCOUNT_CLOSINGS,
     ACCOUNTS_CREATED,
@@ -35,31 +28,18 @@ MAX_CLOSED = 10_000
 removal of their links."""
 
 
-@dataclass(frozen=True, slots=True)
-class Login:
-    """The result of a log-in."""
-
-    token: str
-    expires_at: datetime
-    username: str
-    device_token: str
-    """The browser sends it with its next log-in."""
-
-
 class AuthService:
     """The use cases of accounts. `now` returns the time in UTC."""
 
     def __init__(
         self,
         accounts: AccountStore,
-        attempts: AttemptLimiter,
-        passwords: PasswordVerifier,
+        passwords: PasswordCheck,
         sessions: Sessions,
         device_tokens: DeviceTokens,
         now: Callable[[], datetime],
     ) -> None:
         self._accounts = accounts
-        self._attempts = attempts
         self._passwords = passwords
         self._sessions = sessions
         self._device_tokens = device_tokens
@@ -95,15 +75,16 @@ class AuthService:
         """
         start = time.perf_counter()
         with count_result(LOGINS):
-            account = await self._find_open_account(email)
+            account = await find_open_account(self._accounts, email)
+            if account is None:
+                raise no_account()
             device = self._device_tokens.find_browser(device_token, account.id)
             with time_login(start, choose_lane(account.password_hash)):
-                await self._check_password(account, password, client_ip, device)
-            started = await self._sessions.start(account, browser, system)
-            if started is None:
+                await self._passwords.check(account, password, client_ip, device)
+            login = await self._sessions.start(account, device_token, browser, system)
+            if login is None:
                 raise WrongPassword("The password was changed meanwhile.")
-            new_device_token = self._device_tokens.issue(account.id, device_token)
-            return Login(*started, account.username, new_device_token)
+            return login
 
     async def verify_token(self, token: str) -> str:
         """Return the account id of a session token. Raises InvalidToken, Unavailable."""
@@ -131,7 +112,7 @@ class AuthService:
         with count_result(PASSWORD_CHANGES):
             new_hash = validate_password_hash(new_hash, new_salt)
             account, current = await self._sessions.authenticate(token)
-            await self._check_password(account, password, client_ip, session=current)
+            await self._passwords.check(account, password, client_ip, session=current)
             session = self._sessions.create(account, browser, system)
             if not await self._accounts.change_password(account, new_hash, new_salt, session):
                 raise session_ended()
@@ -144,7 +125,7 @@ class AuthService:
         """
         with count_result(ACCOUNT_CLOSINGS):
             account, current = await self._sessions.authenticate(token)
-            await self._check_password(account, password, client_ip, session=current)
+            await self._passwords.check(account, password, client_ip, session=current)
             if not await self._accounts.close_in_session(account):
                 raise session_ended()
 
@@ -153,10 +134,10 @@ class AuthService:
 
         May be repeated. Raises NoAccount, Unavailable.
         """
-        key = _email_key(email)
+        key = email_key_of(email)
         account_id = await self._accounts.close(key) if key else None
         if account_id is None:
-            raise _no_account()
+            raise no_account()
         return account_id
 
     async def list_closed(self) -> list[str]:
@@ -167,44 +148,16 @@ class AuthService:
         """Delete an account if it is closed. Raises Unavailable."""
         await self._accounts.remove(account_id)
 
-    async def _check_password(
-        self,
-        account: Account,
-        password: str,
-        client_ip: str,
-        browser: str | None = None,
-        session: str | None = None,
-    ) -> None:
-        """Raise WrongPassword, and count the failure, unless this is the account's password.
 
-        `session` is the id of the session that sends the password, and None for a log-in.
+async def find_open_account(accounts: AccountStore, email: str) -> Account | None:
+    """Return the account with an e-mail address as typed, unless it is closed.
 
-        Raises TooManyAttempts, LoginsBusy, Unavailable.
-        """
-        async with self._attempts.attempt(account.id, client_ip, browser, session):
-            encoded = encode_password(password)
-            network = capacity_network(client_ip, in_session=session is not None)
-            if encoded is None or not await self._passwords.verify(
-                encoded, account.password_hash, network
-            ):
-                raise WrongPassword("The password is wrong.")
-
-    async def _find_open_account(self, email: str) -> Account:
-        """Return the account with an e-mail address. Raises NoAccount if it is closed."""
-        key = _email_key(email)
-        account = await self._accounts.by_email(key) if key else None
-        if account is None or account.closed:
-            raise _no_account()
-        return account
+    Raises Unavailable.
+    """
+    key = email_key_of(email)
+    account = await accounts.by_email(key) if key else None
+    return None if account is None or account.closed else account
 
 
-def _email_key(email: str) -> str | None:
-    """Return the key of an e-mail address as typed. Return None if no account can have it."""
-    try:
-        return normalize_email(parse_email(email))
-    except InvalidEmail:
-        return None
-
-
-def _no_account() -> NoAccount:
+def no_account() -> NoAccount:
     return NoAccount("There is no account with this e-mail address.")

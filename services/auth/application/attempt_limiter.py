@@ -20,7 +20,7 @@ from typing import Literal
 from services.auth.application.client_networks import capacity_network, limit_network
 from services.auth.application.fair_queue import FairQueue, Waiter
 from services.auth.application.ports import AttemptStore
-from services.auth.domain.errors import TooManyAttempts, WrongPassword
+from services.auth.domain.errors import TooManyAttempts, WrongSecret
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class AttemptLimiter:
         browser: str | None = None,
         session: str | None = None,
     ) -> AsyncIterator[None]:
-        """Count an attempt, run the body, and release the attempt unless WrongPassword is raised.
+        """Count an attempt, run the body, and release the attempt unless WrongSecret is raised.
 
         Counting comes first: running and failed attempts together never exceed a limit, however
         many arrive at once. Attempts for one account from one client network (or known browser, or
@@ -99,7 +99,7 @@ class AttemptLimiter:
                     if limit.scope in counters:
                         acquired.append(await self._acquire(limit, counters[limit.scope]))
                 yield
-            except WrongPassword:
+            except WrongSecret:
                 failed = True
                 raise
             finally:

@@ -5,13 +5,15 @@ Every method raises Unavailable if the store cannot be reached.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey
+from services.auth.domain.passkey import Passkey
+from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Session
 
 
@@ -53,7 +55,7 @@ class AccountStore(Protocol):
         ...
 
     async def remove(self, account_id: str) -> None:
-        """Delete the account with this id, its API keys and sessions, if it is closed."""
+        """Delete the account with this id, and everything that belongs to it, if it is closed."""
         ...
 
 
@@ -95,6 +97,68 @@ class SessionStore(Protocol):
 
         A session that was used later, or is deleted, stays as it is.
         """
+        ...
+
+
+class RecoveryCodeStore(Protocol):
+    """Stores the hashes of recovery codes that are not spent."""
+
+    async def replace(self, account: Account, hashes: Sequence[bytes]) -> bool:
+        """Replace all codes of an account, expiring ones too, by a set that does not expire.
+
+        Return False, and change nothing, under the same conditions as
+        `AccountStore.change_password`.
+        """
+        ...
+
+    async def put_expiring(self, account_id: str, code: RecoveryCode) -> bool:
+        """Replace the expiring code of an account. Return False if it is closed or not there."""
+        ...
+
+    async def list_all(self, account_id: str) -> list[RecoveryCode]:
+        """Return the codes of an account, unordered. One may be expired."""
+        ...
+
+    async def spend(
+        self, account_id: str, code_hash: bytes, password_hash: str, salt: str, now: datetime
+    ) -> bool:
+        """Delete a code, set the password, increment the session number, and end all sessions.
+
+        This is one atomic write. Return False, and change nothing, if the account is closed, or has
+        no such code that has not expired.
+        """
+        ...
+
+
+class PasskeyStore(Protocol):
+    """Stores the passkeys of accounts under unique ids."""
+
+    async def add(self, account: Account, passkey: Passkey, limit: int) -> bool:
+        """Store a passkey of an account, atomically with the check of the conditions for it.
+
+        Return False, and change nothing, if any account has its id, if the account already has
+        `limit` passkeys, or under the same conditions as `AccountStore.change_password`.
+        """
+        ...
+
+    async def list_all(self, account_id: str) -> list[Passkey]:
+        """Return the passkeys of an account, unordered."""
+        ...
+
+    async def find(self, passkey_id: str) -> tuple[Passkey, Account] | None:
+        """Return the passkey with this id and its account, which may be closed."""
+        ...
+
+    async def record_use(self, passkey: Passkey, sign_count: int, used_at: datetime) -> bool:
+        """Set the sign count and the last use of a passkey.
+
+        Return False, and change nothing, if it is removed, or if its sign count is no longer that
+        of `passkey`.
+        """
+        ...
+
+    async def delete(self, account_id: str, passkey_id: str) -> bool:
+        """Delete a passkey of an account. Return whether there was one."""
         ...
 
 
@@ -155,3 +219,15 @@ class AttemptStore(Protocol):
     async def release(self, counter: str, window_ends: datetime) -> None:
         """Remove an attempt, if the window that ends at this time is still the current one."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """All stores of one database."""
+
+    accounts: AccountStore
+    attempts: AttemptStore
+    sessions: SessionStore
+    recovery_codes: RecoveryCodeStore
+    passkeys: PasskeyStore
+    keys: ApiKeyStore

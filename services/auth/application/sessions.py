@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
+from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.last_uses import LastUses
 from services.auth.application.ports import AccountStore, SessionStore
 from services.auth.application.session_tokens import SessionTokens
@@ -15,6 +17,17 @@ from services.auth.metrics import SESSIONS_ENDED
 
 SessionUses = LastUses[tuple[str, str]]
 """Last uses by the ids of account and session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """The result of a log-in."""
+
+    token: str
+    expires_at: datetime
+    username: str
+    device_token: str
+    """The browser sends it with its next log-in."""
 
 
 class Sessions:
@@ -30,12 +43,14 @@ class Sessions:
         store: SessionStore,
         uses: SessionUses,
         tokens: SessionTokens,
+        device_tokens: DeviceTokens,
         now: Callable[[], datetime],
     ) -> None:
         self._accounts = accounts
         self._store = store
         self._uses = uses
         self._tokens = tokens
+        self._device_tokens = device_tokens
         self._now = now
 
     def create(self, account: Account, browser: str, system: str) -> Session:
@@ -47,17 +62,19 @@ class Sessions:
         return self._tokens.issue(account.id, account.session, session.id)
 
     async def start(
-        self, account: Account, browser: str, system: str
-    ) -> tuple[str, datetime] | None:
-        """Start a session. Return its token and the expiry.
+        self, account: Account, device_token: str, browser: str, system: str
+    ) -> Login | None:
+        """Start a session in a browser that sent `device_token`, the last one that it received.
 
-        Return None if the account was closed, or its password changed, since it was read. Raises
-        Unavailable.
+        `browser` and `system` are names for the list of sessions, empty if unknown. Return None if
+        the account was closed, or its password changed, since it was read. Raises Unavailable.
         """
         session = self.create(account, browser, system)
         if not await self._store.add(account, session, MAX_SESSIONS):
             return None
-        return self.token_of(session, account)
+        token, expires_at = self.token_of(session, account)
+        new_device_token = self._device_tokens.issue(account.id, device_token)
+        return Login(token, expires_at, account.username, new_device_token)
 
     async def authenticate(self, token: str) -> tuple[Account, str]:
         """Return the account and the session id of a token. Raises InvalidToken, Unavailable."""

@@ -86,6 +86,14 @@ def normalize_email(email: str) -> str:
     return unicodedata.normalize("NFC", email).casefold()
 
 
+def email_key_of(text: str) -> str | None:
+    """Return the key of an e-mail address as typed. Return None if no account can have it."""
+    try:
+        return normalize_email(parse_email(text))
+    except InvalidEmail:
+        return None
+
+
 def _parse_username(text: str) -> str:
     username = text.strip(WHITESPACE)
     if not 1 <= len(username) <= MAX_USERNAME_LENGTH:

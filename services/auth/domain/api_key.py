@@ -9,13 +9,11 @@ from datetime import datetime
 from enum import Enum
 
 from services.auth.domain.errors import InvalidExpiry, InvalidKeyName, InvalidScopes
+from services.auth.domain.names import parse_name
 from services.shared import api_keys
-from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
 
 MAX_KEYS = 20
 """Maximum keys of an account, including expired ones."""
-MAX_NAME_LENGTH = 50
-"""In Unicode code points."""
 
 
 class Scope(Enum):
@@ -60,7 +58,7 @@ def create_api_key(
 
     Raises InvalidKeyName, InvalidScopes, InvalidExpiry.
     """
-    name, scopes = _parse_name(name), set(scopes)
+    name, scopes = parse_name(name, InvalidKeyName), set(scopes)
     if not scopes:
         raise InvalidScopes("A key needs at least one scope.")
     if expires_at is not None and expires_at <= now:
@@ -77,12 +75,3 @@ def create_api_key(
         expires_at=expires_at,
     )
     return key, text
-
-
-def _parse_name(text: str) -> str:
-    name = text.strip(WHITESPACE)
-    if not 1 <= len(name) <= MAX_NAME_LENGTH:
-        raise InvalidKeyName(f"The name of a key must have 1 to {MAX_NAME_LENGTH} characters.")
-    if CONTROL_CHARACTERS.search(name):
-        raise InvalidKeyName("The name of a key must not have control characters.")
-    return name

@@ -31,6 +31,16 @@ class InvalidScopes(InvalidArgument):
     default_reason = "INVALID_SCOPES"
 
 
+class InvalidPasskeyName(InvalidArgument):
+    default_reason = "INVALID_PASSKEY_NAME"
+
+
+class InvalidPasskey(InvalidArgument):
+    """A browser's answer does not prove that it created a passkey."""
+
+    default_reason = "INVALID_PASSKEY"
+
+
 class InvalidExpiry(InvalidArgument):
     default_reason = "INVALID_EXPIRY"
 
@@ -43,8 +53,26 @@ class NoAccount(NotFound):
     default_reason = "NO_ACCOUNT"
 
 
-class WrongPassword(Unauthenticated):
+class NoPasskey(NotFound):
+    default_reason = "NO_PASSKEY"
+
+
+class WrongSecret(Unauthenticated):
+    """A guess of a secret, which counts towards the limits of failures."""
+
+
+class WrongPassword(WrongSecret):
     default_reason = "WRONG_PASSWORD"
+
+
+class WrongRecoveryCode(WrongSecret):
+    default_reason = "WRONG_RECOVERY_CODE"
+
+
+class WrongPasskey(Unauthenticated):
+    """A browser's answer does not prove that it has the passkey."""
+
+    default_reason = "WRONG_PASSKEY"
 
 
 class InvalidToken(Unauthenticated):
@@ -57,6 +85,10 @@ class InvalidKey(Unauthenticated):
 
 class TooManyKeys(ResourceExhausted):
     default_reason = "TOO_MANY_KEYS"
+
+
+class TooManyPasskeys(ResourceExhausted):
+    default_reason = "TOO_MANY_PASSKEYS"
 
 
 class TooManyAttempts(ResourceExhausted):

@@ -1,29 +1,35 @@
-"""Accounts, attempt counts, API keys and sessions in a MongoDB database.
+"""Accounts and what belongs to them, and attempt counts, in a MongoDB database.
 
     accounts  _id (the account's id), email, email_key (unique), username, password_hash, salt,
               created_at, closed, session,
               api_keys: [{id, key_hash (unique), name, prefix, scopes, created_at, expires_at,
               last_used_at}],
-              sessions: [{id, created_at, expires_at, last_seen_at, browser, system}], newest last
+              sessions: [{id, created_at, expires_at, last_seen_at, browser, system}], newest last,
+              recovery_codes: [{hash, expires_at (of the operator's code, or null)}],
+              passkeys: [{id (unique), name, public_key, sign_count, created_at, last_used_at}]
     attempts  _id (the counter), count, window_ends, tidied_at (when the TTL index deletes it)
 
 Timestamps are microseconds since the Unix epoch, because MongoDB's dates have only milliseconds.
 `tidied_at` is a date, as TTL indexes require. Each command is atomic, so no method needs a
-transaction. The keys and sessions of an account are in its document: one command adds a key if
-there is room for it, another removes them with the account. A log-in deletes expired sessions.
+transaction. What belongs to an account is in its document: one command adds a key if there is room
+for it, another spends a recovery code, sets the password and ends all sessions. A log-in deletes
+expired sessions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 
 from pymongo import IndexModel, ReturnDocument, UpdateOne
+from pymongo.errors import DuplicateKeyError
 
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
+from services.auth.domain.passkey import Passkey
+from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Session
 from services.shared.mongo import Database, Document, Schema
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
@@ -46,11 +52,22 @@ SCHEMA: Schema = (
             ),
         ],
     },
+    {
+        "accounts": [
+            IndexModel(
+                "passkeys.id",
+                name="accounts_by_passkey",
+                unique=True,
+                partialFilterExpression={"passkeys.id": {"$exists": True}},
+            ),
+        ],
+    },
 )
 
-_WITHOUT_PARTS = {"api_keys": 0, "sessions": 0}
+_WITHOUT_PARTS = {"api_keys": 0, "sessions": 0, "recovery_codes": 0, "passkeys": 0}
 _SESSION_TIMES = ("created_at", "expires_at", "last_seen_at")
 _KEY_TIMES = ("created_at", "expires_at", "last_used_at")
+_PASSKEY_TIMES = ("created_at", "last_used_at")
 
 _DELETE_AFTER = timedelta(hours=1)
 """Time between the end of a window and its deletion. It exceeds the error of the server's clock."""
@@ -327,6 +344,130 @@ class MongoSessionStore:
         )
 
 
+class MongoRecoveryCodeStore:
+    """A `RecoveryCodeStore` in a MongoDB database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def replace(self, account: Account, hashes: Sequence[bytes]) -> bool:
+        codes = [{"hash": one, "expires_at": None} for one in hashes]
+        replaced = await self._database.write(
+            "recovery_codes_replace",
+            lambda db: db.accounts.update_one(
+                _unchanged(account), {"$set": {"recovery_codes": codes}}
+            ),
+        )
+        return replaced.matched_count == 1
+
+    async def put_expiring(self, account_id: str, code: RecoveryCode) -> bool:
+        document = {"hash": code.hash, "expires_at": _micros(code.expires_at)}
+        stored = {"$ifNull": ["$recovery_codes", []]}
+        stays = {"$eq": ["$$one.expires_at", None]}
+        others = {"$filter": {"input": stored, "as": "one", "cond": stays}}
+        codes = {"$concatArrays": [others, [{"$literal": document}]]}
+        put = await self._database.write(
+            "recovery_codes_put_expiring",
+            lambda db: db.accounts.update_one(
+                {"_id": account_id, "closed": False}, [{"$set": {"recovery_codes": codes}}]
+            ),
+        )
+        return put.matched_count == 1
+
+    async def list_all(self, account_id: str) -> list[RecoveryCode]:
+        found = await self._database.read(
+            "recovery_codes_list",
+            lambda db: db.accounts.find_one({"_id": account_id}, {"recovery_codes": 1}),
+        )
+        codes = found.get("recovery_codes", []) if found else []
+        return [RecoveryCode(code["hash"], _moment(code["expires_at"])) for code in codes]
+
+    async def spend(
+        self, account_id: str, code_hash: bytes, password_hash: str, salt: str, now: datetime
+    ) -> bool:
+        is_valid = [{"expires_at": None}, {"expires_at": {"$gt": to_micros(now)}}]
+        valid = {"$elemMatch": {"hash": code_hash, "$or": is_valid}}
+        spent = await self._database.write(
+            "recovery_codes_spend",
+            lambda db: db.accounts.update_one(
+                {"_id": account_id, "closed": False, "recovery_codes": valid},
+                {
+                    "$pull": {"recovery_codes": {"hash": code_hash}},
+                    "$set": {"password_hash": password_hash, "salt": salt, "sessions": []},
+                    "$inc": {"session": 1},
+                },
+            ),
+        )
+        return spent.matched_count == 1
+
+
+class MongoPasskeyStore:
+    """A `PasskeyStore` in a MongoDB database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account, passkey: Passkey, limit: int) -> bool:
+        # The unique index does not compare the passkeys of one account with each other.
+        is_new = {
+            f"passkeys.{limit - 1}": {"$exists": False},
+            "passkeys.id": {"$ne": passkey.id},
+        }
+        try:
+            added = await self._database.write(
+                "passkeys_add",
+                lambda db: db.accounts.update_one(
+                    {**_unchanged(account), **is_new},
+                    {"$push": {"passkeys": _passkey_document(passkey)}},
+                ),
+            )
+        except DuplicateKeyError:
+            return False
+        return added.matched_count == 1
+
+    async def list_all(self, account_id: str) -> list[Passkey]:
+        found = await self._database.read(
+            "passkeys_list",
+            lambda db: db.accounts.find_one({"_id": account_id}, {"passkeys": 1}),
+        )
+        passkeys = found.get("passkeys", []) if found else []
+        return [_passkey(passkey, account_id) for passkey in passkeys]
+
+    async def find(self, passkey_id: str) -> tuple[Passkey, Account] | None:
+        found = await self._database.read(
+            "passkeys_find", lambda db: db.accounts.find_one({"passkeys.id": passkey_id})
+        )
+        if found is None:
+            return None
+        account = _account(found)
+        (passkey,) = (passkey for passkey in found["passkeys"] if passkey["id"] == passkey_id)
+        return _passkey(passkey, account.id), account
+
+    async def record_use(self, passkey: Passkey, sign_count: int, used_at: datetime) -> bool:
+        used = {
+            "passkeys.$.sign_count": sign_count,
+            "passkeys.$.last_used_at": to_micros(used_at),
+        }
+        same = {"$elemMatch": {"id": passkey.id, "sign_count": passkey.sign_count}}
+        recorded = await self._database.write(
+            "passkeys_record_use",
+            lambda db: db.accounts.update_one(
+                {"_id": passkey.account_id, "passkeys": same}, {"$set": used}
+            ),
+        )
+        return recorded.matched_count == 1
+
+    async def delete(self, account_id: str, passkey_id: str) -> bool:
+        deleted = await self._database.write(
+            "passkeys_delete",
+            lambda db: db.accounts.update_one(
+                {"_id": account_id, "passkeys.id": passkey_id},
+                {"$pull": {"passkeys": {"id": passkey_id}}},
+            ),
+        )
+        return deleted.matched_count == 1
+
+
 def _unchanged(account: Account) -> Document:
     """Return the query for an account if it is open and its session number is unchanged."""
     return {"_id": account.id, "closed": False, "session": account.session}
@@ -359,15 +500,34 @@ def _session(document: Document, account_id: str) -> Session:
 def _key_document(key: ApiKey) -> Document:
     document = asdict(key)
     del document["account_id"]
-    for name in _KEY_TIMES:
-        document[name] = None if document[name] is None else to_micros(document[name])
+    document |= {name: _micros(document[name]) for name in _KEY_TIMES}
     return {**document, "scopes": [scope.value for scope in key.scopes]}
 
 
 def _key(document: Document, account_id: str) -> ApiKey:
     """Decode a key. Ignores fields and scopes that a later version may have added."""
     values: Document = {each.name: document.get(each.name) for each in fields(ApiKey)}
-    for name in _KEY_TIMES:
-        values[name] = None if values[name] is None else from_micros(values[name])
+    values |= {name: _moment(values[name]) for name in _KEY_TIMES}
     values["scopes"] = tuple(scope for scope in Scope if scope.value in document["scopes"])
     return ApiKey(**{**values, "account_id": account_id})
+
+
+def _passkey_document(passkey: Passkey) -> Document:
+    document = asdict(passkey)
+    del document["account_id"]
+    return document | {name: _micros(document[name]) for name in _PASSKEY_TIMES}
+
+
+def _passkey(document: Document, account_id: str) -> Passkey:
+    """Decode a passkey. Ignores fields that a later version may have added."""
+    values: Document = {each.name: document.get(each.name) for each in fields(Passkey)}
+    values |= {name: _moment(values[name]) for name in _PASSKEY_TIMES}
+    return Passkey(**{**values, "account_id": account_id})
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

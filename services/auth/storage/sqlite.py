@@ -1,9 +1,9 @@
-"""Accounts, attempt counts, API keys and sessions in an SQLite file."""
+"""Accounts, attempt counts, API keys, sessions, recovery codes and passkeys in an SQLite file."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
+from services.auth.domain.passkey import Passkey
+from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Session
 from services.shared.sqlite import Database
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
@@ -62,6 +64,22 @@ MIGRATIONS = (
         PRIMARY KEY (account_id, id)
     ) WITHOUT ROWID;
     CREATE INDEX sessions_by_end ON sessions (expires_at);
+    CREATE TABLE recovery_codes (
+        account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        hash BLOB NOT NULL,
+        expires_at INTEGER,  -- of the operator's code, microseconds since the Unix epoch
+        PRIMARY KEY (account_id, hash)
+    ) WITHOUT ROWID;
+    CREATE TABLE passkeys (
+        id TEXT PRIMARY KEY,
+        account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        name TEXT NOT NULL,
+        public_key BLOB NOT NULL,
+        sign_count INTEGER NOT NULL,
+        created_at INTEGER NOT NULL,  -- microseconds since the Unix epoch
+        last_used_at INTEGER
+    ) WITHOUT ROWID;
+    CREATE INDEX passkeys_by_account ON passkeys (account_id);
     """,
 )
 
@@ -83,6 +101,14 @@ _INSERT_SESSION = (
 )
 _SESSION_TIMES = ("created_at", "expires_at", "last_seen_at")
 _SELECT_SESSIONS = f"SELECT {', '.join(_SESSION_COLUMNS)} FROM sessions"
+_PASSKEY_COLUMNS = tuple(field.name for field in fields(Passkey))
+_INSERT_PASSKEY = (
+    f"INSERT INTO passkeys ({', '.join(_PASSKEY_COLUMNS)}) "
+    f"VALUES (:{', :'.join(_PASSKEY_COLUMNS)}) "
+    "ON CONFLICT (id) DO NOTHING"
+)
+_PASSKEY_TIMES = ("created_at", "last_used_at")
+_SELECT_PASSKEYS = f"SELECT {', '.join(_PASSKEY_COLUMNS)} FROM passkeys"
 _MAX_DELETED = 100
 """Maximum expired rows that one insertion deletes. It may add one, so the table stays small."""
 _ENDED = "(window_ends <= :now OR window_ends > :latest)"
@@ -226,12 +252,7 @@ class SqliteApiKeyStore:
         row = _key_row(key)
 
         def operation(connection: sqlite3.Connection) -> bool:
-            may_add = connection.execute(
-                "SELECT (SELECT count(*) FROM api_keys WHERE account_id = accounts.id) < ? "
-                "FROM accounts WHERE id = ? AND session = ? AND NOT closed",
-                (limit, account.id, account.session),
-            ).fetchone()
-            if may_add != (1,):
+            if not _has_room(connection, "api_keys", account, limit):
                 return False
             connection.execute(_INSERT_KEY, row)
             return True
@@ -373,6 +394,132 @@ class SqliteSessionStore:
         await self._database.write("sessions_record_uses", operation)
 
 
+class SqliteRecoveryCodeStore:
+    """A `RecoveryCodeStore` in an SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def replace(self, account: Account, hashes: Sequence[bytes]) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            if not _change(connection, account, "session = session"):
+                return False
+            connection.execute("DELETE FROM recovery_codes WHERE account_id = ?", (account.id,))
+            connection.executemany(
+                "INSERT INTO recovery_codes (account_id, hash) VALUES (?, ?)",
+                [(account.id, one) for one in hashes],
+            )
+            return True
+
+        return await self._database.write("recovery_codes_replace", operation)
+
+    async def put_expiring(self, account_id: str, code: RecoveryCode) -> bool:
+        expires_at = _micros(code.expires_at)
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            connection.execute(
+                "DELETE FROM recovery_codes WHERE account_id = ? AND expires_at IS NOT NULL",
+                (account_id,),
+            )
+            added = connection.execute(
+                "INSERT INTO recovery_codes (account_id, hash, expires_at) "
+                "SELECT id, ?, ? FROM accounts WHERE id = ? AND NOT closed",
+                (code.hash, expires_at, account_id),
+            )
+            return added.rowcount == 1
+
+        return await self._database.write("recovery_codes_put_expiring", operation)
+
+    async def list_all(self, account_id: str) -> list[RecoveryCode]:
+        def operation(connection: sqlite3.Connection) -> list[RecoveryCode]:
+            rows = connection.execute(
+                "SELECT hash, expires_at FROM recovery_codes WHERE account_id = ?", (account_id,)
+            )
+            return [RecoveryCode(one, _moment(expires_at)) for one, expires_at in rows]
+
+        return await self._database.read("recovery_codes_list", operation)
+
+    async def spend(
+        self, account_id: str, code_hash: bytes, password_hash: str, salt: str, now: datetime
+    ) -> bool:
+        spent = (account_id, code_hash, to_micros(now))
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            deleted = connection.execute(
+                "DELETE FROM recovery_codes WHERE account_id = ? AND hash = ? "
+                "AND (expires_at IS NULL OR expires_at > ?) "
+                "AND EXISTS (SELECT 1 FROM accounts WHERE id = account_id AND NOT closed)",
+                spent,
+            )
+            if deleted.rowcount != 1:
+                return False
+            connection.execute(
+                "UPDATE accounts SET password_hash = ?, salt = ?, session = session + 1 "
+                "WHERE id = ?",
+                (password_hash, salt, account_id),
+            )
+            connection.execute("DELETE FROM sessions WHERE account_id = ?", (account_id,))
+            return True
+
+        return await self._database.write("recovery_codes_spend", operation)
+
+
+class SqlitePasskeyStore:
+    """A `PasskeyStore` in an SQLite file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, account: Account, passkey: Passkey, limit: int) -> bool:
+        row = asdict(passkey)
+        row |= {name: _micros(row[name]) for name in _PASSKEY_TIMES}
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            if not _has_room(connection, "passkeys", account, limit):
+                return False
+            return connection.execute(_INSERT_PASSKEY, row).rowcount == 1
+
+        return await self._database.write("passkeys_add", operation)
+
+    async def list_all(self, account_id: str) -> list[Passkey]:
+        def operation(connection: sqlite3.Connection) -> list[Passkey]:
+            rows = _select(connection, f"{_SELECT_PASSKEYS} WHERE account_id = ?", account_id)
+            return [_passkey_of(row) for row in rows]
+
+        return await self._database.read("passkeys_list", operation)
+
+    async def find(self, passkey_id: str) -> tuple[Passkey, Account] | None:
+        def operation(connection: sqlite3.Connection) -> tuple[Passkey, Account] | None:
+            for row in _select(connection, f"{_SELECT_PASSKEYS} WHERE id = ?", passkey_id):
+                if account := _find(connection, "id", row["account_id"]):
+                    return _passkey_of(row), account
+            return None
+
+        return await self._database.read("passkeys_find", operation)
+
+    async def record_use(self, passkey: Passkey, sign_count: int, used_at: datetime) -> bool:
+        values = (sign_count, to_micros(used_at), passkey.id, passkey.sign_count)
+
+        def operation(connection: sqlite3.Connection) -> bool:
+            used = connection.execute(
+                "UPDATE passkeys SET sign_count = ?, last_used_at = ? "
+                "WHERE id = ? AND sign_count = ?",
+                values,
+            )
+            return used.rowcount == 1
+
+        return await self._database.write("passkeys_record_use", operation)
+
+    async def delete(self, account_id: str, passkey_id: str) -> bool:
+        def operation(connection: sqlite3.Connection) -> bool:
+            deleted = connection.execute(
+                "DELETE FROM passkeys WHERE account_id = ? AND id = ?", (account_id, passkey_id)
+            )
+            return deleted.rowcount == 1
+
+        return await self._database.write("passkeys_delete", operation)
+
+
 def _change(connection: sqlite3.Connection, account: Account, changes: str, *values: Any) -> bool:
     """Change an account if it is open and its session number is unchanged."""
     changed = connection.execute(
@@ -380,6 +527,19 @@ def _change(connection: sqlite3.Connection, account: Account, changes: str, *val
         (*values, account.id, account.session),
     )
     return changed.rowcount == 1
+
+
+def _has_room(connection: sqlite3.Connection, table: str, account: Account, limit: int) -> bool:
+    """Return whether an account may have another row of a table.
+
+    It may not if it is closed, or its session number has changed.
+    """
+    has_room = connection.execute(
+        f"SELECT (SELECT count(*) FROM {table} WHERE account_id = accounts.id) < ? "
+        "FROM accounts WHERE id = ? AND session = ? AND NOT closed",
+        (limit, account.id, account.session),
+    ).fetchone()
+    return bool(has_room == (1,))
 
 
 def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | None:
@@ -408,15 +568,25 @@ def _session_of(row: sqlite3.Row) -> Session:
 
 def _key_row(key: ApiKey) -> dict[str, Any]:
     row = asdict(key)
-    for name in _KEY_TIMES:
-        row[name] = None if row[name] is None else to_micros(row[name])
+    row |= {name: _micros(row[name]) for name in _KEY_TIMES}
     return {**row, "scopes": " ".join(scope.value for scope in key.scopes)}
 
 
 def _key_of(row: sqlite3.Row) -> ApiKey:
     values = {**row}
-    for name in _KEY_TIMES:
-        values[name] = None if row[name] is None else from_micros(row[name])
+    values |= {name: _moment(row[name]) for name in _KEY_TIMES}
     scopes = row["scopes"].split(" ")
     values["scopes"] = tuple(scope for scope in Scope if scope.value in scopes)
     return ApiKey(**values)
+
+
+def _passkey_of(row: sqlite3.Row) -> Passkey:
+    return Passkey(**({**row} | {name: _moment(row[name]) for name in _PASSKEY_TIMES}))
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else to_micros(moment)
+
+
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else from_micros(micros)

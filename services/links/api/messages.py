@@ -43,6 +43,7 @@ _KINDS = {
     DecisionKind.BLOCK: pb.DECISION_KIND_BLOCK,
     DecisionKind.UNBLOCK: pb.DECISION_KIND_UNBLOCK,
     DecisionKind.DISMISS: pb.DECISION_KIND_DISMISS,
+    DecisionKind.RESET_LINK: pb.DECISION_KIND_RESET_LINK,
 }
 _VERDICTS = {one: pb.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}") for one in Verdict}
 STATE_OF = {number: state for state, number in _STATES.items()}
@@ -147,7 +148,7 @@ def write_decision(message: pb.Decision, decision: Decision) -> None:
     message.reports = decision.reports
     if decision.code:
         message.code = decision.code
-    else:
+    elif decision.pattern:
         message.address = decision.pattern
     if decision.reason is not None:
         message.reason = _REASONS[decision.reason]

@@ -43,6 +43,12 @@ class ModerationServicer(pb_grpc.ModerationServiceServicer):
         await self._moderation.unblock_link(request.code, request.cause)
         return pb.UnblockLinkResponse()
 
+    async def RecordResetLink(
+        self, request: pb.RecordResetLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.RecordResetLinkResponse:
+        await self._moderation.record_reset_link(request.account_id)
+        return pb.RecordResetLinkResponse()
+
     async def BlockAddress(
         self, request: pb.BlockAddressRequest, context: ServicerContext[Any, Any]
     ) -> pb.BlockAddressResponse:

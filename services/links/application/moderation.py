@@ -95,6 +95,21 @@ class Moderation:
         DECISIONS.labels(DecisionKind.DISMISS.value).inc()
         return dismissed
 
+    async def record_reset_link(self, account_id: str) -> None:
+        """Record that the operator created a reset link for an account.
+
+        Raises InvalidComment, Unavailable.
+        """
+        comment = f"account {account_id}"
+        check_comment(comment)
+        decision = Decision(DecisionKind.RESET_LINK, self._now(), comment=comment)
+
+        def work(unit: UnitOfWork) -> None:
+            unit.decisions.add(decision)
+
+        await self._store.transactions.run("links_record_reset_link", work)
+        DECISIONS.labels(DecisionKind.RESET_LINK.value).inc()
+
     async def block_pattern(self, given: str, reason: BlockReason, comment: str) -> None:
         """Block a pattern, or change the reason of its block.
 

@@ -41,11 +41,15 @@ class DecisionKind(Enum):
     BLOCK = "block"
     UNBLOCK = "unblock"
     DISMISS = "dismiss"
+    RESET_LINK = "reset link"
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision about the link under `code`, or else about `pattern`."""
+    """A decision about the link under `code`, or else about `pattern`.
+
+    A reset link has neither: its comment names the account.
+    """
 
     kind: DecisionKind
     at: datetime

@@ -96,13 +96,22 @@ def test_every_route_has_a_document_with_its_url(site: InProcessGateway, path: s
         assert head["atajo-public-url"] == site.url
     assert head["og:image"] == f"{site.url}/icon-512.png"
     unlisted = ("/my-account", "/my-account/settings", "/my-account/import", "/links/:code")
-    if path in (*unlisted, "/not-found"):
+    if path in (*unlisted, "/reset-password", "/not-found"):
         assert head["robots"] == "noindex"
         assert "canonical" not in head
         assert "og:url" not in head
     else:
         assert "robots" not in head
         assert head["canonical"] == head["og:url"] == f"{site.url}{path}"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_the_well_known_path_leads_to_the_settings(site: InProcessGateway, method: str) -> None:
+    response = get(site, "/.well-known/change-password", method)
+    assert response.status_code == 302
+    assert response.headers["location"] == "/my-account/settings#password"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert get(site, "/.well-known/other", method).status_code == 404
 
 
 @pytest.mark.parametrize("length", [4, 8, 32])

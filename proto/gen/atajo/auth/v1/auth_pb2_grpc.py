@@ -75,6 +75,51 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsResponse.FromString,
                 _registered_method=True)
+        self.CreateRecoveryCodes = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/CreateRecoveryCodes',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateRecoveryCodesRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateRecoveryCodesResponse.FromString,
+                _registered_method=True)
+        self.CountRecoveryCodes = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/CountRecoveryCodes',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountRecoveryCodesRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountRecoveryCodesResponse.FromString,
+                _registered_method=True)
+        self.ResetPassword = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/ResetPassword',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ResetPasswordRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ResetPasswordResponse.FromString,
+                _registered_method=True)
+        self.BeginPasskey = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/BeginPasskey',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginPasskeyRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginPasskeyResponse.FromString,
+                _registered_method=True)
+        self.FinishPasskey = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/FinishPasskey',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishPasskeyRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishPasskeyResponse.FromString,
+                _registered_method=True)
+        self.ListPasskeys = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/ListPasskeys',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListPasskeysRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListPasskeysResponse.FromString,
+                _registered_method=True)
+        self.RemovePasskey = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/RemovePasskey',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemovePasskeyRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemovePasskeyResponse.FromString,
+                _registered_method=True)
+        self.BeginLogin = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/BeginLogin',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginLoginRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginLoginResponse.FromString,
+                _registered_method=True)
+        self.FinishLogin = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/FinishLogin',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginResponse.FromString,
+                _registered_method=True)
         self.CreateKey = channel.unary_unary(
                 '/atajo.auth.v1.AuthService/CreateKey',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyRequest.SerializeToString,
@@ -184,6 +229,97 @@ class AuthServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def CreateRecoveryCodes(self, request, context):
+        """Replaces the recovery codes of an account by ten new ones. Only this response contains them. Do
+        not retry: each wrong password counts towards the session's limit.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CountRecoveryCodes(self, request, context):
+        """Returns how many recovery codes of an account are left.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ResetPassword(self, request, context):
+        """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
+        sessions. Takes as long for an e-mail address without an account. Do not retry: each wrong code
+        counts like a failed log-in.
+
+        Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
+        RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BeginPasskey(self, request, context):
+        """Begins to add a passkey to an account, which has at most 10. Do not retry: each wrong password
+        counts towards the session's limit.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo; TOO_MANY_PASSKEYS).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FinishPasskey(self, request, context):
+        """Adds the passkey that a browser created with the options of BeginPasskey. Do not retry: each
+        challenge is valid once.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN), INVALID_ARGUMENT (INVALID_PASSKEY_NAME,
+        INVALID_PASSKEY), RESOURCE_EXHAUSTED (TOO_MANY_PASSKEYS).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListPasskeys(self, request, context):
+        """Returns the passkeys of an account, newest first.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemovePasskey(self, request, context):
+        """Removes a passkey. Removing one that the account does not have changes nothing. Do not retry:
+        each wrong password counts towards the session's limit.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BeginLogin(self, request, context):
+        """Begins a log-in with any passkey. Stores nothing.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FinishLogin(self, request, context):
+        """Starts a session of the account whose passkey a browser used with the options of BeginLogin. Do
+        not retry: each challenge is valid once.
+
+        Errors: NOT_FOUND (NO_PASSKEY), UNAUTHENTICATED (WRONG_PASSKEY).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CreateKey(self, request, context):
         """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
         not retry: each call creates a key.
@@ -265,6 +401,51 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.EndOtherSessions,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndOtherSessionsResponse.SerializeToString,
+            ),
+            'CreateRecoveryCodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateRecoveryCodes,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateRecoveryCodesRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateRecoveryCodesResponse.SerializeToString,
+            ),
+            'CountRecoveryCodes': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountRecoveryCodes,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountRecoveryCodesRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountRecoveryCodesResponse.SerializeToString,
+            ),
+            'ResetPassword': grpc.unary_unary_rpc_method_handler(
+                    servicer.ResetPassword,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ResetPasswordRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ResetPasswordResponse.SerializeToString,
+            ),
+            'BeginPasskey': grpc.unary_unary_rpc_method_handler(
+                    servicer.BeginPasskey,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginPasskeyRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginPasskeyResponse.SerializeToString,
+            ),
+            'FinishPasskey': grpc.unary_unary_rpc_method_handler(
+                    servicer.FinishPasskey,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishPasskeyRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishPasskeyResponse.SerializeToString,
+            ),
+            'ListPasskeys': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListPasskeys,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListPasskeysRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListPasskeysResponse.SerializeToString,
+            ),
+            'RemovePasskey': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemovePasskey,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemovePasskeyRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemovePasskeyResponse.SerializeToString,
+            ),
+            'BeginLogin': grpc.unary_unary_rpc_method_handler(
+                    servicer.BeginLogin,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginLoginRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginLoginResponse.SerializeToString,
+            ),
+            'FinishLogin': grpc.unary_unary_rpc_method_handler(
+                    servicer.FinishLogin,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginResponse.SerializeToString,
             ),
             'CreateKey': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateKey,
@@ -515,6 +696,249 @@ class AuthService:
             _registered_method=True)
 
     @staticmethod
+    def CreateRecoveryCodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/CreateRecoveryCodes',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateRecoveryCodesRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateRecoveryCodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountRecoveryCodes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/CountRecoveryCodes',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CountRecoveryCodesRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CountRecoveryCodesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ResetPassword(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/ResetPassword',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ResetPasswordRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ResetPasswordResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BeginPasskey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/BeginPasskey',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.BeginPasskeyRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.BeginPasskeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FinishPasskey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/FinishPasskey',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FinishPasskeyRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FinishPasskeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListPasskeys(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/ListPasskeys',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListPasskeysRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListPasskeysResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemovePasskey(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/RemovePasskey',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RemovePasskeyRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RemovePasskeyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BeginLogin(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/BeginLogin',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.BeginLoginRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.BeginLoginResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FinishLogin(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/FinishLogin',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def CreateKey(request,
             target,
             options=(),
@@ -638,6 +1062,11 @@ class AdminServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
                 _registered_method=True)
+        self.CreateResetCode = channel.unary_unary(
+                '/atajo.auth.v1.AdminService/CreateResetCode',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeResponse.FromString,
+                _registered_method=True)
         self.ListClosedAccounts = channel.unary_unary(
                 '/atajo.auth.v1.AdminService/ListClosedAccounts',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsRequest.SerializeToString,
@@ -658,6 +1087,16 @@ class AdminServiceServicer:
         """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
         Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
         repeated with the e-mail address without affecting a new account.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateResetCode(self, request, context):
+        """Creates a code that works once like a recovery code of an account, for one hour. It replaces an
+        earlier one that this call created, and leaves the recovery codes as they are.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
         """
@@ -687,6 +1126,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.CloseAccount,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.SerializeToString,
+            ),
+            'CreateResetCode': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateResetCode,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeResponse.SerializeToString,
             ),
             'ListClosedAccounts': grpc.unary_unary_rpc_method_handler(
                     servicer.ListClosedAccounts,
@@ -727,6 +1171,33 @@ class AdminService:
             '/atajo.auth.v1.AdminService/CloseAccount',
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateResetCode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdminService/CreateResetCode',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeResponse.FromString,
             options,
             channel_credentials,
             insecure,

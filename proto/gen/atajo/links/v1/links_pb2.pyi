@@ -134,6 +134,8 @@ class _DecisionKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Decision
     """Unblock it."""
     DECISION_KIND_DISMISS: _DecisionKind.ValueType  # 3
     """Dismiss the reports of a link."""
+    DECISION_KIND_RESET_LINK: _DecisionKind.ValueType  # 4
+    """Create a reset link. It has no subject: the comment names the account."""
 
 class DecisionKind(_DecisionKind, metaclass=_DecisionKindEnumTypeWrapper):
     """Kinds of decisions."""
@@ -146,6 +148,8 @@ DECISION_KIND_UNBLOCK: DecisionKind.ValueType  # 2
 """Unblock it."""
 DECISION_KIND_DISMISS: DecisionKind.ValueType  # 3
 """Dismiss the reports of a link."""
+DECISION_KIND_RESET_LINK: DecisionKind.ValueType  # 4
+"""Create a reset link. It has no subject: the comment names the account."""
 Global___DecisionKind: _TypeAlias = DecisionKind  # noqa: Y015
 
 class _ImportVerdict:
@@ -1859,6 +1863,45 @@ class DismissReportsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DismissReportsResponse: _TypeAlias = DismissReportsResponse  # noqa: Y015
+
+@_typing.final
+class RecordResetLinkRequest(_message.Message):
+    """A reset link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """Identifier of the account."""
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordResetLinkRequest: _TypeAlias = RecordResetLinkRequest  # noqa: Y015
+
+@_typing.final
+class RecordResetLinkResponse(_message.Message):
+    """It is recorded."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordResetLinkResponse: _TypeAlias = RecordResetLinkResponse  # noqa: Y015
 
 @_typing.final
 class BlockAddressRequest(_message.Message):

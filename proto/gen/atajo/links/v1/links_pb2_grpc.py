@@ -1028,6 +1028,11 @@ class ModerationServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.FromString,
                 _registered_method=True)
+        self.RecordResetLink = channel.unary_unary(
+                '/atajo.links.v1.ModerationService/RecordResetLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RecordResetLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RecordResetLinkResponse.FromString,
+                _registered_method=True)
         self.BlockAddress = channel.unary_unary(
                 '/atajo.links.v1.ModerationService/BlockAddress',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAddressRequest.SerializeToString,
@@ -1079,6 +1084,14 @@ class ModerationServiceServicer:
         blocks it again.
 
         Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RecordResetLink(self, request, context):
+        """Records that the operator created a link with which the owner of an account sets a new password.
+        Do not retry: each call records it once more.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -1156,6 +1169,11 @@ def add_ModerationServiceServicer_to_server(servicer, server):
                     servicer.UnblockLink,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.SerializeToString,
+            ),
+            'RecordResetLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecordResetLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RecordResetLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RecordResetLinkResponse.SerializeToString,
             ),
             'BlockAddress': grpc.unary_unary_rpc_method_handler(
                     servicer.BlockAddress,
@@ -1244,6 +1262,33 @@ class ModerationService:
             '/atajo.links.v1.ModerationService/UnblockLink',
             atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.UnblockLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecordResetLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.ModerationService/RecordResetLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.RecordResetLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.RecordResetLinkResponse.FromString,
             options,
             channel_credentials,
             insecure,

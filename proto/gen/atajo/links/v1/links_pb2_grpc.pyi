@@ -579,6 +579,10 @@ class ModerationServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK).
     """
+    RecordResetLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.RecordResetLinkRequest, _links_pb2.RecordResetLinkResponse]
+    """Records that the operator created a link with which the owner of an account sets a new password.
+    Do not retry: each call records it once more.
+    """
     BlockAddress: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]
     """Blocks an address for existing and new links. Repeating it changes the reason.
 
@@ -633,6 +637,10 @@ class ModerationServiceAsyncStub(ModerationServiceStub):
     blocks it again.
 
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK).
+    """
+    RecordResetLink: _aio.UnaryUnaryMultiCallable[_links_pb2.RecordResetLinkRequest, _links_pb2.RecordResetLinkResponse]  # type: ignore[assignment]
+    """Records that the operator created a link with which the owner of an account sets a new password.
+    Do not retry: each call records it once more.
     """
     BlockAddress: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]  # type: ignore[assignment]
     """Blocks an address for existing and new links. Repeating it changes the reason.
@@ -697,6 +705,16 @@ class ModerationServiceServicer(metaclass=_abc_1.ABCMeta):
         blocks it again.
 
         Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK).
+        """
+
+    @_abc_1.abstractmethod
+    def RecordResetLink(
+        self,
+        request: _links_pb2.RecordResetLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.RecordResetLinkResponse, _abc.Awaitable[_links_pb2.RecordResetLinkResponse]]:
+        """Records that the operator created a link with which the owner of an account sets a new password.
+        Do not retry: each call records it once more.
         """
 
     @_abc_1.abstractmethod

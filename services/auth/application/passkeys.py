@@ -1,0 +1,137 @@
+"""The use cases of passkeys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from services.auth.application.challenges import Challenges, InvalidChallenge
+from services.auth.application.password_check import PasswordCheck
+from services.auth.application.ports import PasskeyStore
+from services.auth.application.sessions import Login, Sessions
+from services.auth.application.web_authn import InvalidCredential, WebAuthn
+from services.auth.domain.account import Account
+from services.auth.domain.errors import InvalidPasskey, NoPasskey, TooManyPasskeys, WrongPasskey
+from services.auth.domain.passkey import MAX_PASSKEYS, Passkey, create_passkey
+from services.auth.metrics import PASSKEY_LOGINS, PASSKEYS_ADDED, PASSKEYS_REMOVED, count_result
+
+_LOGIN = "login"
+"""The purpose of challenges for log-ins."""
+
+
+class Passkeys:
+    """Adds, lists and removes passkeys, and logs in with them. `now` returns the time in UTC.
+
+    Adding and removing one takes the password. A stolen session therefore cannot outlast itself.
+    """
+
+    def __init__(
+        self,
+        store: PasskeyStore,
+        web_authn: WebAuthn,
+        challenges: Challenges,
+        passwords: PasswordCheck,
+        sessions: Sessions,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._store = store
+        self._web_authn = web_authn
+        self._challenges = challenges
+        self._passwords = passwords
+        self._sessions = sessions
+        self._now = now
+
+    async def begin(self, token: str, password: str, client_ip: str) -> str:
+        """Return the options with which a browser creates a passkey of a token's account.
+
+        Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, TooManyPasskeys,
+        Unavailable.
+        """
+        account, current = await self._sessions.authenticate(token)
+        await self._passwords.check(account, password, client_ip, session=current)
+        existing = [passkey.id for passkey in await self._store.list_all(account.id)]
+        if len(existing) >= MAX_PASSKEYS:
+            raise _too_many()
+        return self._web_authn.creation_options(account, _adding(account, current), existing)
+
+    async def finish(self, token: str, name: str, credential: str) -> Passkey:
+        """Add a passkey that a browser created in the session that began to add it.
+
+        Raises InvalidToken, InvalidPasskeyName, InvalidPasskey, TooManyPasskeys, Unavailable.
+        """
+        account, current = await self._sessions.authenticate(token)
+        try:
+            created = self._web_authn.check_creation(credential, _adding(account, current))
+            passkey = create_passkey(
+                account.id, name, created.id, created.public_key, created.sign_count, self._now()
+            )
+            await self._challenges.use(created.challenge_id)
+        except (InvalidCredential, InvalidChallenge) as error:
+            raise InvalidPasskey("The passkey could not be verified.") from error
+        if not await self._store.add(account, passkey, MAX_PASSKEYS):
+            await self._sessions.authenticate(token)  # Perhaps the session ended meanwhile.
+            if await self._store.find(passkey.id):
+                raise InvalidPasskey("The passkey exists already.")
+            raise _too_many()
+        PASSKEYS_ADDED.inc()
+        return passkey
+
+    async def list_all(self, token: str) -> list[Passkey]:
+        """Return the passkeys of a token's account, newest first.
+
+        Raises InvalidToken, Unavailable.
+        """
+        account, _ = await self._sessions.authenticate(token)
+        passkeys = await self._store.list_all(account.id)
+        return sorted(passkeys, key=lambda one: (one.created_at, one.id), reverse=True)
+
+    async def remove(self, token: str, passkey_id: str, password: str, client_ip: str) -> None:
+        """Delete a passkey of a token's account, unless it does not exist.
+
+        Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
+        """
+        account, current = await self._sessions.authenticate(token)
+        await self._passwords.check(account, password, client_ip, session=current)
+        if await self._store.delete(account.id, passkey_id):
+            PASSKEYS_REMOVED.inc()
+
+    def begin_login(self) -> str:
+        """Return the options with which a browser logs in with any passkey that it has."""
+        return self._web_authn.request_options(_LOGIN)
+
+    async def finish_login(
+        self, credential: str, device_token: str = "", browser: str = "", system: str = ""
+    ) -> Login:
+        """Start a session with the answer of a browser. The others are as of `Sessions.start`.
+
+        Failed log-ins with passwords do not limit this: a passkey cannot be guessed.
+
+        Raises NoPasskey, WrongPasskey, Unavailable.
+        """
+        with count_result(PASSKEY_LOGINS):
+            try:
+                assertion = self._web_authn.read_assertion(credential, _LOGIN)
+                found = await self._store.find(assertion.credential_id)
+                if found is None or found[1].closed:
+                    raise NoPasskey("There is no account with this passkey.")
+                passkey, account = found
+                sign_count = self._web_authn.check_assertion(assertion, passkey)
+                await self._challenges.use(assertion.challenge_id)
+            except (InvalidCredential, InvalidChallenge) as error:
+                raise WrongPasskey("The passkey could not be verified.") from error
+            minute = self._now().replace(second=0, microsecond=0)
+            if not await self._store.record_use(passkey, sign_count, minute):
+                raise WrongPasskey("The passkey was used or removed meanwhile.")
+            login = await self._sessions.start(account, device_token, browser, system)
+            if login is None:
+                raise WrongPasskey("The account was changed meanwhile.")
+            return login
+
+
+def _adding(account: Account, session_id: str) -> str:
+    """Return the purpose of challenges to add a passkey, in one session of an account."""
+    return f"add {account.id} {session_id}"
+
+
+def _too_many() -> TooManyPasskeys:
+    return TooManyPasskeys(f"An account has at most {MAX_PASSKEYS} passkeys.")

@@ -1,0 +1,41 @@
+"""Checks the passwords of accounts, within the limits of failures."""
+
+from __future__ import annotations
+
+from services.auth.application.attempt_limiter import AttemptLimiter
+from services.auth.application.client_networks import capacity_network
+from services.auth.application.password_verifier import PasswordVerifier
+from services.auth.domain.account import Account
+from services.auth.domain.errors import WrongPassword
+from services.auth.domain.passwords import encode_password
+
+
+class PasswordCheck:
+    """Joins the limits of failures and the verification of hashes."""
+
+    def __init__(self, attempts: AttemptLimiter, passwords: PasswordVerifier) -> None:
+        self._attempts = attempts
+        self._passwords = passwords
+
+    async def check(
+        self,
+        account: Account,
+        password: str,
+        client_ip: str,
+        browser: str | None = None,
+        session: str | None = None,
+    ) -> None:
+        """Raise WrongPassword, and count the failure, unless this is the account's password.
+
+        `browser` is the id of a browser that the account knows. `session` is the id of the session
+        that sends the password, and None for a log-in.
+
+        Raises TooManyAttempts, LoginsBusy, Unavailable.
+        """
+        async with self._attempts.attempt(account.id, client_ip, browser, session):
+            encoded = encode_password(password)
+            network = capacity_network(client_ip, in_session=session is not None)
+            if encoded is None or not await self._passwords.verify(
+                encoded, account.password_hash, network
+            ):
+                raise WrongPassword("The password is wrong.")

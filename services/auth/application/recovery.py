@@ -1,0 +1,135 @@
+"""The use cases of recovery codes: a forgotten password does not lose an account."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from datetime import datetime
+
+from services.auth.application.accounts import find_open_account, no_account
+from services.auth.application.attempt_limiter import AttemptLimiter
+from services.auth.application.client_networks import capacity_network
+from services.auth.application.device_tokens import DeviceTokens
+from services.auth.application.password_check import PasswordCheck
+from services.auth.application.password_verifier import PasswordVerifier
+from services.auth.application.ports import AccountStore, RecoveryCodeStore
+from services.auth.application.sessions import Sessions, session_ended
+from services.auth.domain.account import email_key_of
+from services.auth.domain.errors import WrongRecoveryCode
+from services.auth.domain.passwords import validate_password_hash
+from services.auth.domain.recovery_code import (
+    COUNT,
+    RESET_LIFETIME,
+    RecoveryCode,
+    generate_code,
+    normalize_code,
+)
+from services.auth.metrics import (
+    PASSWORD_RESETS,
+    RECOVERY_CODES_CREATED,
+    RESET_CODES_CREATED,
+    count_result,
+)
+
+
+class Recovery:
+    """Creates recovery codes, and sets passwords with them. `now` returns the time in UTC.
+
+    All codes of an account are hashed with its id as the salt. An attempt therefore takes one hash,
+    however many codes there are.
+    """
+
+    def __init__(
+        self,
+        accounts: AccountStore,
+        codes: RecoveryCodeStore,
+        attempts: AttemptLimiter,
+        verifier: PasswordVerifier,
+        passwords: PasswordCheck,
+        sessions: Sessions,
+        device_tokens: DeviceTokens,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._accounts = accounts
+        self._codes = codes
+        self._attempts = attempts
+        self._verifier = verifier
+        self._passwords = passwords
+        self._sessions = sessions
+        self._device_tokens = device_tokens
+        self._now = now
+
+    async def create_codes(self, token: str, password: str, client_ip: str) -> list[str]:
+        """Replace the codes of a token's account. Return the new ones, which are not stored.
+
+        Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
+        """
+        account, current = await self._sessions.authenticate(token)
+        await self._passwords.check(account, password, client_ip, session=current)
+        network = capacity_network(client_ip, in_session=True)
+        codes = [generate_code() for _ in range(COUNT)]
+        hashes = [await self._hash(code, account.id, network) for code in codes]
+        if not await self._codes.replace(account, hashes):
+            raise session_ended()
+        RECOVERY_CODES_CREATED.inc()
+        return codes
+
+    async def count_codes(self, token: str) -> int:
+        """Return how many codes of a token's account are left. Raises InvalidToken, Unavailable."""
+        account, _ = await self._sessions.authenticate(token)
+        return sum(code.expires_at is None for code in await self._codes.list_all(account.id))
+
+    async def reset_password(
+        self,
+        email: str,
+        code: str,
+        new_hash: str,
+        new_salt: str,
+        client_ip: str,
+        device_token: str = "",
+    ) -> None:
+        """Set the password of an account, spend the code, and end all sessions of the account.
+
+        Nobody can tell from the error or its time whether the account exists.
+
+        Raises InvalidPasswordHash, WrongRecoveryCode, TooManyAttempts, LoginsBusy, Unavailable.
+        """
+        with count_result(PASSWORD_RESETS):
+            new_hash = validate_password_hash(new_hash, new_salt)
+            account = await find_open_account(self._accounts, email)
+            account_id = _no_id(email) if account is None else account.id
+            browser = self._device_tokens.find_browser(device_token, account_id)
+            async with self._attempts.attempt(account_id, client_ip, browser):
+                network = capacity_network(client_ip, in_session=False)
+                hashed = await self._hash(code, account_id, network)
+                stored = await self._codes.list_all(account_id)
+                # Compare with each of them, so that the time does not depend on which one matches.
+                matching = [one for one in stored if hmac.compare_digest(one.hash, hashed)]
+                if not matching or not await self._codes.spend(
+                    account_id, hashed, new_hash, new_salt, self._now()
+                ):
+                    raise WrongRecoveryCode("The e-mail address or the recovery code is wrong.")
+
+    async def create_reset_code(self, email: str) -> tuple[str, datetime, str]:
+        """Return a code for an account whose owner asked the operator, its expiry, and the id.
+
+        Raises NoAccount, Unavailable.
+        """
+        account = await find_open_account(self._accounts, email)
+        if account is None:
+            raise no_account()
+        code, expires_at = generate_code(), self._now() + RESET_LIFETIME
+        hashed = await self._hash(code, account.id, "operator")
+        if not await self._codes.put_expiring(account.id, RecoveryCode(hashed, expires_at)):
+            raise no_account()
+        RESET_CODES_CREATED.inc()
+        return code, expires_at, account.id
+
+    async def _hash(self, code: str, account_id: str, network: str) -> bytes:
+        return await self._verifier.hash_code(normalize_code(code), account_id, network)
+
+
+def _no_id(email: str) -> str:
+    """Return what stands for the id of an account that does not exist, and has no codes."""
+    return hashlib.sha256((email_key_of(email) or email).encode()).hexdigest()[:24]

@@ -1,0 +1,48 @@
+"""Passkeys of accounts, and the rules for their fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from services.auth.domain.errors import InvalidPasskeyName
+from services.auth.domain.names import parse_name
+
+MAX_PASSKEYS = 10
+"""Maximum passkeys of an account."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passkey:
+    """A WebAuthn credential of an account, which its authenticator can discover."""
+
+    id: str
+    """The credential's id in base64url. Unique among all accounts."""
+    account_id: str
+    name: str
+    public_key: bytes = field(repr=False)
+    """In COSE's format."""
+    sign_count: int
+    """The authenticator's last signature counter, 0 if it has none."""
+    created_at: datetime
+    last_used_at: datetime | None = None
+    """The minute of the last log-in, None if there was none."""
+
+
+def create_passkey(
+    account_id: str,
+    name: str,
+    credential_id: str,
+    public_key: bytes,
+    sign_count: int,
+    now: datetime,
+) -> Passkey:
+    """Return a passkey of a verified credential. Raises InvalidPasskeyName."""
+    return Passkey(
+        id=credential_id,
+        account_id=account_id,
+        name=parse_name(name, InvalidPasskeyName),
+        public_key=public_key,
+        sign_count=sign_count,
+        created_at=now,
+    )

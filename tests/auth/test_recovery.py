@@ -1,0 +1,179 @@
+"""Recovery codes over gRPC: a forgotten password is replaced once per code."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import bcrypt
+import pytest
+
+from gateway.backends.auth import AuthClient
+from services.shared.errors import AppError, InvalidArgument, Unauthenticated
+from tests.support import in_process_services
+
+PASSWORD, NEW = "Camino-42", "Camino-43"
+SALT = bcrypt.gensalt(10)
+HASH, NEW_HASH = (bcrypt.hashpw(one.encode(), SALT).decode() for one in (PASSWORD, NEW))
+EMAIL, UNKNOWN = "ana@example.com", "nobody@example.com"
+CLIENT_IP, OTHER_IP = "203.0.113.7", "203.0.113.8"
+NO_CODE = "0000-0000-0000"
+
+
+@pytest.fixture
+async def auth(tmp_path: Path) -> AsyncIterator[AuthClient]:
+    """A client of a service with Ana's account."""
+    async with in_process_services.auth(tmp_path) as client:
+        await client.register(EMAIL, HASH, SALT.decode(), "Ana")
+        yield client
+
+
+async def session(auth: AuthClient, password: str = PASSWORD) -> str:
+    return (await auth.login(EMAIL, password, CLIENT_IP, "")).token
+
+
+async def new_codes(auth: AuthClient) -> list[str]:
+    return await auth.create_recovery_codes(await session(auth), PASSWORD, CLIENT_IP)
+
+
+async def reset(
+    auth: AuthClient,
+    code: str,
+    email: str = EMAIL,
+    new_hash: str = NEW_HASH,
+    client_ip: str = CLIENT_IP,
+    device: str = "",
+) -> str:
+    """Return the reason of the failure, `OK` without one."""
+    try:
+        await auth.reset_password(email, code, new_hash, SALT.decode(), client_ip, device)
+    except AppError as error:
+        return error.reason
+    return "OK"
+
+
+async def test_a_code_sets_a_new_password_once_and_ends_all_sessions(auth: AuthClient) -> None:
+    codes = await new_codes(auth)
+    token = await session(auth)
+    assert await auth.count_recovery_codes(token) == len(set(codes)) == 10
+
+    assert await reset(auth, codes[4]) == "OK"
+    with pytest.raises(Unauthenticated) as ended:
+        await auth.account_of(token)
+    assert ended.value.reason == "INVALID_TOKEN"
+    with pytest.raises(Unauthenticated):
+        await session(auth, PASSWORD)
+    assert await auth.count_recovery_codes(await session(auth, NEW)) == 9
+    assert await reset(auth, codes[4]) == "WRONG_RECOVERY_CODE"
+    assert await reset(auth, codes[5], new_hash=HASH) == "OK"
+    await session(auth, PASSWORD)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        str.lower,
+        lambda code: code.replace("-", ""),
+        lambda code: f"  {code.replace('-', ' ')}\n",
+        lambda code: code.replace("0", "o").replace("1", "l"),
+        lambda code: code.replace("0", "O").replace("1", "I"),
+    ],
+)
+async def test_a_code_may_be_typed_in_other_ways(auth: AuthClient, typed: Any) -> None:
+    digits = cycle("0123456789ABCDEFGHJKMNPQRSTVWXY")
+    with patch("services.auth.domain.recovery_code.secrets.choice", lambda _: next(digits)):
+        (code, *_) = await new_codes(auth)
+    assert code == "0123-4567-89AB"
+    assert await reset(auth, typed(code)) == "OK"
+
+
+async def test_new_codes_replace_the_old_ones(auth: AuthClient) -> None:
+    old = await new_codes(auth)
+    await reset(auth, old[0], new_hash=HASH)
+    new = await new_codes(auth)
+    assert await auth.count_recovery_codes(await session(auth)) == 10
+    assert await reset(auth, old[1]) == "WRONG_RECOVERY_CODE"
+    assert await reset(auth, new[0]) == "OK"
+
+
+async def test_codes_are_created_only_with_the_password(auth: AuthClient) -> None:
+    token = await session(auth)
+    with pytest.raises(Unauthenticated) as wrong:
+        await auth.create_recovery_codes(token, "wrong", CLIENT_IP)
+    assert wrong.value.reason == "WRONG_PASSWORD"
+    assert await auth.count_recovery_codes(token) == 0
+
+
+@pytest.mark.parametrize("code", ["", "-", NO_CODE, "x" * 10_000, "ÄÖÜ\U0001f600"])
+async def test_a_wrong_code_changes_nothing(auth: AuthClient, code: str) -> None:
+    await new_codes(auth)
+    assert await reset(auth, code) == "WRONG_RECOVERY_CODE"
+    assert await auth.count_recovery_codes(await session(auth)) == 10
+
+
+async def test_an_invalid_hash_does_not_spend_a_code(auth: AuthClient) -> None:
+    codes = await new_codes(auth)
+    with pytest.raises(InvalidArgument):
+        await auth.reset_password(EMAIL, codes[0], "no hash", SALT.decode(), CLIENT_IP, "")
+    assert await reset(auth, codes[0]) == "OK"
+
+
+async def test_of_concurrent_resets_with_one_code_one_succeeds(auth: AuthClient) -> None:
+    codes = await new_codes(auth)
+    outcomes = await asyncio.gather(
+        *(reset(auth, codes[0], client_ip=f"192.0.2.{n}") for n in range(20))
+    )
+    assert sorted(outcomes) == ["OK"] + 19 * ["WRONG_RECOVERY_CODE"]
+
+
+async def test_nobody_can_tell_whether_an_account_exists(auth: AuthClient) -> None:
+    """The answers are the same, the limit is, and one hash is computed in each case."""
+    await new_codes(auth)
+    derived: dict[str, int] = {}
+    original = hashlib.scrypt
+
+    def scrypt(*args: Any, **options: Any) -> bytes:
+        derived[email] += 1
+        return original(*args, **options)
+
+    outcomes: dict[str, list[str]] = {}
+    with patch("hashlib.scrypt", scrypt):
+        for email in (EMAIL, UNKNOWN, "not an address"):
+            derived[email] = 0
+            spelled = [email.upper(), f" {email} "] * 6
+            outcomes[email] = [await reset(auth, NO_CODE, each) for each in spelled]
+    wrong, limited = 10 * ["WRONG_RECOVERY_CODE"], 2 * ["TOO_MANY_ATTEMPTS"]
+    assert outcomes[EMAIL] == outcomes[UNKNOWN] == wrong + limited
+    assert derived == dict.fromkeys(derived, 10) | {"not an address": derived["not an address"]}
+
+
+async def test_wrong_codes_count_like_failed_log_ins(auth: AuthClient) -> None:
+    codes = await new_codes(auth)
+    for _ in range(5):
+        assert await reset(auth, NO_CODE) == "WRONG_RECOVERY_CODE"
+        with pytest.raises(Unauthenticated):
+            await session(auth, "wrong")
+    assert await reset(auth, codes[0]) == "TOO_MANY_ATTEMPTS"
+    with pytest.raises(AppError) as limited:
+        await session(auth)
+    assert limited.value.reason == "TOO_MANY_ATTEMPTS"
+    assert await reset(auth, codes[0], client_ip=OTHER_IP) == "OK"
+
+
+async def test_under_attack_a_code_works_from_a_browser_that_was_there_before(
+    auth: AuthClient,
+) -> None:
+    device = (await auth.login(EMAIL, PASSWORD, CLIENT_IP, "")).device
+    codes = await new_codes(auth)
+    # Strangers reach the limit of the account: 100 failures from many networks.
+    outcomes = [
+        await reset(auth, NO_CODE, client_ip=f"198.51.{n // 200}.{n % 200}") for n in range(101)
+    ]
+    assert outcomes[-1] == "TOO_MANY_ATTEMPTS"
+    assert await reset(auth, codes[0], client_ip=OTHER_IP) == "TOO_MANY_ATTEMPTS"
+    assert await reset(auth, codes[0], client_ip=OTHER_IP, device=device) == "OK"
