@@ -105,6 +105,7 @@ const pages = [
       await page.getByRole('button', { name: 'REGISTER' }).click();
     },
   ],
+  ['reset-password', '/reset-password'],
   ['api', '/api'],
   ['terms', '/terms-of-use'],
   ['privacy', '/privacy-policies'],
@@ -125,6 +126,17 @@ const memberPages = [
     },
   ],
   ['settings', '/my-account/settings'],
+  [
+    'recovery-codes',
+    '/my-account/settings',
+    async (page) => {
+      await page.getByRole('button', { name: /^Create (recovery|new) codes/ }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Password', { exact: true }).fill(password);
+      await dialog.getByRole('button', { name: 'Create recovery codes' }).click();
+      await page.getByRole('list', { name: 'Your new recovery codes' }).waitFor();
+    },
+  ],
   ['import', '/my-account/import'],
   [
     'import-checked',

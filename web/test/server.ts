@@ -37,6 +37,8 @@ const defaults: Record<string, Handler> = {
   showStatistics: () => noVisits(),
   listKeys: () => data({ success: true, keys: [] }),
   listSessions: () => data({ success: true, sessions: [] }),
+  countRecoveryCodes: () => data({ success: true, left: 0 }),
+  listPasskeys: () => data({ success: true, passkeys: [] }),
 };
 
 /**

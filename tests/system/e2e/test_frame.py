@@ -47,7 +47,7 @@ def test_tab_moves_a_visible_focus_in_reading_order(desk: Page) -> None:
     desk.goto("/login")
     desk.get_by_label("Email").wait_for()
     order = []
-    for _ in range(14):
+    for _ in range(16):
         desk.keyboard.press("Tab")
         order.append(focused(desk))
         ring = desk.evaluate(
@@ -56,8 +56,9 @@ def test_tab_moves_a_visible_focus_in_reading_order(desk: Page) -> None:
         )
         assert ring, order[-1]
     menu = ["Skip to content", "Atajo", "HOME", "SHORTENER", "QR CODE", "LOGIN", "REGISTER"]
-    form = ["Email", "Password", "Show password", "LOGIN", "Register"]
-    assert order == [*menu, *form, "TERMS OF USE", "PRIVACY POLICIES"]
+    form = ["Email", "Password", "Show password", "LOGIN", "Log in with a passkey"]
+    links = ["Forgot your password?", "Register", "TERMS OF USE", "PRIVACY POLICIES"]
+    assert order == [*menu, *form, *links]
 
 
 def test_the_skip_link_skips_the_menu(desk: Page) -> None:

@@ -43,7 +43,7 @@ def test_the_button_of_a_form_keeps_its_width_while_waiting(page: Page) -> None:
     page.goto("/login")
     page.get_by_label("Email").fill("somebody@example.com")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
-    button = page.get_by_role("main").get_by_role("button").last
+    button = page.locator("button[type=submit]")
     box = button.bounding_box()
     button.click()
     expect(button).to_have_attribute("aria-busy", "true")

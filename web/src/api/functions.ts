@@ -523,17 +523,13 @@ export interface Login {
   device: string;
 }
 
-export async function verifyUser(credentials: Credentials): Promise<Login> {
-  const { data, date } = await succeed(
-    'verifyUser',
-    credentials,
-    {
-      ...session,
-      username: v.string(),
-      device: v.string(),
-    },
-    ['incorrect', 'no exist'],
-  );
+export function verifyUser(credentials: Credentials): Promise<Login> {
+  return startSession('verifyUser', credentials);
+}
+
+async function startSession(name: 'verifyUser' | 'finishLogin', payload: object): Promise<Login> {
+  const entries = { ...session, username: v.string(), device: v.string() };
+  const { data, date } = await succeed(name, payload, entries, ['incorrect', 'no exist']);
   return {
     token: data.token,
     expirationTimestamp: byOwnClock(data.expirationTimestamp, date),
@@ -585,4 +581,92 @@ export async function removeAccount(account: Account, password: string): Promise
     ...isNoOwner,
     'incorrect',
   ]);
+}
+
+/** Replaces the recovery codes of the account. Returns the new ones, which are not stored. */
+export async function createRecoveryCodes({ token }: Account, password: string): Promise<string[]> {
+  const entries = { codes: v.array(v.string()) };
+  const outcomes = [...isNoOwner, 'incorrect'] as const;
+  return (await succeed('createRecoveryCodes', { token, password }, entries, outcomes)).data.codes;
+}
+
+/** Returns how many recovery codes of the account are left. */
+export async function countRecoveryCodes(
+  { token }: Account,
+  options: CallOptions = {},
+): Promise<number> {
+  const entries = { left: v.number() };
+  return (await succeed('countRecoveryCodes', { token }, entries, isNoOwner, options)).data.left;
+}
+
+/** Sets the password of an account by one of its recovery codes. */
+export async function resetPassword(reset: {
+  email: string;
+  recovery_code: string;
+  new_password: string;
+  new_salt: string;
+  device: string | null;
+}): Promise<void> {
+  await succeed('resetPassword', reset, {}, ['incorrect']);
+}
+
+const passkey = v.object({
+  id: v.string(),
+  name: v.string(),
+  created_at: moment,
+  /** The minute of its last login; null if there was none. */
+  last_used_at: v.nullable(moment),
+});
+export type Passkey = v.InferOutput<typeof passkey>;
+
+/** Returns the passkeys of the account, newest first. */
+export async function listPasskeys(
+  { token }: Account,
+  options: CallOptions = {},
+): Promise<Passkey[]> {
+  const entries = { passkeys: v.array(passkey) };
+  return (await succeed('listPasskeys', { token }, entries, isNoOwner, options)).data.passkeys;
+}
+
+/** Returns the options with which this browser creates a passkey. The browser validates them. */
+export async function beginPasskey(
+  { token }: Account,
+  password: string,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const entries = { options: v.custom<PublicKeyCredentialCreationOptionsJSON>(isObject) };
+  const outcomes = [...isNoOwner, 'incorrect'] as const;
+  return (await succeed('beginPasskey', { token, password }, entries, outcomes)).data.options;
+}
+
+/** Adds a passkey that this browser created. */
+export async function finishPasskey(
+  { token }: Account,
+  passkeyToAdd: { name: string; credential: unknown },
+): Promise<void> {
+  await succeed('finishPasskey', { token, ...passkeyToAdd }, {}, isNoOwner, act);
+}
+
+export async function removePasskey(
+  { token }: Account,
+  id: string,
+  password: string,
+): Promise<void> {
+  await succeed('removePasskey', { token, id, password }, {}, [...isNoOwner, 'incorrect']);
+}
+
+/** Returns the options with which this browser logs in with a passkey. */
+export async function beginLogin(
+  options: CallOptions = {},
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const entries = { options: v.custom<PublicKeyCredentialRequestOptionsJSON>(isObject) };
+  return (await succeed('beginLogin', {}, entries, [], options)).data.options;
+}
+
+/** Logs in with the answer of a passkey. */
+export function finishLogin(login: { credential: unknown; device: string | null }): Promise<Login> {
+  return startSession('finishLogin', login);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }

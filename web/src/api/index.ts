@@ -32,6 +32,7 @@ export type {
   LinkReport,
   LinkState,
   Login,
+  Passkey,
   PastImport,
   Preview,
   RecentSpan,

@@ -20,6 +20,8 @@ export const keys = {
   imports: (owner: Owner) => key(owner, 'imports'),
   apiKeys: (owner: Owner) => key(owner, 'api keys'),
   sessions: (owner: Owner) => key(owner, 'sessions'),
+  recoveryCodes: (owner: Owner) => key(owner, 'recovery codes'),
+  passkeys: (owner: Owner) => key(owner, 'passkeys'),
   /** The number of a guest's links. */
   count: (owner: Owner) => key(owner, 'count'),
   /** A guest's links on the pages with the shortener. */

@@ -11,6 +11,7 @@ const ShortenerPage = lazyPage(() => import('../pages/ShortenerPage'));
 const QrPage = lazyPage(() => import('../pages/QrPage'));
 const LoginPage = lazyPage(() => import('../pages/LoginPage'));
 const RegisterPage = lazyPage(() => import('../pages/RegisterPage'));
+const ResetPasswordPage = lazyPage(() => import('../pages/ResetPasswordPage'));
 const AccountPage = lazyPage(() => import('../pages/AccountPage'));
 const LinkPage = lazyPage(() => import('../pages/LinkPage'));
 const PreviewPage = lazyPage(() => import('../pages/PreviewPage'));
@@ -29,6 +30,7 @@ const shown: Record<Name, ComponentType> = {
   qr: QrPage,
   login: LoginPage,
   register: RegisterPage,
+  resetPassword: ResetPasswordPage,
   account: AccountPage,
   settings: SettingsPage,
   import: ImportPage,

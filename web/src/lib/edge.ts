@@ -7,6 +7,7 @@ export const pages = {
   qr: '/custom-qr-generator',
   login: '/login',
   register: '/register',
+  resetPassword: '/reset-password',
   account: '/my-account',
   settings: '/my-account/settings',
   import: '/my-account/import',
@@ -61,6 +62,15 @@ export const functions = {
   listSessions: '/listSessions',
   endSession: '/endSession',
   endOtherSessions: '/endOtherSessions',
+  createRecoveryCodes: '/createRecoveryCodes',
+  countRecoveryCodes: '/countRecoveryCodes',
+  resetPassword: '/resetPassword',
+  listPasskeys: '/listPasskeys',
+  beginPasskey: '/beginPasskey',
+  finishPasskey: '/finishPasskey',
+  removePasskey: '/removePasskey',
+  beginLogin: '/beginLogin',
+  finishLogin: '/finishLogin',
 } as const;
 
 /** Other paths that the gateway answers. */
@@ -68,6 +78,7 @@ export const gateway = {
   robots: '/robots.txt',
   sitemap: '/sitemap.xml',
   status: '/status',
+  change_password: '/.well-known/change-password',
 } as const;
 
 /** The path that the paths of the REST API begin with. */

@@ -24,6 +24,9 @@ export default function LoginPage() {
         onLogin={() => void navigate(from ?? paths.home, { replace: from !== undefined })}
       />
       <p>
+        <Link to={paths.resetPassword}>{login.forgot}</Link>
+      </p>
+      <p>
         {login.noAccount}{' '}
         <Link to={paths.register} state={{ from }}>
           {login.register}

@@ -9,11 +9,16 @@ import { messages as exports } from '../features/export/messages';
 import { messages } from '../features/settings/messages';
 import { ChangePasswordForm } from '../features/session/ChangePasswordForm';
 import { account } from '../features/session/messages';
+import { passkeys } from '../features/session/passkeyMessages';
+import { Passkeys } from '../features/session/Passkeys';
+import { RecoveryCodes } from '../features/session/RecoveryCodes';
+import { recovery } from '../features/session/recoveryMessages';
 import { RemoveAccount } from '../features/session/RemoveAccount';
 import { messages as sessions } from '../features/sessions/messages';
 import { SessionList } from '../features/sessions/SessionList';
 import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
+import { hasPasskeys } from '../lib/webAuthn';
 import styles from './SettingsPage.module.css';
 
 export default function SettingsPage() {
@@ -27,8 +32,16 @@ export default function SettingsPage() {
       <p>
         <Link to={paths.account}>{messages.yourLinks}</Link>
       </p>
-      <Section id="password" title={account.changePassword}>
+      <Section id="password" title={account.password}>
         <ChangePasswordForm account={owner} />
+      </Section>
+      {hasPasskeys() && (
+        <Section id="passkeys" title={passkeys.title}>
+          <Passkeys account={owner} />
+        </Section>
+      )}
+      <Section id="recovery-codes" title={recovery.title}>
+        <RecoveryCodes account={owner} />
       </Section>
       <Section id="sessions" title={sessions.title}>
         <SessionList account={owner} />

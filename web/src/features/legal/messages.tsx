@@ -141,7 +141,7 @@ export const privacy = {
     purpose:
       'Account data is stored so that you, and only you, can log in. The legal basis is the contract that you enter into by registering.',
     password:
-      'When you log in, change your password or delete your account, your password is sent to the server, encrypted in transit if the site is served over HTTPS. The server compares it with the hash and does not store it.',
+      'When you log in, or confirm with your password what you change in the settings, it is sent to the server, encrypted in transit if the site is served over HTTPS. The server compares it with the hash and does not store it.',
   },
   reports: {
     title: 'Reports',
@@ -264,6 +264,10 @@ export const stored = {
       'Of each session: a random id, when it began, when it ends, the hour of its last use, and the names of its browser and operating system; at most 100. An ended session is deleted when you log in again. And how often sessions ended together, and whether you deleted the account.',
     apiKeys:
       'Of each of your API keys: a random id, its name, its first 12 characters, the SHA-256 hash of the key, from which the key cannot be computed, what it may do, when you created it, when it expires, and the minute of its last use. All of this is deleted when you revoke the key.',
+    recoveryCodes:
+      'A scrypt hash of each of your recovery codes, until you use it or create new ones. And of a code that the operator created for you to set a new password, with the time when it expires.',
+    passkeys:
+      'Of each of your passkeys: its id, its name, its public key, the number of its signatures if your device counts them, when you added it, and the minute of its last use. Fingerprints, faces and PINs never leave your device. All of this is deleted when you remove the passkey.',
   },
   reports: {
     counts:
@@ -274,7 +278,7 @@ export const stored = {
   },
   limits: {
     attempts:
-      'The number of wrong passwords for an account, from an IP address, from a browser or in a session, for 15 minutes. Each is stored under a keyed hash, from which nobody can tell the account, the IP address, the browser or the session.',
+      'The number of wrong passwords and recovery codes for an account, from an IP address, from a browser or in a session, for 15 minutes. Each is stored under a keyed hash, from which nobody can tell the account, the IP address, the browser or the session. And the random number of each use of a passkey, for seven minutes, so that nobody can repeat it.',
     importedRows:
       'How many rows your account imported on a day. It is deleted when the day is over.',
   },
@@ -283,6 +287,7 @@ export const stored = {
     username: 'Your username, until you log out.',
     lastSession:
       'A few characters of your last token, or that your session has ended, so that the pages can tell you.',
+    recoveryOffer: 'After a registration, that recovery codes were not offered to you yet.',
     guestKey:
       'The key of the links that you created without an account, their number, and whether you declined to add them to your account. The key is stored until the links are added to an account. If you clear the data of this site, the key is lost, and nobody can change or remove these links from a browser anymore.',
     device:

@@ -1,12 +1,14 @@
 import { useState, type SubmitEvent } from 'react';
-import { failureCode, verifyUser } from '../../api';
+import { failureCode, verifyUser, type Login } from '../../api';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { showToast } from '../../components/toast';
 import { currentSession, deviceToken, rememberDevice, startSession } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
+import { hasPasskeys } from '../../lib/webAuthn';
 import styles from './Form.module.css';
 import { failureText, login, messages } from './messages';
+import { PasskeyLogin } from './PasskeyLogin';
 
 interface LoginFormProps {
   initialEmail: string;
@@ -21,18 +23,20 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
   const [failed, setFailed] = useState('');
   const isHere = useHere();
 
+  const begin = (session: Login) => {
+    // A user who went on to another page is logged in there, unless a session has begun meanwhile.
+    if (!isHere() && currentSession()) return;
+    rememberDevice(session.device);
+    startSession(session, session.username);
+    if (isHere()) onLogin();
+  };
+
   const logIn = async () => {
     setBusy(true);
     setFailed('');
     setWrong(undefined);
     try {
-      const session = await verifyUser({ email: email.trim(), password, device: deviceToken() });
-      // A user who went on to another page is logged in there, unless a session has begun
-      // meanwhile.
-      if (!isHere() && currentSession()) return;
-      rememberDevice(session.device);
-      startSession(session, session.username);
-      if (isHere()) onLogin();
+      begin(await verifyUser({ email: email.trim(), password, device: deviceToken() }));
     } catch (error) {
       const code = failureCode(error);
       const named = code === 'incorrect' || code === 'no-exist';
@@ -60,7 +64,7 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
         label={messages.email}
         type="email"
         name="email"
-        autoComplete="username"
+        autoComplete={hasPasskeys() ? 'username webauthn' : 'username'}
         value={email}
         onChange={(event) => setEmail(event.target.value)}
         error={wrong === 'no-exist' ? login[wrong] : undefined}
@@ -83,6 +87,7 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
           {login.submit}
         </Button>
       </div>
+      <PasskeyLogin onLogin={begin} />
     </form>
   );
 }

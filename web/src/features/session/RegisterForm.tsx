@@ -3,6 +3,7 @@ import { failureCode, registerUser } from '../../api';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { showToast } from '../../components/toast';
+import { offerRecoveryCodes } from '../../lib/recoveryOffer';
 import { currentSession, rememberUsername } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
@@ -45,6 +46,7 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
     setFailed('');
     try {
       await registerUser({ ...user, ...(await hashOnce()) });
+      offerRecoveryCodes();
       // Keep the name of a user who has logged in meanwhile.
       if (!currentSession()) rememberUsername(user.username);
       if (isHere()) onRegistered(user.email);

@@ -21,6 +21,7 @@ export const login = {
   title: 'Log in',
   description: 'Log in to Atajo to see your links and their views.',
   submit: 'LOGIN',
+  forgot: 'Forgot your password?',
   noAccount: 'No account yet?',
   register: 'Register',
   incorrect: 'Incorrect password',
@@ -49,6 +50,7 @@ export const register = {
 };
 
 export const account = {
+  password: 'Password',
   changePassword: 'Change password',
   passwordChanged: 'Your password was changed. All other sessions were logged out.',
   deleteAccount: 'Delete account',

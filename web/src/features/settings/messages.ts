@@ -2,6 +2,6 @@
 export const messages = {
   title: 'Settings',
   description:
-    'Change your password, end sessions, manage API keys, download your links or delete your account.',
+    'Change your password, manage passkeys, recovery codes, sessions and API keys, download your links or delete your account.',
   yourLinks: 'Your links',
 };

@@ -1,0 +1,169 @@
+import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { failureReason, type Passkey } from '../../api';
+import { cache } from '../../api/cache';
+import { keys } from '../../api/keys';
+import { beginPasskey, finishPasskey, listPasskeys, removePasskey } from '../../api/passkeys';
+import { Button } from '../../components/Button';
+import { Field } from '../../components/Field';
+import { Item, ItemList } from '../../components/ItemList';
+import { actions } from '../../components/messages';
+import { Spinner } from '../../components/Spinner';
+import { announce } from '../../lib/announce';
+import { formatInstant, formatMoment } from '../../lib/format';
+import type { Account } from '../../lib/owner';
+import { createPasskey, webAuthnError } from '../../lib/webAuthn';
+import { adding, MAX_PASSKEYS, passkeys as texts } from './passkeyMessages';
+import { PasswordDialog } from './PasswordDialog';
+
+const MAX_NAME = 50;
+
+/** Adds, lists and removes the passkeys of an account. */
+export function Passkeys({ account }: { account: Account }) {
+  const queryKey = keys.passkeys(account);
+  const { data, isError, isFetching, refetch } = useQuery(
+    { queryKey, queryFn: ({ signal }) => listPasskeys(account, { signal }) },
+    cache,
+  );
+  const [isAdding, setAdding] = useState(false);
+  const [asked, setAsked] = useState<Passkey>();
+  const [said, setSaid] = useState('');
+
+  const say = (text: string) => {
+    setSaid(text);
+    announce(text);
+  };
+
+  const onAdded = (name: string) => {
+    setAdding(false);
+    say(adding.done(name));
+    void refetch();
+  };
+
+  const remove = async ({ id, name }: Passkey, password: string) => {
+    await removePasskey(account, id, password);
+    cache.setQueryData(
+      queryKey,
+      data?.filter((one) => one.id !== id),
+    );
+    setAsked(undefined);
+    say(texts.removed(name));
+  };
+
+  return (
+    <>
+      <p>{texts.hint}</p>
+      {!data && !isError && <Spinner label={texts.loading} />}
+      {isError && !data && (
+        <>
+          <p>{texts.loadFailed}</p>
+          <div>
+            <Button busy={isFetching} onClick={() => void refetch()}>
+              {actions.tryAgain}
+            </Button>
+          </div>
+        </>
+      )}
+      {data?.length === 0 && <p>{texts.none}</p>}
+      {data && data.length > 0 && (
+        <ItemList label={texts.list}>
+          {data.map((passkey) => (
+            <Item
+              key={passkey.id}
+              title={<strong dir="auto">{passkey.name}</strong>}
+              facts={[
+                texts.createdOn(formatMoment(passkey.created_at)),
+                passkey.last_used_at === null
+                  ? texts.neverUsed
+                  : texts.lastUsed(formatInstant(passkey.last_used_at)),
+              ]}
+              action={
+                <Button aria-label={texts.removeOf(passkey.name)} onClick={() => setAsked(passkey)}>
+                  {texts.remove}
+                </Button>
+              }
+            />
+          ))}
+        </ItemList>
+      )}
+      {data && data.length >= MAX_PASSKEYS && <p>{texts.full}</p>}
+      {data && data.length < MAX_PASSKEYS && (
+        <div>
+          <Button onClick={() => setAdding(true)}>{adding.add}</Button>
+        </div>
+      )}
+      {said !== '' && <p>{said}</p>}
+      {isAdding && (
+        <AddDialog account={account} onAdded={onAdded} onClose={() => setAdding(false)} />
+      )}
+      {asked && (
+        <PasswordDialog
+          account={account}
+          title={texts.removeQuestion(asked.name)}
+          submit={texts.remove}
+          action={(password) => remove(asked, password)}
+          onClose={() => setAsked(undefined)}
+        >
+          <p>{texts.removeWarning}</p>
+        </PasswordDialog>
+      )}
+    </>
+  );
+}
+
+interface AddDialogProps {
+  account: Account;
+  onAdded: (name: string) => void;
+  onClose: () => void;
+}
+
+function AddDialog({ account, onAdded, onClose }: AddDialogProps) {
+  const [name, setName] = useState(nameOfThisDevice);
+
+  const add = async (password: string) => {
+    const given = name.trim() || adding.unnamed;
+    const credential = await createPasskey(await beginPasskey(account, password));
+    await finishPasskey(account, { name: given, credential });
+    onAdded(given);
+  };
+
+  return (
+    <PasswordDialog
+      account={account}
+      title={adding.add}
+      submit={adding.submit}
+      action={add}
+      explain={explain}
+      onClose={onClose}
+    >
+      <Field
+        label={adding.name}
+        name="passkey-name"
+        autoComplete="off"
+        maxLength={MAX_NAME}
+        dir="auto"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <p>{adding.nameHint}</p>
+    </PasswordDialog>
+  );
+}
+
+function explain(error: unknown): string | undefined {
+  switch (webAuthnError(error)) {
+    case 'NotAllowedError':
+      return adding.declined;
+    case 'InvalidStateError':
+      return adding.exists;
+    default:
+      return failureReason(error) === 'INVALID_PASSKEY' ? adding.invalid : undefined;
+  }
+}
+
+/** Returns a name for a passkey of this device, such as `Android`. */
+function nameOfThisDevice(): string {
+  const [name] = /iPhone|iPad|Android|Windows|Macintosh|CrOS|Linux/.exec(navigator.userAgent) ?? [];
+  if (name === 'Macintosh') return 'Mac';
+  return name === 'CrOS' ? 'Chromebook' : (name ?? adding.unnamed);
+}
