@@ -667,6 +667,28 @@ AUTH = Dashboard(
                     (_rate("atajo_account_closings_total", "result"), "closing: {{result}}"),
                 ),
                 graph(
+                    "Passwords reset",
+                    "ops",
+                    "With recovery codes or reset links, by result.",
+                    (_rate("atajo_password_resets_total", "result"), "{{result}}"),
+                    runbook="password-resets-burst",
+                ),
+                graph(
+                    "Log-ins with passkeys",
+                    "ops",
+                    "wrong_passkey: expired challenges, too.",
+                    (_rate("atajo_passkey_logins_total", "result"), "{{result}}"),
+                ),
+                graph(
+                    "Ways back and in",
+                    "ops",
+                    "Created by owners, and reset links created by the operator.",
+                    (f"sum(rate(atajo_recovery_codes_created_total{_R}))", "sets of codes"),
+                    (f"sum(rate(atajo_passkeys_added_total{_R}))", "passkeys added"),
+                    (f"sum(rate(atajo_passkeys_removed_total{_R}))", "passkeys removed"),
+                    (f"sum(rate(atajo_reset_links_created_total{_R}))", "reset links"),
+                ),
+                graph(
                     "API keys",
                     "ops",
                     "Created and revoked by their owners.",

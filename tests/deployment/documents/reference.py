@@ -160,7 +160,7 @@ def _payloads() -> str:
         session_checks="as many as log-ins",  # type: ignore[arg-type]
     )
     none: Any = Mock()
-    functions = table(none, none, none, none, none, none, none, none, none, limits)
+    functions = table(none, none, none, none, none, none, none, none, none, none, limits)
     rows = [(name, _fields(each), str(each.limit or "none")) for name, each in functions.items()]
     return _table(("function", "fields", "limit by client"), rows)
 

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 
@@ -19,7 +20,7 @@ import httpx
 
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal.journal import HEADROOM
-from tests.support.gateway_client import new_code
+from tests.support.gateway_client import hashed, new_code
 from tests.support.http_connection import Connection, NotReachedError
 from tests.support.mongo.replica_set import ReplicaSet
 from tests.support.nginx import start_gateway
@@ -364,6 +365,23 @@ def reported(ground: Ground) -> Iterator[None]:
 def unknown_keys(ground: Ground) -> AbstractContextManager[None]:
     """Requests of the REST API repeatedly have no key."""
     return ground.calling(0.1, lambda call: call.ask("GET", "/api/v1/links"), 20)
+
+
+def guessed_codes(ground: Ground) -> AbstractContextManager[None]:
+    """Recovery codes are guessed for many accounts."""
+    number = count()
+    hashed_password = hashed("Camino-42")
+
+    def guess(call: Connection) -> None:
+        payload = {
+            "email": f"{next(number)}@example.com",
+            "recovery_code": "0000-0000-0000",
+            "new_password": hashed_password["password"],
+            "new_salt": hashed_password["salt"],
+        }
+        call.ask("POST", "/resetPassword", payload)
+
+    return ground.calling(0.1, guess, 3)
 
 
 def searched(ground: Ground) -> AbstractContextManager[None]:
