@@ -29,7 +29,7 @@ ORIGIN = "http://localhost"
 @pytest.fixture
 async def auth(tmp_path: Path) -> AsyncIterator[AuthClient]:
     """A client of a service with two accounts."""
-    async with in_process_services.auth(tmp_path) as client:
+    async with in_process_services.auth(tmp_path, login_failures_by_account=20) as client:
         for email in (ANA, BEA):
             await client.register(email, HASH, SALT.decode(), email.split("@")[0])
         yield client
@@ -334,9 +334,9 @@ async def test_what_is_no_credential_is_refused(auth: AuthClient, text: str) -> 
 
 async def test_under_attack_a_passkey_still_logs_in(auth: AuthClient) -> None:
     device = await add(auth, await session(auth))
-    for number in range(101):
+    for number in range(21):
         with pytest.raises(AppError):
-            await auth.login(ANA, "wrong", f"198.51.{number // 200}.{number % 200}", "")
+            await auth.login(ANA, "wrong", f"198.51.100.{number}", "")
     with pytest.raises(AppError) as locked:
         await auth.login(ANA, PASSWORD, CLIENT_IP, "")
     assert locked.value.reason == "TOO_MANY_ATTEMPTS"

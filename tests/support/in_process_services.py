@@ -36,7 +36,7 @@ SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 
 
 @asynccontextmanager
-async def auth(folder: Path, limits: str = "on") -> AsyncIterator[AuthClient]:
+async def auth(folder: Path, limits: str = "on", **more: int) -> AsyncIterator[AuthClient]:
     """Yield a client of an auth service with its store in `folder`."""
     settings = AuthSettings.model_validate(
         {
@@ -44,6 +44,7 @@ async def auth(folder: Path, limits: str = "on") -> AsyncIterator[AuthClient]:
             "token_secret": SECRET,
             "limits": limits,
             "public_url": "http://localhost",
+            **more,
         }
     )
     async with _served(auth_opened(settings)) as address, _closing(AuthClient(address)) as client:

@@ -20,6 +20,9 @@ from services.auth.domain.passwords import STANDARD_COST, Lane, choose_lane, par
 
 Result = TypeVar("Result")
 
+SCRYPT_COST = 1 << 14
+"""scrypt's parameter N. A hash takes 50 ms, as bcrypt's of cost 10 does, and 16 MiB. bcrypt cannot
+use a given salt."""
 _NICENESS = 10
 _EXPENSIVE_FRACTION = 4
 """Expensive hashes use at most one thread in this many, and at least one thread."""
@@ -100,12 +103,10 @@ class PasswordVerifier:
     async def hash_code(self, code: str, salt: str, network: str) -> bytes:
         """Return the hash of a recovery code, which takes as long as a check at cost 10.
 
-        bcrypt cannot use a given salt. These parameters of scrypt take 50 ms, too, and 16 MiB.
-
         Raises LoginsBusy if too many checks wait.
         """
         derive = partial(
-            hashlib.scrypt, code.encode(), salt=salt.encode(), n=1 << 14, r=8, p=1, dklen=32
+            hashlib.scrypt, code.encode(), salt=salt.encode(), n=SCRYPT_COST, r=8, p=1, dklen=32
         )
         return await self._run("standard", network, STANDARD_COST, derive)
 
