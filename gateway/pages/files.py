@@ -23,6 +23,7 @@ _ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
 """Content codings, best first, and the suffix of a file in each."""
 _TEXT = "text/plain; charset=utf-8"
 _XML = "application/xml"
+_OPENSEARCH = "application/opensearchdescription+xml"
 TYPES = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
@@ -79,6 +80,9 @@ class Site:
         if public_url:
             self._files[edge.robots] = self._text_file(_TEXT, _robots(edge, public_url))
             self._files[edge.sitemap] = self._text_file(_XML, _sitemap(edge, public_url))
+            self._files[edge.opensearch] = self._text_file(
+                _OPENSEARCH, _opensearch(edge, public_url)
+            )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -177,6 +181,24 @@ def _sitemap(edge: Edge, public_url: str) -> str:
             '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
             *urls,
             "</urlset>",
+            "",
+        ]
+    )
+
+
+def _opensearch(edge: Edge, public_url: str) -> str:
+    """Return an OpenSearch description: a browser's keyword shortens the link that follows it."""
+    template = escape(f"{public_url}{edge.share}?url={{searchTerms}}")
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="utf-8"?>',
+            '<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">',
+            "  <ShortName>Atajo</ShortName>",
+            "  <Description>Shorten a link</Description>",
+            "  <InputEncoding>UTF-8</InputEncoding>",
+            f'  <Image width="32" height="32">{escape(public_url)}/favicon.ico</Image>',
+            f'  <Url type="text/html" template="{template}"/>',
+            "</OpenSearchDescription>",
             "",
         ]
     )

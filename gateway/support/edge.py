@@ -36,7 +36,10 @@ class Edge:
     robots: str
     sitemap: str
     status: str
+    opensearch: str
     change_password: str
+    share: str
+    """The page that takes a link from elsewhere."""
     settings: str
     """The settings page, to which `change_password` redirects."""
     page_headers: RawHeaders
@@ -81,6 +84,7 @@ class Edge:
             link_pages=frozenset(page["path"] for page in pages if page.get("link_page")),
             documents={page["path"]: page["document"] for page in pages if "document" in page},
             **table["gateway"],
+            share=table["pages"]["share"]["path"],
             settings=table["pages"]["settings"]["path"],
             page_headers=_raw(common | table["page_headers"]),
             document_headers=_raw(common | table["document_headers"]),

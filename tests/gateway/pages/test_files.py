@@ -96,7 +96,7 @@ def test_every_route_has_a_document_with_its_url(site: InProcessGateway, path: s
         assert head["atajo-public-url"] == site.url
     assert head["og:image"] == f"{site.url}/icon-512.png"
     unlisted = ("/my-account", "/my-account/settings", "/my-account/import", "/links/:code")
-    if path in (*unlisted, "/reset-password", "/not-found"):
+    if path in (*unlisted, "/reset-password", "/share", "/not-found"):
         assert head["robots"] == "noindex"
         assert "canonical" not in head
         assert "og:url" not in head
@@ -112,6 +112,15 @@ def test_the_well_known_path_leads_to_the_settings(site: InProcessGateway, metho
     assert response.headers["location"] == "/my-account/settings#password"
     assert response.headers["x-content-type-options"] == "nosniff"
     assert get(site, "/.well-known/other", method).status_code == 404
+
+
+def test_the_description_of_the_search_engine_has_the_public_url(site: InProcessGateway) -> None:
+    described = ElementTree.fromstring(get(site, "/opensearch.xml").content)
+    (url,) = described.iter("{http://a9.com/-/spec/opensearch/1.1/}Url")
+    assert url.attrib == {
+        "type": "text/html",
+        "template": f"{site.url}/share?url={{searchTerms}}",
+    }
 
 
 @pytest.mark.parametrize("length", [4, 8, 32])
@@ -206,6 +215,7 @@ def test_unknown_paths_are_404_with_the_document(
         ("/manifest.webmanifest", "application/manifest+json", EDGE.cache_files),
         ("/robots.txt", "text/plain; charset=utf-8", EDGE.cache_files),
         ("/sitemap.xml", "application/xml", EDGE.cache_files),
+        ("/opensearch.xml", "application/opensearchdescription+xml", EDGE.cache_files),
     ],
 )
 def test_types_and_caching_of_files(

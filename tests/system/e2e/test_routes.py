@@ -40,11 +40,17 @@ CONTENTS = {
 }
 """The heading and the current entry of the navigation, of pages where tests compare them."""
 ACCOUNT = "/my-account"
+SHARE = "/share"
 ROUTES = sorted(
-    (path for path in edge_table.pages(edge_table.read()) if edge_table.CODE not in path),
+    (
+        path
+        for path in edge_table.pages(edge_table.read())
+        if edge_table.CODE not in path and path != SHARE
+    ),
     key=lambda path: path.startswith(ACCOUNT),
 )
-"""The paths of all pages, except those of a link. Those of an account, which log in, are last."""
+"""The paths of all pages, except those of a link, and the one that leads to the shortener. Those of
+an account, which log in, are last."""
 LONG = "https://example.com/" + "a" * 979
 WIDE_NAME = "\N{FULLWIDTH LATIN CAPITAL LETTER W}" * 30
 

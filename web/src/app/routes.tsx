@@ -18,6 +18,7 @@ const PreviewPage = lazyPage(() => import('../pages/PreviewPage'));
 const RedirectPage = lazyPage(() => import('../pages/RedirectPage'));
 const SettingsPage = lazyPage(() => import('../pages/SettingsPage'));
 const ImportPage = lazyPage(() => import('../pages/ImportPage'));
+const SharePage = lazyPage(() => import('../pages/SharePage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
@@ -36,6 +37,7 @@ const shown: Record<Name, ComponentType> = {
   import: ImportPage,
   link: LinkPage,
   preview: PreviewPage,
+  share: SharePage,
   terms: TermsPage,
   privacy: PrivacyPage,
   notFound: NotFoundPage,

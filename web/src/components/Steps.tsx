@@ -4,21 +4,24 @@ import styles from './Steps.module.css';
 interface StepsProps {
   title: string;
   steps: { title: string; text: ReactNode }[];
+  /** Whether they are numbered, because one follows the other. */
+  numbered?: boolean;
 }
 
-/** A section with numbered steps. */
-export function Steps({ title, steps }: StepsProps) {
+/** A section with steps, or with alternatives. */
+export function Steps({ title, steps, numbered = true }: StepsProps) {
+  const List = numbered ? 'ol' : 'ul';
   return (
     <section className={styles.section}>
       <h2>{title}</h2>
-      <ol className={styles.steps}>
+      <List className={styles.steps}>
         {steps.map((step) => (
           <li key={step.title}>
             <h3>{step.title}</h3>
             <p>{step.text}</p>
           </li>
         ))}
-      </ol>
+      </List>
     </section>
   );
 }

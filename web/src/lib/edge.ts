@@ -13,6 +13,7 @@ export const pages = {
   import: '/my-account/import',
   link: '/links/:code',
   preview: '/:code+',
+  share: '/share',
   terms: '/terms-of-use',
   privacy: '/privacy-policies',
   notFound: '/not-found',
@@ -78,6 +79,7 @@ export const gateway = {
   robots: '/robots.txt',
   sitemap: '/sitemap.xml',
   status: '/status',
+  opensearch: '/opensearch.xml',
   change_password: '/.well-known/change-password',
 } as const;
 
@@ -139,7 +141,6 @@ export const reserved: readonly string[] = [
   'search',
   'security',
   'settings',
-  'share',
   'short',
   'shorten',
   'signin',

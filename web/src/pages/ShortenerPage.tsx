@@ -1,5 +1,6 @@
 import { Page } from '../components/Page';
 import { Steps } from '../components/Steps';
+import { Elsewhere } from '../features/shorten/Elsewhere';
 import { Shortener } from '../features/shorten/Shortener';
 import { messages } from './shortenerMessages';
 
@@ -9,6 +10,7 @@ export default function ShortenerPage() {
       <h1>{messages.heading}</h1>
       <Shortener focused />
       <Steps title={messages.howTo} steps={messages.steps} />
+      <Elsewhere />
     </Page>
   );
 }
