@@ -377,8 +377,9 @@ describe('the shortener page', () => {
     const calls = serve({ createShortLink: shortens });
     const { user } = visit('/short-link');
     await heading('Shorten a link');
+    const [steps] = screen.getAllByRole('list');
     expect(
-      within(screen.getByRole('list'))
+      within(steps as HTMLElement)
         .getAllByRole('heading')
         .map((step) => step.textContent),
     ).toEqual(['Have a link', 'Paste the link', 'Share the link']);
