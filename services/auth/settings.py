@@ -27,7 +27,8 @@ class AuthSettings(ServiceSettings):
     """Maximum failed log-ins to one account from one client IP address (IPv6: one /64) in a
     window."""
     login_failures_by_account: PositiveInt = 100
-    """Maximum failed log-ins to one account in a window, from all clients together."""
+    """Maximum failed log-ins to one account in a window, from all clients together. Wrong recovery
+    codes count as well, here and for each client and browser."""
     login_failures_by_browser: PositiveInt = 10
     """Maximum failed log-ins to one account in a window from one browser that logged in to it
     before."""

@@ -80,6 +80,11 @@ def test_the_main_use_cases(
         saved = window.downloads / "my-qr-code.png"
         wait_until(lambda: saved.exists() and saved.read_bytes().endswith(b"IEND\xaeB`\x82"))
 
+        window.go(f"{site.url}/share?text=Look:%20{target}/shared")
+        window.await_path("/short-link")
+        shared = "return document.querySelector('input[type=url]')?.value"
+        wait_until(lambda: window.run(shared) == f"{target}/shared")
+
         window.go(f"{site.url}/privacy-policies")
         window.await_title("Privacy policies")
         window.await_text("Contents")
