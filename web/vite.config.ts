@@ -6,6 +6,7 @@ import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
 import { reactRouter } from './build/react-router.ts';
 import { sampleChart } from './build/sample-chart.ts';
+import { searchEngine } from './build/search-engine.ts';
 import { api, CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
 
 const BACKEND = 'http://localhost:8080';
@@ -21,6 +22,7 @@ export default defineConfig({
     reactColorfulCss(),
     reactRouter(),
     sampleChart(),
+    searchEngine(),
     loading(),
   ],
   build: {

@@ -18,6 +18,8 @@ def test_the_pages_can_be_installed(site: Product, page: Page) -> None:
     manifest = cdp.send("Page.getAppManifest")
     assert (manifest["url"], manifest["errors"]) == (f"{site.url}/manifest.webmanifest", [])
     errors = cdp.send("Page.getInstallabilityErrors")["installabilityErrors"]
+    search = page.locator('link[rel="search"]')
+    expect(search).to_have_attribute("href", "/opensearch.xml")
     # A window without a profile, as tests have it, never installs.
     assert [error["errorId"] for error in errors if error["errorId"] != "in-incognito"] == []
 
