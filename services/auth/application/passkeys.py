@@ -22,7 +22,7 @@ _LOGIN = "login"
 class Passkeys:
     """Adds, lists and removes passkeys, and logs in with them. `now` returns the time in UTC.
 
-    Adding and removing one takes the password. A stolen session therefore cannot outlast itself.
+    Adding and removing one takes the password, so that a stolen session cannot add a way to log in.
     """
 
     def __init__(

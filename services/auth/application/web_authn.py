@@ -161,7 +161,7 @@ class WebAuthn:
 def _refused() -> Iterator[None]:
     """Raise InvalidCredential for each error of the body.
 
-    The package raises errors of all kinds for malformed input, those of its libraries too.
+    For malformed input, the package raises its own errors and those of its libraries.
     """
     try:
         yield

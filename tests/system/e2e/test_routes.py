@@ -49,8 +49,8 @@ ROUTES = sorted(
     ),
     key=lambda path: path.startswith(ACCOUNT),
 )
-"""The paths of all pages, except those of a link, and the one that leads to the shortener. Those of
-an account, which log in, are last."""
+"""The paths of all pages, except pages of a link and the page that redirects to the shortener.
+Pages of an account, which log in, are last."""
 LONG = "https://example.com/" + "a" * 979
 WIDE_NAME = "\N{FULLWIDTH LATIN CAPITAL LETTER W}" * 30
 
