@@ -32,6 +32,7 @@ from gateway.functions.short_urls import ShortUrls
 from gateway.functions.statistics import LinkStatistics
 from gateway.functions.table import Function, Limits, table
 from gateway.pages.files import Site
+from gateway.pages.html import PageSettings
 from gateway.pages.status import StatusPage
 from gateway.redirects.handler import Redirects
 from gateway.redirects.invalidation import ChangeFollower
@@ -235,7 +236,9 @@ def _open_journal(settings: GatewaySettings) -> Journal:
 def _read_site(settings: GatewaySettings, edge: Edge) -> Site:
     try:
         return Site(
-            edge, settings.web_dir, public_url=settings.origin, contact=settings.contact_address
+            edge,
+            settings.web_dir,
+            PageSettings(settings.origin, settings.contact_address, settings.service_worker),
         )
     except (OSError, UnicodeDecodeError) as error:
         raise SystemExit(f"Cannot read the pages in {settings.web_dir}: {error}") from None

@@ -50,6 +50,9 @@ class GatewaySettings(ProcessSettings):
     """Maximum size of the journal. Visits beyond it are lost and counted as such."""
     web_dir: Path | None = None
     """Folder of the built pages, if the gateway serves them itself."""
+    service_worker: Literal["on", "off"] = "on"
+    """`off` removes the service worker, by which pages open offline, from every browser that has
+    it. Only with `web_dir`."""
     cors_origins: tuple[str, ...] = ()
     """Comma-separated additional origins that may call the functions from a browser."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()

@@ -14,8 +14,8 @@ export default defineConfig({
     rolldownOptions: {
       input: 'api.html',
       output: {
-        entryFileNames: 'assets/[name]-[hash:6].js',
-        assetFileNames: 'assets/[name]-[hash:6][extname]',
+        entryFileNames: 'assets/[name]-[hash:7].js',
+        assetFileNames: 'assets/[name]-[hash:7][extname]',
       },
     },
   },

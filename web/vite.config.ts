@@ -2,6 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
 import { apiPage } from './build/api-page.ts';
 import { bootScript } from './build/boot-script.ts';
+import { DEFAULT, language, languages } from './build/language.ts';
 import { loading } from './build/loading.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
 import { reactRouter } from './build/react-router.ts';
@@ -14,76 +15,88 @@ const BACKEND = 'http://localhost:8080';
 const UNUSED_DEPENDENCIES = ['canvg', 'dompurify', 'html2canvas'];
 const BACKEND_PATHS = [...Object.values(functions), ...Object.values(gateway)];
 
-export default defineConfig({
-  plugins: [
-    react(),
-    apiPage(),
-    bootScript(),
-    reactColorfulCss(),
-    reactRouter(),
-    sampleChart(),
-    searchEngine(),
-    loading(),
-  ],
-  build: {
-    outDir: 'dist',
-    // Nothing is inlined: a data: URL would count against a budget, and the CSP forbids data:
-    // fonts.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    rolldownOptions: {
-      external: UNUSED_DEPENDENCIES,
-      output: {
-        // Six characters (36 bits) of hash distinguish files of one name. The home page's code
-        // contains every file name, so names are short.
-        chunkFileNames: 'assets/[name]-[hash:6].js',
-        assetFileNames: 'assets/[name]-[hash:6][extname]',
-        codeSplitting: {
-          groups: [
-            // One file of everything that the document loads. Pages import shared modules from it, and
-            // it compresses better than several files.
-            { name: 'index', tags: ['$initial'] },
-            // Tiny modules that several pages share: the home page's code contains the name of each
-            // file.
-            { name: 'lib', test: /\/src\/lib\/(save|share|text|urls|useHere)\.ts$/ },
-            // All pages with data of an owner load these together.
-            {
-              name: 'cache',
-              test: /\/src\/(api\/(cache|scanCodes)|lib\/(csv|parallel))\.ts$|\/(useBaseQuery|useQuery|queryOptions)\.js$/,
-            },
-          ],
+/** The mode is the language, such as `es`: vite --mode es. */
+export default defineConfig(({ mode }) => {
+  const tag = languages().includes(mode) ? mode : DEFAULT;
+  const scripts = tag === DEFAULT ? 'assets' : `assets/${tag}`;
+  return {
+    plugins: [
+      language(tag),
+      react(),
+      apiPage(),
+      bootScript(),
+      reactColorfulCss(),
+      reactRouter(),
+      sampleChart(),
+      searchEngine(),
+      loading(),
+    ],
+    build: {
+      outDir: 'dist',
+      // Nothing is inlined: a data: URL would count against a budget, and the CSP forbids data:
+      // fonts.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      rolldownOptions: {
+        checks: { bundlerTimings: false },
+        external: UNUSED_DEPENDENCIES,
+        output: {
+          // Seven characters (42 bits) of hash distinguish files of one name. The home page's code
+          // contains every file name, so names are short.
+          entryFileNames: `${scripts}/[name]-[hash:7].js`,
+          chunkFileNames: `${scripts}/[name]-[hash:7].js`,
+          assetFileNames: 'assets/[name]-[hash:7][extname]',
+          codeSplitting: {
+            groups: [
+              // One file of everything that the document loads. Pages import shared modules from it, and
+              // it compresses better than several files.
+              { name: 'index', tags: ['$initial'] },
+              // Tiny modules that several pages share: the home page's code contains the name of each
+              // file.
+              {
+                name: 'lib',
+                test: /\/(lib\/(counted|save|share|text|urls|useHere)|blockReasons)\.ts$/,
+              },
+              // All pages with data of an owner load these together.
+              {
+                name: 'cache',
+                test: /\/src\/(api\/(cache|scanCodes)|lib\/(csv|parallel))\.ts$|\/(useBaseQuery|useQuery|queryOptions)\.js$/,
+              },
+            ],
+          },
         },
       },
     },
-  },
-  worker: {
-    // Required because one worker loads a part of it later.
-    format: 'es',
-    rolldownOptions: {
-      external: UNUSED_DEPENDENCIES,
-      output: {
-        entryFileNames: 'assets/[name]-[hash:6].js',
-        chunkFileNames: 'assets/worker-[name]-[hash:6].js',
+    worker: {
+      // Required because one worker loads a part of it later.
+      format: 'es',
+      rolldownOptions: {
+        checks: { bundlerTimings: false },
+        external: UNUSED_DEPENDENCIES,
+        output: {
+          entryFileNames: `${scripts}/[name]-[hash:7].js`,
+          chunkFileNames: `${scripts}/worker-[name]-[hash:7].js`,
+        },
       },
     },
-  },
-  server: {
-    proxy: {
-      [`^(${BACKEND_PATHS.join('|')})$`]: BACKEND,
-      [`^${api}/`]: BACKEND,
-      // Short URLs. Vite serves the pages' own paths.
-      [`^/(?!(${routes.join('|')})$)${CODE_PATTERN}$`]: BACKEND,
+    server: {
+      proxy: {
+        [`^(${BACKEND_PATHS.join('|')})$`]: BACKEND,
+        [`^${api}/`]: BACKEND,
+        // Short URLs. Vite serves the pages' own paths.
+        [`^/(?!(${routes.join('|')})$)${CODE_PATTERN}$`]: BACKEND,
+      },
     },
-  },
-  test: {
-    environment: 'jsdom',
-    setupFiles: './test/setup.ts',
-    include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
-    restoreMocks: true,
-    // Nothing else runs at the same time. Otherwise one core is left idle, which is half of two.
-    maxWorkers: '100%',
-    // Milliseconds per test. setup.ts limits each wait.
-    testTimeout: 120_000,
-    css: { include: [] },
-  },
+    test: {
+      environment: 'jsdom',
+      setupFiles: './test/setup.ts',
+      include: ['src/**/*.test.{ts,tsx}', 'test/**/*.test.{ts,tsx}'],
+      restoreMocks: true,
+      // Nothing else runs at the same time. Otherwise one core is left idle, which is half of two.
+      maxWorkers: '100%',
+      // Milliseconds per test. setup.ts limits each wait.
+      testTimeout: 120_000,
+      css: { include: [] },
+    },
+  };
 });

@@ -4,6 +4,7 @@
 #
 #   ATAJO_PUBLIC_URL       the public origin of the product; required
 #   ATAJO_CONTACT          e-mail address on the legal pages; contact@ and the public host by default
+#   ATAJO_SERVICE_WORKER   off: remove the pages' service worker from every browser that has it
 #   ATAJO_GATEWAY          host:port of the gateway; required
 #   ATAJO_TRUSTED_PROXIES  CIDRs, separated by commas, whose X-Forwarded-For is trusted; none by default
 #   ATAJO_TRUSTED_HOPS     alternative: the number of proxies in front, each of which adds an address
@@ -177,6 +178,11 @@ trusted=$(addresses ATAJO_TRUSTED_PROXIES "${ATAJO_TRUSTED_PROXIES:-}")
 hops=$(hops "${ATAJO_TRUSTED_HOPS:-0}")
 [ -z "$trusted" ] || [ "$hops" = 0 ] ||
   refuse "ATAJO_TRUSTED_PROXIES and ATAJO_TRUSTED_HOPS: set one of them"
+service_worker=${ATAJO_SERVICE_WORKER:-on}
+case $service_worker in
+on | off) ;;
+*) refuse "ATAJO_SERVICE_WORKER: on or off is needed" ;;
+esac
 resolver=$(resolver)
 stream=$(stream_module)
 
@@ -215,13 +221,19 @@ case $public_url in
 https://*) echo "include edge/https_headers.conf;" ;;
 esac >start/https_headers.conf
 
-for document in "$web"/documents/*.html; do
-  filled=documents/${document##*/}
-  sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" "$document" >"$filled"
-  gzip -9 -n -c "$filled" >"$filled.gz"
+if [ "$service_worker" = off ]; then
+  echo "location = /sw.js { try_files /sw-off.js =404; set \$cache_control \$edge_cache_files; }"
+fi >start/service_worker.conf
+
+cp "$web/languages.conf" start
+for document in $(cd "$web" && find documents -name '*.html'); do
+  mkdir -p "${document%/*}"
+  sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" \
+    -e "s|@ATAJO_SERVICE_WORKER@|$service_worker|g" "$web/$document" >"$document"
+  gzip -9 -n -c "$document" >"$document.gz"
   # nginx derives the ETag from time and size. Derived from the content, the time is the same on every
   # replica, and differs for other settings.
-  touch -d "@$((0x$(sha256sum "$filled" | cut -c 1-7)))" "$filled" "$filled.gz"
+  touch -d "@$((0x$(sha256sum "$document" | cut -c 1-7)))" "$document" "$document.gz"
 done
 
 case " $* " in

@@ -17,6 +17,7 @@ from gateway.api.problems import from_error
 from gateway.functions.protocol import failure, too_large
 from gateway.pages.files import TYPES
 from gateway.pages.html import DOCUMENTS, document_path
+from gateway.pages.languages import VARY
 from gateway.support.edge import Edge, RawHeaders
 from services.shared import link_codes
 from services.shared.errors import AppError, DeadlineExceeded, Unavailable
@@ -51,6 +52,7 @@ def _values(edge: Edge) -> list[str]:
         "$edge_cache_files": edge.cache_files.decode(),
         "$edge_cache_error": edge.cache_error.decode(),
         "$edge_retry_after": str(edge.retry_after),
+        "$edge_vary_document": VARY,
     }
     return [
         f"client_max_body_size {edge.body_bytes};",
@@ -165,7 +167,7 @@ def _own_documents(edge: Edge) -> list[str]:
             *_headers(edge.document_headers),
             "include start/https_headers.conf;",
             f'add_header cache-control "{edge.cache_document.decode()}" always;',
-            "add_header vary accept-encoding always;",
+            f'add_header vary "{VARY}" always;',
             'add_header last-modified "" always;',
         ]
         lines += ["", *_block(f"location = {DOCUMENTS}{inner}", body)]

@@ -1,7 +1,8 @@
 """Lays out what nginx serves: `python -m gateway.nginx.webroot BUILT_PAGES FOLDER`.
 
 `FOLDER/files` are the files of the build. `FOLDER/documents` are the documents of the pages, with
-placeholders for the public URL and the contact that deploy/nginx/start.sh fills in.
+placeholders for the settings that deploy/nginx/start.sh fills in. Each language
+but English has a folder of its own there, which `FOLDER/languages.conf` chooses.
 
 Uses only the standard library, so that an image can be built without packages.
 """
@@ -12,11 +13,11 @@ import shutil
 import sys
 from pathlib import Path
 
-from gateway.pages.html import UNLISTED, Documents, document_path
+from gateway.pages import languages
+from gateway.pages.html import UNLISTED, Documents, PageSettings, document_path
 from gateway.support.edge import Edge
 
-PUBLIC_URL = "@ATAJO_PUBLIC_URL@"
-CONTACT = "@ATAJO_CONTACT@"
+SETTINGS = PageSettings("@ATAJO_PUBLIC_URL@", "@ATAJO_CONTACT@", "@ATAJO_SERVICE_WORKER@")
 
 
 def write(built: Path, folder: Path) -> None:
@@ -25,12 +26,15 @@ def write(built: Path, folder: Path) -> None:
     ignored = shutil.ignore_patterns("*.br", "*.html")
     shutil.copytree(built, folder / "files", ignore=ignored)
     edge = Edge.load()
-    documents = Documents(built, edge, PUBLIC_URL, CONTACT)
-    target = folder / "documents"
-    target.mkdir()
-    (target / UNLISTED[1:]).write_bytes(documents.unlisted())
-    for path in edge.listed:
-        (target / document_path(path, edge)[1:]).write_bytes(documents.of(path))
+    available = languages.built(built)
+    (folder / "languages.conf").write_text(languages.nginx_maps(available), encoding="utf-8")
+    for language in available:
+        documents = Documents(built, edge, SETTINGS, language)
+        target = folder / f"documents{languages.folder(language)}"
+        target.mkdir()
+        (target / UNLISTED[1:]).write_bytes(documents.unlisted())
+        for path in edge.listed:
+            (target / document_path(path, edge)[1:]).write_bytes(documents.of(path))
 
 
 def main() -> None:

@@ -12,10 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
-from gateway.pages.html import DOCUMENTS, Documents, document_path
+from gateway.pages import languages
+from gateway.pages.html import DOCUMENTS, Documents, PageSettings, document_path
 from gateway.support.content_negotiation import content_coding
 from gateway.support.edge import Edge, RawHeaders
 
@@ -41,6 +43,9 @@ TYPES = {
     ".xml": _XML,
 }
 """Content types by suffix of all files in a build. `mimetypes` depends on the machine."""
+_SERVICE_WORKER = "/sw.js"
+_NO_SERVICE_WORKER = "/sw-off.js"
+"""The script that removes the service worker."""
 _PLACEHOLDER = b"Atajo"
 """The document of a gateway without pages. The web server in front has the real one."""
 
@@ -54,29 +59,39 @@ class _File:
     etag: bytes
 
 
+class _Pages(NamedTuple):
+    """The documents in one language."""
+
+    by_path: dict[str, _File]
+    missing: _File
+
+
 class Site:
     """Answers GET and HEAD of pages and files."""
 
     def __init__(
-        self, edge: Edge, web_dir: Path | None, *, public_url: str = "", contact: str = ""
+        self,
+        edge: Edge,
+        web_dir: Path | None,
+        settings: PageSettings | None = None,
     ) -> None:
         self._edge = edge
         self._files: dict[str, _File] = {}
+        settings = settings or PageSettings("", "")
+        public_url = settings.public_url
         if web_dir is None:
-            self._pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
-            self._pages |= {path: self._placeholder(path) for path in edge.link_pages}
-            self._missing = self._document(_PLACEHOLDER, edge.cache_error)
+            pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
+            pages |= {path: self._placeholder(path) for path in edge.link_pages}
+            missing = self._document(_PLACEHOLDER, edge.cache_error)
+            self._documents = {languages.DEFAULT: _Pages(pages, missing)}
         else:
-            documents = Documents(web_dir, edge, public_url, contact)
-            self._pages = {
-                path: self._document(
-                    documents.of(path),
-                    headers=edge.document_headers if path in edge.documents else None,
-                )
-                for path in edge.pages
+            self._documents = {
+                language: self._read(Documents(web_dir, edge, settings, language))
+                for language in languages.built(web_dir)
             }
-            self._missing = self._document(documents.unlisted(), edge.cache_error)
             self._load(web_dir)
+            if settings.service_worker == "off":
+                self._files[_SERVICE_WORKER] = self._files[_NO_SERVICE_WORKER]
         if public_url:
             self._files[edge.robots] = self._text_file(_TEXT, _robots(edge, public_url))
             self._files[edge.sitemap] = self._text_file(_XML, _sitemap(edge, public_url))
@@ -90,7 +105,7 @@ class Site:
             await self._redirect_to_settings(send)
             return
         page = self._edge.page_at(path)
-        if file := self._pages[page] if page else self._files.get(path):
+        if file := self._pages_for(scope).by_path[page] if page else self._files.get(path):
             await _send_file(scope, send, file, 200)
         else:
             await self.send_error(scope, receive, send)
@@ -109,12 +124,32 @@ class Site:
         self, scope: Scope, receive: Receive, send: Send, status: int = 404
     ) -> None:
         """Send the document with an error status. Its script explains the error."""
-        await _send_file(scope, send, self._missing, status)
+        await _send_file(scope, send, self._pages_for(scope).missing, status)
 
     async def send_unavailable(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the document with status 503 and Retry-After."""
         retry_after = (b"retry-after", b"%d" % self._edge.retry_after)
-        await _send_file(scope, send, self._missing, 503, [retry_after])
+        await _send_file(scope, send, self._pages_for(scope).missing, 503, [retry_after])
+
+    def _pages_for(self, scope: Scope) -> _Pages:
+        """Return the documents in the language that a request asks for."""
+        header = dict(scope["headers"]).get(b"accept-language", b"")
+        query = scope.get("query_string", b"")
+        asked = (query.decode("latin-1"), header.decode("latin-1"))
+        return self._documents[languages.choose(*asked, list(self._documents))]
+
+    def _read(self, documents: Documents) -> _Pages:
+        edge = self._edge
+        return _Pages(
+            {
+                path: self._document(
+                    documents.of(path),
+                    headers=edge.document_headers if path in edge.documents else None,
+                )
+                for path in edge.pages
+            },
+            self._document(documents.unlisted(), edge.cache_error),
+        )
 
     def _load(self, web_dir: Path) -> None:
         for path in sorted(web_dir.rglob("*")):
@@ -136,7 +171,8 @@ class Site:
         self, text: bytes, cache: bytes | None = None, headers: RawHeaders | None = None
     ) -> _File:
         bodies = {b"": text, b"gzip": gzip.compress(text, mtime=0)}
-        return self._file(TYPES[".html"], cache or self._edge.cache_document, bodies, headers)
+        cache = cache or self._edge.cache_document
+        return self._file(TYPES[".html"], cache, bodies, headers, vary=languages.VARY)
 
     def _placeholder(self, path: str) -> _File:
         """Return a response that makes the web server in front send its page."""
@@ -153,11 +189,12 @@ class Site:
         cache: bytes,
         bodies: dict[bytes, bytes],
         own_headers: RawHeaders | None = None,
+        vary: str = "accept-encoding",
     ) -> _File:
         headers = (
             (b"content-type", content_type.encode()),
             (b"cache-control", cache),
-            (b"vary", b"accept-encoding"),
+            (b"vary", vary.encode()),
             *(own_headers or self._edge.page_headers),
         )
         return _File(bodies, headers, _etag(bodies[b""]))

@@ -1,17 +1,18 @@
-"""The HTML document of all pages, with the public URL and the contact filled in."""
+"""The HTML document of all pages, with the settings of an installation filled in."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
+from gateway.pages import languages
 from gateway.support.edge import Edge
 
 _CANONICAL = '<link rel="canonical" href="" />'
 _OG_URL = '<meta property="og:url" content="" />'
 _OG_IMAGE = '<meta property="og:image" content="/'
-_INDEX = "index.html"
-"""The document of all pages that have none of their own."""
 _EXAMPLE_ORIGIN = "https://atajo.example"
 """The origin of the product in texts of documents."""
 
@@ -27,46 +28,79 @@ def document_path(path: str, edge: Edge) -> str:
     return "/index.html" if path == "/" else f"{path}.html"
 
 
-class Documents:
-    """The documents of a build for a public URL and a contact, which may be placeholders."""
+class PageSettings(NamedTuple):
+    """Settings that the documents contain. They may be placeholders."""
 
-    def __init__(self, built: Path, edge: Edge, public_url: str, contact: str) -> None:
+    public_url: str
+    contact: str
+    service_worker: str = "on"
+    """`off` if the pages must not register one."""
+
+
+class Documents:
+    """The documents of a build in a language, with the settings of an installation."""
+
+    def __init__(
+        self, built: Path, edge: Edge, settings: PageSettings, language: str = languages.DEFAULT
+    ) -> None:
         """Read the documents. Raises OSError."""
         self._edge = edge
+        self._language = language
+        self._languages = languages.built(built)
+        self._index = languages.index_of(language)
         self._documents = {
-            name: _Document((built / name).read_text(encoding="utf-8"), public_url, contact)
-            for name in (_INDEX, *edge.documents.values())
+            name: _Document((built / name).read_text(encoding="utf-8"), settings)
+            for name in (self._index, *edge.documents.values())
         }
 
     def of(self, path: str) -> bytes:
         """Return the document of the page at `path`."""
-        document = self._documents[self._edge.documents.get(path, _INDEX)]
-        return document.listed(path) if path in self._edge.listed else document.unlisted()
+        if name := self._edge.documents.get(path):
+            return self._documents[name].listed(path)
+        document = self._documents[self._index]
+        if path not in self._edge.listed:
+            return document.unlisted()
+        return document.listed(path, self._language, self._languages)
 
     def unlisted(self) -> bytes:
         """Return the document of any other URL, marked `noindex`."""
-        return self._documents[_INDEX].unlisted()
+        return self._documents[self._index].unlisted()
 
 
 class _Document:
-    def __init__(self, document: str, public_url: str, contact: str) -> None:
-        self._origin = escape(public_url)
-        if public_url:
+    def __init__(self, document: str, settings: PageSettings) -> None:
+        self._origin = escape(settings.public_url)
+        if settings.public_url:
             document = document.replace(_EXAMPLE_ORIGIN, self._origin)
-        for name, value in (("atajo-public-url", public_url), ("atajo-contact", contact)):
-            document = document.replace(
-                f'<meta name="{name}" content=""', f'<meta name="{name}" content="{escape(value)}"'
-            )
+        for name, value in settings._asdict().items():
+            meta = f'<meta name="atajo-{name.replace("_", "-")}" content="'
+            document = document.replace(f'{meta}"', f'{meta}{escape(value)}"')
         self._document = document.replace(_OG_IMAGE, f"{_OG_IMAGE[:-1]}{self._origin}/")
 
-    def listed(self, path: str) -> bytes:
-        """Return the document of a page that search engines may list, with its own URL."""
-        url = f'"{self._origin}{escape(path)}"'
+    def listed(
+        self, path: str, language: str = languages.DEFAULT, others: Sequence[str] = ()
+    ) -> bytes:
+        """Return the document of a page that search engines may list, with its own URL.
+
+        `others` are the languages in which the page exists.
+        """
+        url = f'"{self._url(path, language)}"'
+        alternates = {each: self._url(path, each) for each in others}
+        if alternates:
+            alternates["x-default"] = self._url(path, languages.DEFAULT)
+        links = "".join(
+            f'\n    <link rel="alternate" hreflang="{each}" href="{target}" />'
+            for each, target in alternates.items()
+        )
         return (
-            self._document.replace(_CANONICAL, _CANONICAL.replace('""', url))
+            self._document.replace(_CANONICAL, _CANONICAL.replace('""', url) + links)
             .replace(_OG_URL, _OG_URL.replace('""', url))
             .encode()
         )
+
+    def _url(self, path: str, language: str) -> str:
+        query = "" if language == languages.DEFAULT else f"?lang={language}"
+        return f"{self._origin}{escape(path)}{query}"
 
     def unlisted(self) -> bytes:
         return (

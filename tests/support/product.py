@@ -46,7 +46,7 @@ class Product(GatewayClient):
         self.folder = folder
         self._forked = forked
         self._store = store
-        self._settings = dict(settings or {})
+        self.settings = dict(settings or {})
         self._processes: dict[str, Process] = {}
         # The services need the public URL before the gateway runs.
         port = free_port()
@@ -170,7 +170,7 @@ class Product(GatewayClient):
             env["ATAJO_ADMIN_LISTEN"] = self._admin[name]
             env["ATAJO_STORE"] = store_of(name, self._store, self.folder)
             env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
-        return env | self._settings
+        return env | self.settings
 
     def __enter__(self) -> Self:
         return self

@@ -176,7 +176,7 @@ def test_the_gateway_finishes_its_requests_before_it_stops(tmp_path: Path) -> No
         assert product.stop("gateway") == 0
 
         # Fractions of a second work, too.
-        product._settings["ATAJO_DRAIN_SECONDS"] = "0.9"
+        product.settings["ATAJO_DRAIN_SECONDS"] = "0.9"
         product.start("gateway")
         with (
             product.suspended("auth"),

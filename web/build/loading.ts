@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'vite';
 
@@ -34,7 +35,7 @@ export function loading(): Plugin {
         const listed = new Set(Array.from(chunk.code.matchAll(LISTED), ([, , file]) => file));
         // Files outside of the bundle are never requested.
         for (const file of chunk.dynamicImports.filter((name) => name in bundle)) {
-          if (!listed.has(file.replace(/^assets\//, ''))) {
+          if (!listed.has(basename(file))) {
             throw new Error(
               `${chunk.fileName} imports ${file} without fetching it first. Vite lists no files ` +
                 'for a part that has neither styles nor a chunk it shares: let it import one.',

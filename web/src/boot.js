@@ -9,6 +9,24 @@ try {
   // Without storage, the theme of the system applies.
 }
 
+// Open the document in the chosen language. The server knows only the language that the browser asks
+// for, and `lang` of the query, which is removed once it has served.
+try {
+  var language = localStorage.getItem('language');
+  var url = new URL(location.href);
+  var asked = url.searchParams.get('lang');
+  if (language && language !== document.documentElement.lang && language !== asked) {
+    url.searchParams.set('lang', language);
+    document.documentElement.hidden = true;
+    location.replace(url.href);
+  } else if (language && asked) {
+    url.searchParams.delete('lang');
+    history.replaceState(history.state, '', url.href);
+  }
+} catch {
+  // Without storage, the language that the browser asks for applies.
+}
+
 // Fetch the files of the page in parallel with those of the frame. FILES contains them by path. The
 // page imports them from the browser's cache (api/loading.ts). It repeats and reports fetches that
 // fail here.

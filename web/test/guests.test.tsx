@@ -451,16 +451,17 @@ describe('a custom ending', () => {
     logIn();
     const calls = serve(handlers);
     const { user } = visit('/');
-    await user.click(await screen.findByText('Customize the ending'));
+    await user.click(await screen.findByText('Customize'));
     return { user, calls };
   };
   const shortens = ({ code }: Call['payload']) => data({ success: true, code, short_link: code });
 
   it('is offered to accounts only', async () => {
     serve({});
-    visit('/');
-    await heading('Shorten, share and track your links');
-    expect(screen.queryByText('Customize the ending')).toBeNull();
+    const { user } = visit('/');
+    await user.click(await screen.findByText('Customize'));
+    await screen.findByRole('group', { name: 'Campaign tags' });
+    expect(screen.queryByRole('textbox', { name: 'Custom ending' })).toBeNull();
   });
 
   it('shows at once whether it is available, and is used once', async () => {

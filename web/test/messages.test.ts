@@ -12,9 +12,12 @@ const sources = import.meta.glob<string>('../src/**/*.{ts,tsx}', {
   query: '?raw',
   import: 'default',
 });
-const files = import.meta.glob<Record<string, unknown>>('../src/**/{messages,*Messages}.{ts,tsx}', {
-  eager: true,
-});
+const files = import.meta.glob<Record<string, unknown>>(
+  ['../src/**/{messages,*Messages}.{ts,tsx}', '!../src/languages'],
+  {
+    eager: true,
+  },
+);
 const code = Object.entries(sources)
   .filter(([path]) => !MESSAGES.test(path))
   .map(([, source]) => source)

@@ -129,7 +129,7 @@ describe('the login page', () => {
     expect(where()).toBeInvalid();
     expect(send('LOGIN')).toHaveFocus();
     await waitFor(() => expect(toasts()).toContain(message));
-    await user.click(within(toastList()).getByRole('button', { name: 'close' }));
+    await user.click(within(toastList()).getByRole('button', { name: 'Close' }));
     // A toast closes when its animation ends, and jsdom has no animations.
     await waitFor(() => {
       for (const toast of document.querySelectorAll('.Toastify__toast'))

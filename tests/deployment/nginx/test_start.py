@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from gateway.pages.html import Documents, document_path
+from gateway.pages import languages
+from gateway.pages.html import Documents, PageSettings, document_path
 from gateway.settings import GatewaySettings
 from gateway.support.edge import Edge
 from tests.support.nginx import BUILT, Nginx
@@ -38,8 +39,10 @@ def path_with(folder: Path, name: str, first: str) -> str:
 
 
 def documents(folder: Path) -> dict[str, bytes]:
-    written = (folder / "atajo-web" / "documents").iterdir()
-    return {path.name: path.read_bytes() for path in written}
+    """Return the files of all documents by their paths."""
+    written = folder / "atajo-web" / "documents"
+    files = (path for path in written.rglob("*") if path.is_file())
+    return {path.relative_to(written).as_posix(): path.read_bytes() for path in files}
 
 
 def understood(public_url: str, contact: str) -> GatewaySettings:
@@ -77,13 +80,15 @@ def test_documents_are_those_that_the_gateway_writes(
     code, stderr = start(tmp_path, ATAJO_PUBLIC_URL=public_url, ATAJO_CONTACT=contact)
     assert code == 0, stderr
     settings = understood(public_url, contact)
-    expected = Documents(BUILT, EDGE, settings.origin, settings.contact_address)
     written = documents(tmp_path)
     assert b'"atajo-contact" content=""' not in written["index.html"]
-    for path in EDGE.pages:
-        name = document_path(path, EDGE)[1:]
-        assert written[name] == expected.of(path)
-        assert gzip.decompress(written[f"{name}.gz"]) == written[name]
+    for language in languages.built(BUILT):
+        filled = PageSettings(settings.origin, settings.contact_address)
+        expected = Documents(BUILT, EDGE, filled, language)
+        for path in EDGE.pages:
+            name = (languages.folder(language) + document_path(path, EDGE)).removeprefix("/")
+            assert written[name] == expected.of(path)
+            assert gzip.decompress(written[f"{name}.gz"]) == written[name]
 
 
 @pytest.mark.parametrize(

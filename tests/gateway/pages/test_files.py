@@ -51,6 +51,8 @@ def web_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (dist / "assets").mkdir(parents=True)
     (dist / "index.html").write_bytes((ROOT / "web" / "index.html").read_bytes())
     (dist / "api.html").write_bytes((ROOT / "web" / "api.html").read_bytes())
+    spanish = (ROOT / "web" / "index.html").read_text().replace('lang="en"', 'lang="es"')
+    (dist / "index.es.html").write_text(spanish)
     for name, content in FILES.items():
         (dist / name).write_bytes(content)
     return dist
@@ -247,6 +249,32 @@ def test_a_compressed_file_is_sent_if_accepted(
     suffix = {"br": ".br", "gzip": ".gz", None: ""}[coding]
     assert sent == FILES[f"assets/app-1a2b3c.js{suffix}"]
     assert response.headers["content-length"] == str(len(sent))
+
+
+LANGUAGES = json.loads(Path(__file__).with_name("languages.json").read_text(encoding="utf-8"))
+"""The language of the document, by query and Accept-Language."""
+
+
+@pytest.mark.parametrize(("query", "accepted", "language"), LANGUAGES)
+@pytest.mark.parametrize("path", ["/", "/login", "/nothing-here"])
+def test_the_document_is_in_the_language_that_is_asked_for(
+    site: InProcessGateway, path: str, query: str, accepted: str, language: str
+) -> None:
+    response = get(site, f"{path}{query}", accept_language=accepted)
+    assert f'<html lang="{language}">' in response.text
+    assert response.headers["vary"] == "accept-encoding, accept-language"
+
+
+@pytest.mark.parametrize(("language", "query"), [("en", ""), ("es", "?lang=es")])
+def test_a_listed_page_names_its_url_in_each_language(
+    site: InProcessGateway, language: str, query: str
+) -> None:
+    document = get(site, "/login", accept_language=language).text
+    url = f"{site.url}/login"
+    assert metadata_of(document)["canonical"] == f"{url}{query}"
+    links = re.findall(r'<link rel="alternate" hreflang="([^"]+)" href="([^"]+)"', document)
+    assert dict(links) == {"en": url, "es": f"{url}?lang=es", "x-default": url}
+    assert "hreflang" not in get(site, "/share", accept_language=language).text
 
 
 def test_the_document_is_compressed_too(site: InProcessGateway) -> None:

@@ -121,6 +121,8 @@ def visitor(
             if not request.url.startswith((base_url, target, "data:", "blob:")):
                 troubles.append(f"third party: {request.url}")
 
+        # A service worker would fetch all files in the background of every test.
+        options.setdefault("service_workers", "block")
         context = browser.new_context(base_url=base_url, user_agent=BROWSER, **options)
         context.set_default_timeout(1000 * TIMEOUT_SECONDS)
         context.on("console", watch)

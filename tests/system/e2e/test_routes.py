@@ -364,7 +364,7 @@ def test_a_deep_link_scrolls_to_its_section(visitor: Visitors) -> None:
 def test_a_toast_has_a_visible_close_button_of_sufficient_size(page: Page) -> None:
     page.goto("/custom-qr-generator")
     page.get_by_role("button", name="DOWNLOAD QR").click()
-    close = page.locator(".Toastify__toast").get_by_role("button", name="close")
+    close = page.locator(".Toastify__toast").get_by_role("button", name="Close")
     close.focus()
     box = close.bounding_box()
     assert box is not None

@@ -93,7 +93,7 @@ class Replicas(Product):
 
     def start_gateway(self, name: str) -> str:
         """Start a gateway and return its URL."""
-        settings = {"ATAJO_LINKS_ADDRESS": self._settings["ATAJO_LINKS_ADDRESS"]}
+        settings = {"ATAJO_LINKS_ADDRESS": self.settings["ATAJO_LINKS_ADDRESS"]}
         process = self._ending.enter_context(start_gateway(self, self.folder / name, settings))
         return f"http://{process.addresses['http']}"
 

@@ -1,4 +1,6 @@
 import { Link } from 'react-router-dom';
+import languages from 'virtual:languages';
+import { chooseLanguage, chosenLanguage, SYSTEM } from '../lib/chosenLanguage';
 import { documents } from '../lib/edge';
 import { paths } from '../lib/paths';
 import { chooseTheme, themes, type Theme } from '../lib/theme';
@@ -13,11 +15,16 @@ export function Footer({ inert }: { inert: boolean }) {
         <nav className={styles.links} aria-label={messages.footer}>
           <Link to={paths.terms}>{messages.terms}</Link>
           <Link to={paths.privacy}>{messages.privacy}</Link>
-          <a href={documents.api}>{messages.api}</a>
+          <a href={documents.api} hrefLang="en">
+            {messages.api}
+          </a>
           <NotReady>{messages.portfolio}</NotReady>
           <NotReady>{messages.contact}</NotReady>
         </nav>
-        <ThemeSwitch />
+        <div className={styles.settings}>
+          <LanguageSwitch />
+          <ThemeSwitch />
+        </div>
       </div>
     </footer>
   );
@@ -33,10 +40,29 @@ function NotReady({ children }: { children: string }) {
   );
 }
 
+function LanguageSwitch() {
+  return (
+    <label className={styles.setting}>
+      {messages.language}
+      <select
+        defaultValue={chosenLanguage()}
+        onChange={(event) => chooseLanguage(event.target.value)}
+      >
+        <option value={SYSTEM}>{messages.themes.system}</option>
+        {languages.map(([tag, name]) => (
+          <option key={tag} value={tag} lang={tag}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 function ThemeSwitch() {
   const theme = useTheme();
   return (
-    <label className={styles.theme}>
+    <label className={styles.setting}>
       {messages.theme}
       <select value={theme} onChange={(event) => chooseTheme(event.target.value as Theme)}>
         {themes.map((name) => (

@@ -1,6 +1,7 @@
 import { Suspense, useEffect, useEffectEvent, useRef, useState, type ReactNode } from 'react';
 import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
 import { Announcer } from '../components/Announcer';
+import { Offline } from '../components/Offline';
 import { Spinner } from '../components/Spinner';
 import { ClaimOffer } from '../features/claim/ClaimOffer';
 import { Footer } from './Footer';
@@ -32,6 +33,7 @@ export function Frame({ children }: { children: ReactNode }) {
         <ClaimOffer />
       </div>
       <main ref={main} id="main" className={styles.main} tabIndex={-1} inert={menuOpen}>
+        <Offline />
         <LoadBoundary key={pathname}>
           <Suspense fallback={<Loading />}>{children}</Suspense>
         </LoadBoundary>

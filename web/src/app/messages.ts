@@ -18,6 +18,7 @@ export const messages = {
   api: 'API',
   portfolio: 'PORTFOLIO',
   contact: 'CONTACT',
+  language: 'Language',
   theme: 'Theme',
   themes: { system: 'System', light: 'Light', dark: 'Dark' } satisfies Record<Theme, string>,
   notLoadedTitle: 'Page not loaded',

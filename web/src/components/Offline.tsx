@@ -1,8 +1,13 @@
 import { useOnline } from '../lib/online';
-import { messages } from './lateMessages';
+import { messages } from './messages';
+import styles from './Offline.module.css';
 
 /** A note that the page may be out of date, shown while the browser is offline. */
 export function Offline() {
   const online = useOnline();
-  return online ? null : <p role="status">{messages.offline}</p>;
+  return online ? null : (
+    <p role="status" className={styles.note}>
+      {messages.offline}
+    </p>
+  );
 }

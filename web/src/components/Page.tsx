@@ -33,8 +33,7 @@ export function Page({ title, description, children, wide = false }: PageProps) 
     describe('meta[name="description"]', description);
     describe('meta[property="og:title"]', document.title);
     describe('meta[property="og:description"]', description);
-    describe('meta[property="og:url"]', publicUrl() + pathname);
-    describe('link[rel="canonical"]', publicUrl() + pathname, 'href');
+    locate(publicUrl() + pathname);
   }, [title, description, pathname]);
 
   const arrive = useEffectEvent(() => {
@@ -79,6 +78,15 @@ function sectionOf(hash: string): HTMLElement | null {
   }
 }
 
-function describe(selector: string, text: string, attribute = 'content'): void {
-  document.querySelector(selector)?.setAttribute(attribute, text);
+function describe(selector: string, text: string): void {
+  document.querySelector(selector)?.setAttribute('content', text);
+}
+
+/** Sets the URLs of the page. The query of each is a language, which stays. */
+function locate(url: string): void {
+  const links = 'link[rel="canonical"], link[hreflang]';
+  for (const link of document.querySelectorAll<HTMLLinkElement>(links)) {
+    link.href = url + (/[?]lang=.*$/.exec(link.href)?.[0] ?? '');
+    if (link.rel === 'canonical') describe('meta[property="og:url"]', link.href);
+  }
 }

@@ -7,7 +7,8 @@ export const messages = {
   hide: 'Hide',
   showPassword: 'Show password',
   hidePassword: 'Hide password',
-  offline: 'You are offline. This page may be out of date.',
+  close: 'Close',
+  notifications: 'Notifications Alt+T',
   removeQuestion: (what: ReactNode) => <>Remove {what}?</>,
   printedCodes: (count: number, printed: number) =>
     `Printed codes of ${printedLinks(count, printed)} will stop working.`,

@@ -14,4 +14,5 @@ export const messages = {
   wait: 'Please wait',
   copied: 'Copied',
   notCopied: 'Not copied',
+  offline: 'You are offline. This page may be out of date.',
 };

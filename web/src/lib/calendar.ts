@@ -5,6 +5,8 @@
  * format.ts, which loads with every page.
  */
 
+import { language } from './language';
+
 const DAY = 24 * 3_600_000;
 
 const days = once(() => formatter({ day: 'numeric', month: 'short', year: 'numeric' }));
@@ -14,12 +16,12 @@ const weekdays = once(() =>
 const shortDays = once(() => formatter({ day: 'numeric', month: 'short' }));
 const months = once(() => formatter({ month: 'long', year: 'numeric' }));
 const shortMonths = once(() => formatter({ month: 'short', year: 'numeric' }));
-const compact = once(() => new Intl.NumberFormat('en', { notation: 'compact' }));
+const compact = once(() => new Intl.NumberFormat(language.numbers, { notation: 'compact' }));
 const percents = once(
-  () => new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 0 }),
+  () => new Intl.NumberFormat(language.numbers, { style: 'percent', maximumFractionDigits: 0 }),
 );
-const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
-const languages = once(() => new Intl.DisplayNames('en', { type: 'language' }));
+const countries = once(() => new Intl.DisplayNames(language.numbers, { type: 'region' }));
+const languages = once(() => new Intl.DisplayNames(language.numbers, { type: 'language' }));
 
 /** Returns the IANA name of the viewer's time zone, such as 'Europe/Madrid'. */
 export function viewerZone(): string {
@@ -149,7 +151,7 @@ function named(names: Intl.DisplayNames, code: string): string {
 }
 
 function formatter(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat('en-GB', { ...options, timeZone: 'UTC' });
+  return new Intl.DateTimeFormat(language.dates, { ...options, timeZone: 'UTC' });
 }
 
 function once<T>(make: () => T): () => T {

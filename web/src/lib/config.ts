@@ -1,5 +1,5 @@
 /** Returns a setting that the server writes into the document's <meta> tags when it starts. */
-function setting(name: string): string {
+export function setting(name: string): string {
   return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content.trim() ?? '';
 }
 

@@ -2,19 +2,23 @@
  * Formats numbers, dates and durations. Creating a formatter is slow, so it happens on first use.
  */
 
+import { language } from './language';
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const numbers = once(() => new Intl.NumberFormat('en'));
-const plurals = once(() => new Intl.PluralRules('en'));
-const spans = once(() => new Intl.RelativeTimeFormat('en'));
-const moments = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' }));
+const numbers = once(() => new Intl.NumberFormat(language.numbers));
+const plurals = once(() => new Intl.PluralRules(language.numbers));
+const spans = once(() => new Intl.RelativeTimeFormat(language.numbers));
+const moments = once(() => new Intl.DateTimeFormat(language.dates, { dateStyle: 'medium' }));
 const instants = once(
-  () => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' }),
+  () => new Intl.DateTimeFormat(language.dates, { dateStyle: 'medium', timeStyle: 'short' }),
 );
-const zones = once(() => new Intl.DateTimeFormat('en-GB', { timeZoneName: 'long' }));
-const days = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }));
+const zones = once(() => new Intl.DateTimeFormat(language.dates, { timeZoneName: 'long' }));
+const days = once(
+  () => new Intl.DateTimeFormat(language.dates, { dateStyle: 'long', timeZone: 'UTC' }),
+);
 
 /** '1,204'. */
 export function formatNumber(value: number): string {

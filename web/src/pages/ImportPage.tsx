@@ -1,5 +1,4 @@
 import { Link } from 'react-router-dom';
-import { Offline } from '../components/Offline';
 import { Page } from '../components/Page';
 import { SignedOut } from '../components/SignedOut';
 import { Importer } from '../features/import/Importer';
@@ -17,7 +16,6 @@ export default function ImportPage() {
       <p>
         <Link to={paths.account}>{messages.yourLinks}</Link>
       </p>
-      <Offline />
       <Importer key={owner.token} account={owner} />
     </Page>
   );

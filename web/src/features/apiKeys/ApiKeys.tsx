@@ -13,7 +13,8 @@ import styles from './ApiKeys.module.css';
 import { CreatedKey } from './CreatedKey';
 import { CreateKeyForm, type NewKey } from './CreateKeyForm';
 import { KeyList } from './KeyList';
-import { MAX_KEYS, messages } from './messages';
+import { MAX_KEYS } from './limits';
+import { messages } from './messages';
 
 /** Creates, lists and revokes the API keys of an account. */
 export function ApiKeys({ account }: { account: Account }) {
@@ -50,7 +51,7 @@ export function ApiKeys({ account }: { account: Account }) {
         </div>
       )}
       {data && <KeyList account={account} apiKeys={data} />}
-      {data && data.length >= MAX_KEYS && <p>{messages.full}</p>}
+      {data && data.length >= MAX_KEYS && <p>{messages.full(MAX_KEYS)}</p>}
       {data && data.length < MAX_KEYS && !created && (
         <CreateKeyForm account={account} onCreated={onCreated} />
       )}

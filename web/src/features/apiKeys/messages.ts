@@ -2,8 +2,6 @@
 import type { Scope } from '../../api';
 import { plural } from '../../lib/format';
 
-export const MAX_KEYS = 20;
-
 export const messages = {
   title: 'API keys',
   hint: 'With a key, your own programs and scripts can use your links through the API.',
@@ -11,7 +9,8 @@ export const messages = {
   loading: 'Loading your API keys',
   loadFailed: 'Your API keys could not be loaded.',
   none: 'You have no API keys.',
-  full: `You have ${MAX_KEYS} keys, which is the maximum. Revoke one before you create another.`,
+  full: (max: number) =>
+    `You have ${max} keys, which is the maximum. Revoke one before you create another.`,
   list: 'Your API keys',
   failed: 'Something went wrong. Please try again.',
   tooMany: (when: string) => `Too many attempts. Please try again ${when}.`,

@@ -1,7 +1,8 @@
 /** Texts of the offer to add a browser's links to an account. */
-import { formatNumber, plural } from '../../lib/format';
+import { counted } from '../../lib/counted';
+import { plural } from '../../lib/format';
 
-const links = (count: number) => `${formatNumber(count)} ${plural(count, 'link', 'links')}`;
+const links = (count: number) => counted(count, 'link', 'links');
 
 export const messages = {
   label: 'Links created in this browser',

@@ -1,7 +1,8 @@
 /** Texts of the downloads on the settings page, and of the README of 'Download everything'. */
-import { formatNumber, plural } from '../../lib/format';
+import { counted } from '../../lib/counted';
+import { formatNumber } from '../../lib/format';
 
-const links = (count: number) => `${formatNumber(count)} ${plural(count, 'link', 'links')}`;
+const links = (count: number) => counted(count, 'link', 'links');
 
 export const messages = {
   download: 'Download my links',

@@ -5,9 +5,10 @@ import { Checkbox } from '../../components/Checkbox';
 import { Choice } from '../../components/Choice';
 import { save } from '../../lib/save';
 import styles from './Importer.module.css';
-import { cannotMove, messages } from './messages';
+import { messages, verdictNames } from './messages';
 import type { Row, SourceState } from './parsed';
 import { actionOf, type Choices } from './plan';
+import { limitOf } from './rowTexts';
 import { RowTable } from './RowTable';
 import type { OpenFile } from './useImporter';
 import { verdictsFile } from './verdictsFile';
@@ -44,7 +45,10 @@ export function Checked({ file, verdicts, onImport, onOther }: CheckedProps) {
 
   const filters = [
     { value: 'all' as const, text: messages.filterOf(messages.all, rows.length) },
-    ...Array.from(counts, ([value, count]) => ({ value, text: messages.filterOf(value, count) })),
+    ...Array.from(counts, ([value, count]) => ({
+      value,
+      text: messages.filterOf(verdictNames[value], count),
+    })),
   ];
   const needCode = NEEDS_CODE.reduce((sum, verdict) => sum + (counts.get(verdict) ?? 0), 0);
   const include = (state: SourceState, isIncluded: boolean) => {
@@ -57,7 +61,7 @@ export function Checked({ file, verdicts, onImport, onOther }: CheckedProps) {
   return (
     <div className={styles.stack}>
       <h2>{messages.checked(rows.length)}</h2>
-      <p>{cannotMove(summary.source)}</p>
+      <p>{limitOf(summary.source)}</p>
       <fieldset className={styles.options}>
         <legend>{messages.options}</legend>
         <div>

@@ -4,15 +4,9 @@ import { Checkbox } from '../../components/Checkbox';
 import { Select } from '../../components/Select';
 import { viewerZone } from '../../lib/calendar';
 import styles from './Importer.module.css';
-import {
-  cannotMove,
-  columnsQuestion,
-  messages,
-  problems,
-  sourceNames,
-  zoneQuestion,
-} from './messages';
+import { columnsQuestion, messages, problems, sourceNames, zoneQuestion } from './messages';
 import { SOURCES, type Columns, type Questions, type Source } from './parsed';
+import { limitOf } from './rowTexts';
 import type { FileOptions, OpenFile } from './useImporter';
 
 interface FileReviewProps {
@@ -36,7 +30,7 @@ export function FileReview({ file, problem, onRead, onCheck, onOther }: FileRevi
   return (
     <div className={styles.stack}>
       <h2>{messages.found(rows.length, name)}</h2>
-      <p>{cannotMove(source)}</p>
+      <p>{limitOf(source)}</p>
       {summary.problems.length > 0 && (
         <ul className={styles.notes}>
           {summary.problems.map(({ code, count }) => (

@@ -1,9 +1,10 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import type { Verdict } from '../../api';
-import { actionText, causeOf, messages, notes, stateNames, tableColumns } from './messages';
+import { messages, notes, stateNames, tableColumns, verdictNames } from './messages';
 import type { Row } from './parsed';
 import { actionOf, type Choices } from './plan';
+import { actionText, causeOf } from './rowTexts';
 import styles from './RowTable.module.css';
 
 /** Estimated row height in pixels. Each row is measured when it is shown. */
@@ -116,7 +117,7 @@ function CheckedRow({ row, verdict, choices }: CheckedRowProps) {
         </bdi>
       </span>
       <span role="cell" className={styles.verdict}>
-        <b>{verdict}</b>
+        <b>{verdictNames[verdict]}</b>
         {row.state !== null && ` · ${stateNames[row.state]}`}
       </span>
       <span role="cell" className={styles.cause}>

@@ -1,8 +1,8 @@
 /** Texts of the importer, and of the codes in its results. */
+import { counted } from '../../lib/counted';
 import { formatNumber, plural } from '../../lib/format';
 import type { Verdict } from '../../api';
-import type { Cause, Note, ProblemCode, Row, Source, SourceState } from './parsed';
-import type { Action } from './plan';
+import type { Cause, Note, ProblemCode, Source, SourceState } from './parsed';
 
 export const sourceNames: Record<Source, string> = {
   atajo: 'Atajo',
@@ -150,6 +150,7 @@ export const messages = {
   rowsList: 'Checked rows',
   row: (place: number) => `Row ${formatNumber(place)}`,
   noEnding: 'no ending',
+  missingEnding: 'The link has no ending.',
   download: 'Download the check as CSV',
   checkFile: 'atajo-import-check.csv',
   import: (count: number) => `Import ${links(count)}`,
@@ -210,52 +211,46 @@ const stateAtSource: Record<SourceState, string> = {
 
 export const tableColumns = ['Row', 'Ending and destination', 'Verdict', 'What happens'];
 
-/** Returns what an import cannot move, which is shown before anything else. */
-export function cannotMove(source: Source): string {
-  if (source === 'bookmarks') {
-    return 'Bookmarks have no short URLs. Each of them gets a new one.';
-  }
-  const host = source === 'csv' ? 'the other host' : sourceNames[source];
-  return `Short URLs at ${host} cannot move: ${host} decides where they lead. Atajo imports their endings and destinations, and creates short URLs of its own.`;
-}
+/** Why short URLs cannot move, which is shown before anything else. */
+export const cannotMove = {
+  bookmarks: 'Bookmarks have no short URLs. Each of them gets a new one.',
+  host: (host: string) =>
+    `Short URLs at ${host} cannot move: ${host} decides where they lead. Atajo imports their endings and destinations, and creates short URLs of its own.`,
+  otherHost: 'the other host',
+};
 
-/** Returns what is wrong with a row, '' for nothing. */
-export function causeOf(row: Row, verdict: Verdict): string {
-  if (row.unreadable !== null) return causes[row.unreadable];
-  switch (verdict) {
-    case 'new':
-      return '';
-    case 'exists':
-      return 'You already have this link.';
-    case 'taken':
-      return 'This ending is taken.';
-    case 'reserved':
-      return 'This ending is reserved.';
-    case 'not a code':
-      return row.code === null
-        ? 'The link has no ending.'
-        : 'An ending has 4–32 letters, digits, hyphens or underscores.';
-    case 'refused':
-      return 'The destination is blocked, or is a short URL of this site.';
-    case 'not http':
-      return 'The destination is not a web address.';
-    case 'duplicate':
-      return 'An earlier row has the same ending and destination.';
-    case 'unreadable':
-      return 'The row could not be read.';
-  }
-}
+/** Results of the check, in a word or two. */
+export const verdictNames: Record<Verdict, string> = {
+  new: 'new',
+  exists: 'exists',
+  taken: 'taken',
+  reserved: 'reserved',
+  'not a code': 'not a code',
+  refused: 'refused',
+  'not http': 'not http',
+  duplicate: 'duplicate',
+  unreadable: 'unreadable',
+};
 
-/** Returns what happens to a row, and what to do about it. */
-export function actionText(row: Row, verdict: Verdict, action: Action): string {
-  if (action === 'import') return 'Will be imported.';
-  if (action === 'import under a new ending') return 'Will get a new ending.';
-  if (verdict === 'exists' || verdict === 'duplicate') return 'Skipped.';
-  if (row.state !== null) return `Skipped, because it is ${stateNames[row.state]} at the source.`;
-  if (verdict === 'refused') return 'Skipped.';
-  return `Skipped. Correct ${messages.row(row.place).toLowerCase()} in the file and choose it again.`;
-}
+/** What is wrong with a row, by the result of its check. */
+export const verdictCauses: Record<Verdict, string> = {
+  new: '',
+  exists: 'You already have this link.',
+  taken: 'This ending is taken.',
+  reserved: 'This ending is reserved.',
+  'not a code': 'An ending has 4–32 letters, digits, hyphens or underscores.',
+  refused: 'The destination is blocked, or is a short URL of this site.',
+  'not http': 'The destination is not a web address.',
+  duplicate: 'An earlier row has the same ending and destination.',
+  unreadable: 'The row could not be read.',
+};
 
-function counted(count: number, one: string, many: string): string {
-  return `${formatNumber(count)} ${plural(count, one, many)}`;
-}
+/** What happens to a row. */
+export const actions = {
+  import: 'Will be imported.',
+  newEnding: 'Will get a new ending.',
+  skipped: 'Skipped.',
+  skippedAs: (state: string) => `Skipped, because it is ${state} at the source.`,
+  correct: (place: number) =>
+    `Skipped. Correct row ${formatNumber(place)} in the file and choose it again.`,
+};

@@ -1,9 +1,10 @@
 /** CSV of the dry run: every row with its verdict and cause. */
 import type { Verdict } from '../../api';
 import { BOM, CSV_TYPE, csvLine } from '../../lib/csv';
-import { actionText, causeOf, messages } from './messages';
+import { messages } from './messages';
 import type { Row } from './parsed';
 import { actionOf, type Choices } from './plan';
+import { actionText, causeOf } from './rowTexts';
 
 /** Rows per piece, so that the text is never held as a whole. */
 const PIECE = 5_000;

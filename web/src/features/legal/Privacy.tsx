@@ -74,6 +74,7 @@ const sections: Section[] = [
       <>
         <p>{privacy.browser.text}</p>
         <Stored of="browser" />
+        <p>{privacy.browser.cache}</p>
         <p>{privacy.browser.qr}</p>
       </>
     ),
@@ -123,6 +124,6 @@ const sections: Section[] = [
 
 export function Privacy() {
   return (
-    <Article title={privacy.title} since="2026-11-26" intro={privacy.intro} sections={sections} />
+    <Article title={privacy.title} since="2026-11-27" intro={privacy.intro} sections={sections} />
   );
 }

@@ -154,6 +154,8 @@ export const privacy = {
   browser: {
     title: 'Cookies and local storage',
     text: 'Atajo sets no cookies. It stores the following in the local storage of your browser, on your device only:',
+    cache:
+      'The files of the pages are kept in the cache of your browser, so that they open without a connection.',
     qr: 'QR codes are created entirely in your browser. Their content and your logo are not sent anywhere. For a QR code of one of your own links, the page requests a second, shorter code of that link. The pages load nothing from other sites.',
   },
   service: {
@@ -298,6 +300,9 @@ export const stored = {
       'An API key that you have just created, for the samples of the API documentation in the same tab, until you close the tab, log out or revoke the key.',
     styles: 'Saved styles of QR codes, until you delete them.',
     theme: 'The theme, if you chose one.',
+    language: 'The language, if you chose one.',
+    pendingLink: 'A link that you shortened without a connection, until the server has answered.',
+    campaignTags: 'The last campaign tags that you used, as suggestions for the next link.',
     reloaded:
       'In session storage, until you close the tab: that a page was reloaded because a new version was available.',
   },

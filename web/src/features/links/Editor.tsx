@@ -16,7 +16,8 @@ import { announce } from '../../lib/announce';
 import type { Owner } from '../../lib/owner';
 import { changeOf } from './changes';
 import styles from './Editor.module.css';
-import { changeProblem, details } from './messages';
+import { changeProblem } from './changeProblem';
+import { details } from './messages';
 
 export interface FieldProblem {
   text: string;

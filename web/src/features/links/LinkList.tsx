@@ -6,7 +6,6 @@ import { Button } from '../../components/Button';
 import { Choice } from '../../components/Choice';
 import { Field } from '../../components/Field';
 import { actions } from '../../components/messages';
-import { Offline } from '../../components/Offline';
 import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
@@ -67,7 +66,6 @@ export function LinkList({ owner, Chart }: LinkListProps) {
           onChange={(state) => setState(state === 'all' ? null : state)}
         />
       </div>
-      <Offline />
       {list.state === 'loading' && <Loading />}
       {list.state === 'failed' && (
         <Failed>

@@ -9,7 +9,8 @@ import { actions } from '../../components/messages';
 import { announce } from '../../lib/announce';
 import type { Owner } from '../../lib/owner';
 import { taggingOf } from './changes';
-import { changeProblem, list, problems } from './messages';
+import { changeProblem } from './changeProblem';
+import { list, problems } from './messages';
 import styles from './TagDialog.module.css';
 import { areTags, readTags, withTags } from './tags';
 

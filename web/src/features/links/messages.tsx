@@ -1,9 +1,10 @@
 /** Texts of an owner's links: the list, and the page of one link. */
 import type { ReactNode } from 'react';
-import { failureReason, type BlockReason, type LinkQuery, type Reason } from '../../api';
+import type { BlockReason, LinkQuery, Reason } from '../../api';
+import { counted } from '../../lib/counted';
 import { formatNumber, plural } from '../../lib/format';
 
-const links = (count: number) => `${formatNumber(count)} ${plural(count, 'link', 'links')}`;
+const links = (count: number) => counted(count, 'link', 'links');
 
 export const messages = {
   loadFailed: 'Error on loading user data',
@@ -118,7 +119,7 @@ export const details = {
   created: 'Created',
   views: 'Views',
   viewsBy: (people: number, bots: number) =>
-    `${formatNumber(people)} by ${plural(people, 'a person', 'people')}, ${formatNumber(bots)} by bots`,
+    `${counted(people, 'by a person', 'by people')}, ${formatNumber(bots)} by bots`,
   scanCode: 'Scan code',
   theScanCode: 'the scan code',
   history: 'Earlier destinations',
@@ -153,11 +154,3 @@ export const problems = {
   INVALID_TAGS: 'Enter at most 10 tags with at most 30 characters each.',
   INVALID_EXPIRY: 'Enter a date and a time.',
 } satisfies Partial<Record<Reason, string>>;
-
-/** Returns the text for a failed change. */
-export function changeProblem(error: unknown): string {
-  const reason = failureReason(error);
-  return reason && reason in problems
-    ? problems[reason as keyof typeof problems]
-    : messages.notSaved;
-}

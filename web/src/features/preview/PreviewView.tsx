@@ -5,7 +5,6 @@ import { cache, KEPT_FOR } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { Button, ButtonLink } from '../../components/Button';
 import { actions } from '../../components/messages';
-import { Offline } from '../../components/Offline';
 import { ShortAddress } from '../../components/ShortAddress';
 import { Spinner } from '../../components/Spinner';
 import { formatMoment } from '../../lib/format';
@@ -42,7 +41,6 @@ export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
       <h1>{messages.headings[data?.state ?? 'active']}</h1>
       {data && (
         <>
-          <Offline />
           <Known preview={data} over={over} />
         </>
       )}

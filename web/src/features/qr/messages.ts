@@ -1,5 +1,6 @@
 /** Texts of the QR page and its generator. Those of 'More options' load with its code. */
-import { formatNumber, plural } from '../../lib/format';
+import { counted } from '../../lib/counted';
+import { formatNumber } from '../../lib/format';
 import type { Fault, Verdict } from './verdict';
 
 export const page = {
@@ -57,7 +58,7 @@ export const messages = {
     `${formatNumber(used)} of ${formatNumber(capacity)} ${unit} used`,
   alternative: (text: string) => `QR code of ${text}`,
   longAlternative: (length: number, start: string) =>
-    `QR code of a text of ${formatNumber(length)} ${plural(length, 'character', 'characters')} that begins with ${start}`,
+    `QR code of a text of ${counted(length, 'character', 'characters')} that begins with ${start}`,
 
   scanDistance: (millimetres: number, distance: string) =>
     `Printed ${formatNumber(millimetres)} mm wide, it scans from up to ${distance} away.`,

@@ -7,7 +7,8 @@ import { startSession, username } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { hashPassword } from './hash';
-import { account as texts, failureText, login, messages } from './messages';
+import { failureText } from './failureText';
+import { account as texts, login, messages } from './messages';
 import { PasswordRules } from './PasswordRules';
 import { isGoodPassword } from './rules';
 

@@ -7,7 +7,8 @@ import { currentSession, deviceToken, rememberDevice, startSession } from '../..
 import { useHere } from '../../lib/useHere';
 import { hasPasskeys } from '../../lib/webAuthn';
 import styles from './Form.module.css';
-import { failureText, login, messages } from './messages';
+import { failureText } from './failureText';
+import { login, messages } from './messages';
 import { PasskeyLogin } from './PasskeyLogin';
 
 interface LoginFormProps {

@@ -6,7 +6,7 @@ import { deviceToken } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import { askForPasskey, canOfferPasskeys, hasPasskeys, webAuthnError } from '../../lib/webAuthn';
 import styles from './Form.module.css';
-import { failureText } from './messages';
+import { failureText } from './failureText';
 import { passkeyLogin as texts } from './passkeyMessages';
 
 /** Milliseconds after which a new challenge is requested. Each is valid for five minutes. */

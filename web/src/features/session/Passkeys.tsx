@@ -13,9 +13,12 @@ import { announce } from '../../lib/announce';
 import { formatInstant, formatMoment } from '../../lib/format';
 import type { Account } from '../../lib/owner';
 import { createPasskey, webAuthnError } from '../../lib/webAuthn';
-import { adding, MAX_PASSKEYS, passkeys as texts } from './passkeyMessages';
+import { adding, passkeys as texts } from './passkeyMessages';
+
 import { PasswordDialog } from './PasswordDialog';
 
+/** Maximum number of passkeys of an account. */
+const MAX_PASSKEYS = 10;
 const MAX_NAME = 50;
 
 /** Adds, lists and removes the passkeys of an account. */
@@ -86,7 +89,7 @@ export function Passkeys({ account }: { account: Account }) {
           ))}
         </ItemList>
       )}
-      {data && data.length >= MAX_PASSKEYS && <p>{texts.full}</p>}
+      {data && data.length >= MAX_PASSKEYS && <p>{texts.full(MAX_PASSKEYS)}</p>}
       {data && data.length < MAX_PASSKEYS && (
         <div>
           <Button onClick={() => setAdding(true)}>{adding.add}</Button>

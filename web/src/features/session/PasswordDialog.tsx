@@ -7,7 +7,8 @@ import { actions } from '../../components/messages';
 import { endSessionOf, type Account } from '../../lib/owner';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
-import { failureText, login, messages } from './messages';
+import { failureText } from './failureText';
+import { login, messages } from './messages';
 
 interface PasswordDialogProps {
   account: Account;

@@ -1,5 +1,6 @@
 import { Mark } from '../../components/Mark';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { language } from '../../lib/language';
 import { messages, register } from './messages';
 import styles from './PasswordRules.module.css';
 import { passwordRules } from './rules';
@@ -22,7 +23,7 @@ export function PasswordRules({ id, password, insist }: PasswordRulesProps) {
           <li key={name} lang="es" aria-atomic="true" className={look}>
             <Mark kind="level" size="small" faint={!met} />
             <span>{register.rules[name]}</span>
-            <VisuallyHidden lang="en">
+            <VisuallyHidden lang={language.tag}>
               {' '}
               {met ? messages.ruleMet : messages.ruleNotMet}
             </VisuallyHidden>

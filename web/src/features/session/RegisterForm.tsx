@@ -8,7 +8,8 @@ import { currentSession, rememberUsername } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { hashPassword, type HashedPassword } from './hash';
-import { failureText, messages, register as texts } from './messages';
+import { failureText } from './failureText';
+import { messages, register as texts } from './messages';
 import { PasswordRules } from './PasswordRules';
 import { emailProblem, isGoodPassword, usernameProblem } from './rules';
 

@@ -1,7 +1,4 @@
 /** Texts of logging in, registering and the account itself. */
-import { Failure } from '../../api';
-import { fromNow } from '../../lib/format';
-
 export const messages = {
   email: 'Email',
   password: 'Password',
@@ -60,11 +57,3 @@ export const account = {
     'Your account, its links and their statistics are deleted permanently. The short links stop working, and their codes are never reused.',
   deleted: 'Your account was deleted.',
 };
-
-/** Returns the text for a failure without a text of its own. */
-export function failureText(error: unknown): string {
-  const { code, retryAfter } =
-    error instanceof Failure ? error : { code: 'failed', retryAfter: undefined };
-  if (code === 'outdated') return messages.outdated;
-  return retryAfter === undefined ? messages.failed : messages.tooMany(fromNow(retryAfter));
-}

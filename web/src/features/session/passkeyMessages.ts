@@ -1,6 +1,4 @@
 /** Texts of passkeys. */
-export const MAX_PASSKEYS = 10;
-
 export const passkeys = {
   title: 'Passkeys',
   hint: 'With a passkey, you log in with your fingerprint, face or screen lock instead of a password. Nobody can guess it.',
@@ -8,7 +6,7 @@ export const passkeys = {
   loading: 'Loading your passkeys',
   loadFailed: 'Your passkeys could not be loaded.',
   none: 'You have no passkeys yet.',
-  full: `You have ${MAX_PASSKEYS} passkeys, the maximum. Remove one to add another.`,
+  full: (max: number) => `You have ${max} passkeys, the maximum. Remove one to add another.`,
   createdOn: (day: string | null) => `Added ${day}`,
   lastUsed: (time: string) => `Last used ${time}`,
   neverUsed: 'Never used',

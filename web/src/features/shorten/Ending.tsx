@@ -29,7 +29,7 @@ type Answer = 'asked' | 'free' | 'taken' | 'unknown';
  */
 export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
   const id = useId();
-  const details = useRef<HTMLDetailsElement>(null);
+  const field = useRef<HTMLDivElement>(null);
   const [text, setText] = useState('');
   /** Result of the last check, with the checked ending. */
   const [found, setFound] = useState<{ ending: string; answer: Answer } | null>(null);
@@ -62,8 +62,9 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
   }, [ending]);
 
   const point = () => {
-    if (details.current) details.current.open = true;
-    details.current?.querySelector('input')?.focus();
+    const options = field.current?.closest('details');
+    if (options) options.open = true;
+    field.current?.querySelector('input')?.focus();
     setAttempt((count) => count + 1);
   };
 
@@ -81,28 +82,25 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
   }));
 
   return (
-    <details ref={details} className={styles.ending}>
-      <summary>{messages.customize}</summary>
-      <div className={styles.field}>
-        <Field
-          label={messages.ending}
-          type="text"
-          autoComplete="off"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
-          enterKeyHint="go"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-          error={error}
-          attempt={attempt}
-          describedBy={id}
-        />
-        <p id={id} className={styles.words} aria-live="polite">
-          {!error && <Words ending={ending} answer={answer} />}
-        </p>
-      </div>
-    </details>
+    <div ref={field} className={styles.field}>
+      <Field
+        label={messages.ending}
+        type="text"
+        autoComplete="off"
+        autoCapitalize="none"
+        autoCorrect="off"
+        spellCheck={false}
+        enterKeyHint="go"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        error={error}
+        attempt={attempt}
+        describedBy={id}
+      />
+      <p id={id} className={styles.words} aria-live="polite">
+        {!error && <Words ending={ending} answer={answer} />}
+      </p>
+    </div>
   );
 }
 

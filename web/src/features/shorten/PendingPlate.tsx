@@ -18,7 +18,8 @@ interface PendingPlateProps {
 
 /** Replaces the plate while its short URL is created. */
 export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
-  const working = useOnline() ? messages.working : messages.waiting;
+  const online = useOnline();
+  const working = online ? messages.working : messages.waiting;
   const until = wait?.until ?? null;
 
   return (
@@ -37,7 +38,7 @@ export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
           {url}
         </span>
       </span>
-      {wait && (
+      {(wait || !online) && (
         <span className={styles.giveUp}>
           <TextButton look="sign" onClick={onGiveUp}>
             {actions.cancel}

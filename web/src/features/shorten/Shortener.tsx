@@ -15,6 +15,7 @@ import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { guestLinks } from '../../lib/guest';
 import { useOwner } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
+import type { CampaignHandle } from './CampaignTags';
 import type { EndingHandle } from './Ending';
 import { messages } from './messages';
 import { PendingPlate } from './PendingPlate';
@@ -35,6 +36,7 @@ const EARLIER = 5;
 
 /** Nothing is chained to the import(): the build would make it part of the import(). */
 const loadEnding = () => import('./Ending');
+const loadCampaignTags = () => import('./CampaignTags');
 const loadGuestLinks = () => import('./GuestLinks');
 
 const ROOMY = '(min-width: 1100px) and (hover: hover)';
@@ -47,18 +49,26 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
   const { results, settle } = useResults();
   const owner = useOwner();
   const ending = useRef<EndingHandle>(null);
-  const endingPart = usePart(loadEnding, owner.kind === 'account');
+  const campaign = useRef<CampaignHandle>(null);
+  const [isCustom, setCustom] = useState(false);
+  const endingPart = usePart(loadEnding, isCustom && owner.kind === 'account');
+  const campaignPart = usePart(loadCampaignTags, isCustom);
   const guestPart = usePart(loadGuestLinks, owner.kind === 'guest');
   // Reserve space for these links before they load, so that the layout does not shift.
   const [earlier] = useState(() => Math.min(guestLinks() - results.length, EARLIER));
 
   /** Puts the link back into the field, unless the field contains another one. */
   const handBack = (url: string) => {
-    if (field.current?.value === '') field.current.value = url;
+    if (field.current?.value !== '') return;
+    field.current.value = url;
+    field.current.dispatchEvent(new Event('input'));
   };
 
-  const { working, wait, error, submit, giveUp } = useShortening(wantsScheme, {
-    onMade: () => ending.current?.clear(),
+  const { working, wait, error, foreign, submit, giveUp } = useShortening(wantsScheme, {
+    onMade: () => {
+      ending.current?.clear();
+      campaign.current?.clear();
+    },
     onTaken: (url) => {
       handBack(url);
       ending.current?.refuse();
@@ -79,7 +89,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     if (!input) return;
     const chosen = ending.current ? ending.current.take() : '';
     if (chosen === null) return;
-    const text = input.value;
+    const text = campaign.current ? campaign.current.addTo(input.value) : input.value;
     input.value = '';
     submit(text, chosen);
   };
@@ -114,7 +124,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
           enterKeyHint="go"
           dir="auto"
           placeholder={messages.placeholder}
-          defaultValue={typeof state?.link === 'string' ? state.link : ''}
+          defaultValue={typeof state?.link === 'string' ? state.link : foreign}
           aria-invalid={error !== undefined || undefined}
           aria-describedby={error ? `${id}-error` : undefined}
         />
@@ -129,9 +139,13 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
         <Button type="submit" look="sign" large onClick={onClick}>
           {messages.shorten}
         </Button>
-        {owner.kind === 'account' && (
-          <div className={styles.ending}>{endingPart && <endingPart.Ending ref={ending} />}</div>
-        )}
+        <details className={styles.options} onToggle={() => setCustom(true)}>
+          <summary>{messages.customize}</summary>
+          <div>
+            {endingPart && <endingPart.Ending ref={ending} />}
+            {campaignPart && <campaignPart.CampaignTags ref={campaign} link={field} />}
+          </div>
+        </details>
       </form>
       {working !== null && <PendingPlate url={working} wait={wait} onGiveUp={onGiveUp} />}
       {results.length > 0 && (

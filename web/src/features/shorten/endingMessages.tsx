@@ -3,7 +3,6 @@ import type { ReactNode } from 'react';
 import type { EndingProblem } from './endings';
 
 export const messages = {
-  customize: 'Customize the ending',
   ending: 'Custom ending',
   rule: '4–32 letters, digits, hyphens or underscores. Case-sensitive.',
   taken: 'This ending is taken.',

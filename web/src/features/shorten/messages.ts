@@ -1,4 +1,4 @@
-/** Texts of the shortener. Those of guest links and of custom endings load with their parts. */
+/** Texts of the shortener. Those of guest links and of the options load with their parts. */
 import { fromNow } from '../../lib/format';
 import type { UrlProblem } from './url';
 
@@ -6,6 +6,7 @@ export const messages = {
   field: 'Link to shorten',
   placeholder: 'Paste a long link',
   shorten: 'Shorten',
+  customize: 'Customize',
   results: 'New short links',
   makeQr: 'Make a QR code',
   working: 'Shortening',

@@ -32,6 +32,7 @@ function setUp(...answers: (() => Promise<string>)[]) {
       log,
       reload,
       waits,
+      tries: () => undefined,
       browser,
     },
     (outcome) => outcomes.push(outcome),

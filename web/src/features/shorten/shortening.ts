@@ -11,6 +11,8 @@ export interface Submission {
   owner: Owner;
   /** Custom code. Without one, random codes are tried until one is free. */
   ending?: string;
+  /** The first random code, if it was tried before. */
+  code?: string;
 }
 
 export interface Request {
@@ -31,6 +33,8 @@ export interface Ports {
   newCode: () => string;
   random: () => number;
   log: (error: unknown) => void;
+  /** Called before each attempt, which may not come through. */
+  tries: (request: Request) => void;
   /** Loads a newer page that continues with the link. Returns whether it does. */
   reload: (url: string) => boolean;
   /**
@@ -80,16 +84,18 @@ export function createShortening(ports: Ports, onOutcome: (outcome: Outcome) => 
 }
 
 async function untilAnswered(
-  { url, owner, ending }: Submission,
+  { url, owner, ending, code: first }: Submission,
   ports: Ports,
   left: AbortSignal,
 ): Promise<Outcome | undefined> {
-  let code = ending ?? ports.newCode();
+  let code = ending ?? first ?? ports.newCode();
   let failures = 0;
   let taken = 0;
   while (!left.aborted) {
+    const request = { url, owner, code };
+    ports.tries(request);
     try {
-      const short = await attempt({ url, owner, code }, ports, left);
+      const short = await attempt(request, ports, left);
       return { kind: 'shortened', code: short, url };
     } catch (error) {
       if (isAborted(left)) return undefined;

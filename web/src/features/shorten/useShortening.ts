@@ -7,12 +7,14 @@ import { publicUrl, shortAddress } from '../../lib/config';
 import { newCode } from '../../lib/newCode';
 import {
   confirmSessionOf,
+  currentOwner,
   endSessionOf,
   nobody,
   ownerOfNewLink,
   type Owner,
 } from '../../lib/owner';
 import { messages } from './messages';
+import { forgetPending, keepPending, nameOf, readPending, type Pending } from './pending';
 import { useResults } from './ResultsProvider';
 import { loadRules } from './rules';
 import { createShortening, type Outcome, type Request, type Shortening } from './shortening';
@@ -32,6 +34,8 @@ interface State {
   error: ShownError | undefined;
   /** The wait, if the server asked for one. */
   wait: Wait | null;
+  /** A link that another user of this browser asked for offline, for the field; '' for none. */
+  foreign: string;
   /** `ending` is the custom code, '' for none. */
   submit: (text: string, ending: string) => void;
   giveUp: () => void;
@@ -54,12 +58,15 @@ const log = (failure: unknown) => console.error(failure);
  */
 export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
   const { add } = useResults();
-  const [working, setWorking] = useState<string | null>(null);
+  const [{ resumed, foreign }] = useState(leftBehind);
+  const [working, setWorking] = useState<string | null>(resumed?.url ?? null);
   const [wait, setWait] = useState<Wait | null>(null);
   const [error, setError] = useState<ShownError>();
   const attempts = useRef(0);
   /** Owner of the link in flight. */
   const owner = useRef<Owner>(nobody);
+  /** Whether its code is custom. */
+  const custom = useRef(false);
   const shortening = useRef<Shortening>(null);
   const navigate = useNavigate();
   const { pathname, search, hash, state } = useLocation() as {
@@ -72,6 +79,7 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
 
   const onOutcome = useEffectEvent((outcome: Outcome) => {
     setWorking(null);
+    forgetPending();
     if (outcome.kind === 'shortened') {
       const result = { code: outcome.code, url: outcome.url, owner: owner.current };
       add(result);
@@ -96,6 +104,16 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
 
   const reloadWithLink = useEffectEvent((url: string): boolean => reloadOnce(() => keepLink(url)));
 
+  const start = (url: string, ending: string) => {
+    setError(undefined);
+    if (state?.link !== undefined) keepLink(null);
+    setWorking(url);
+    setWait(null);
+    owner.current = ownerOfNewLink();
+    custom.current = ending !== '';
+    shortening.current?.submit({ url, owner: owner.current, ...(ending && { ending }) });
+  };
+
   useEffect(() => {
     const waits = (duration: number | null) => {
       if (duration === null) setWait((known) => known && { ...known, until: null });
@@ -109,18 +127,31 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       random: Math.random,
       log,
       reload: (url: string) => reloadWithLink(url),
+      tries: ({ url, code, owner: by }: Request) => {
+        if (navigator.onLine) return;
+        keepPending({ url, code, isCustom: custom.current, owner: nameOf(by) });
+      },
       waits,
       browser: window,
     };
     const mine = (shortening.current = createShortening(ports, (outcome) => onOutcome(outcome)));
+    if (resumed) {
+      const { url, code, isCustom } = resumed;
+      owner.current = ownerOfNewLink();
+      custom.current = isCustom;
+      mine.submit({ url, owner: owner.current, ...(isCustom ? { ending: code } : { code }) });
+    } else {
+      forgetPending();
+    }
     return () => {
       mine.stop();
       shortening.current = null; // Rules that load later start nothing.
     };
-  }, []);
+  }, [resumed]);
 
   const submit = (text: string, ending: string) => {
     if (text.trim() === '' && working !== null) return;
+    forgetPending();
     loadRules().then(
       ({ checkUrl, cleanUrl }) => {
         const verdict = checkUrl(text, { publicUrl: publicUrl(), wantsScheme });
@@ -134,19 +165,18 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
     );
   };
 
-  const start = (url: string, ending: string) => {
-    setError(undefined);
-    if (state?.link !== undefined) keepLink(null);
-    setWorking(url);
-    setWait(null);
-    owner.current = ownerOfNewLink();
-    shortening.current?.submit({ url, owner: owner.current, ...(ending && { ending }) });
-  };
-
   const giveUp = () => {
     shortening.current?.stop();
     setWorking(null);
+    forgetPending();
   };
 
-  return { working, wait, error, submit, giveUp };
+  return { working, wait, error, foreign, submit, giveUp };
+}
+
+/** Returns the link that was asked for offline before the page was left. */
+function leftBehind(): { resumed: Pending | null; foreign: string } {
+  const pending = readPending();
+  if (pending?.owner === nameOf(currentOwner())) return { resumed: pending, foreign: '' };
+  return { resumed: null, foreign: pending?.url ?? '' };
 }

@@ -4,7 +4,6 @@ import type { Span } from '../../api';
 import { Button } from '../../components/Button';
 import { actions } from '../../components/messages';
 import { Choice } from '../../components/Choice';
-import { Offline } from '../../components/Offline';
 import { ShortAddress } from '../../components/ShortAddress';
 import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
@@ -45,7 +44,6 @@ export function Statistics({ owner, code, title = messages.title }: StatisticsPr
         <h2 id={id}>{title}</h2>
         <SpanChoice span={span} choose={choose} found={found} />
       </div>
-      <Offline />
       {found.state === 'loading' && (
         <div className={styles.loading}>
           <Spinner label={messages.loading} />

@@ -2,14 +2,14 @@
 import type { ReactNode } from 'react';
 import type { Dimension, RecentSpan, Statistics } from '../../api';
 import { formatPercent, nameDay } from '../../lib/calendar';
+import { counted } from '../../lib/counted';
 import { formatNumber, plural } from '../../lib/format';
 
 type Step = Statistics['range']['step'];
 
-const people = (count: number) => `${formatNumber(count)} ${plural(count, 'person', 'people')}`;
-const bots = (count: number) => `${formatNumber(count)} ${plural(count, 'bot', 'bots')}`;
-const dailyVisitors = (count: number) =>
-  `${formatNumber(count)} daily ${plural(count, 'visitor', 'visitors')}`;
+const people = (count: number) => counted(count, 'person', 'people');
+const bots = (count: number) => counted(count, 'bot', 'bots');
+const dailyVisitors = (count: number) => counted(count, 'daily visitor', 'daily visitors');
 
 export const messages = {
   title: 'Statistics',
@@ -48,7 +48,7 @@ export const messages = {
     all: 'All time',
   } satisfies Record<RecentSpan, string>,
   dates: 'Dates',
-  days: (count: number) => `${formatNumber(count)} ${plural(count, 'day', 'days')}`,
+  days: (count: number) => counted(count, 'day', 'days'),
   firstDay: 'First day',
   lastDay: 'Last day',
   showDates: 'Show',

@@ -1,8 +1,9 @@
 /** Texts of the batch panel, and of rows for which the worker cannot create a file. */
-import { formatNumber, plural } from '../../../lib/format';
+import { counted } from '../../../lib/counted';
+import { formatNumber } from '../../../lib/format';
 
-const codes = (count: number) => `${formatNumber(count)} QR ${plural(count, 'code', 'codes')}`;
-const rows = (count: number) => `${formatNumber(count)} ${plural(count, 'row', 'rows')}`;
+const codes = (count: number) => counted(count, 'QR code', 'QR codes');
+const rows = (count: number) => counted(count, 'row', 'rows');
 
 export const messages = {
   field: 'Rows (name, content)',
@@ -16,7 +17,7 @@ export const messages = {
   format: 'File format',
   formats: { png: 'PNG', svg: 'SVG', pdf: 'PDF' },
   slow: (files: number, pixels: number, minutes: number) =>
-    `${formatNumber(files)} PNG files of ${formatNumber(pixels)} pixels may take ${formatNumber(minutes)} ${plural(minutes, 'minute', 'minutes')}. Smaller PNG files, SVG and PDF are faster.`,
+    `${formatNumber(files)} PNG files of ${formatNumber(pixels)} pixels may take ${counted(minutes, 'minute', 'minutes')}. Smaller PNG files, SVG and PDF are faster.`,
   open: 'Open a CSV file',
   start: 'Download ZIP',
   starting: (count: number) => `Creating ${codes(count)}`,

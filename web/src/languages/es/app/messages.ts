@@ -1,0 +1,27 @@
+import type * as english from '../../../app/messages';
+
+export const messages: typeof english.messages = {
+  skip: 'Saltar al contenido',
+  loading: 'Cargando',
+  menu: 'Menú',
+  mainMenu: 'Principal',
+  home: 'INICIO',
+  shortener: 'ACORTADOR',
+  qr: 'CÓDIGO QR',
+  login: 'INICIAR SESIÓN',
+  register: 'REGISTRARSE',
+  account: 'MI CUENTA',
+  footer: 'Pie de página',
+  terms: 'CONDICIONES DE USO',
+  privacy: 'POLÍTICA DE PRIVACIDAD',
+  api: 'API',
+  portfolio: 'PORTAFOLIO',
+  contact: 'CONTACTO',
+  language: 'Idioma',
+  theme: 'Tema',
+  themes: { system: 'Sistema', light: 'Claro', dark: 'Oscuro' },
+  notLoadedTitle: 'Página no cargada',
+  notLoaded: 'Esta página no se ha cargado',
+  notLoadedReason: 'Puede que no tengas conexión o que haya una versión nueva.',
+  reload: 'Recargar',
+};

@@ -1,0 +1,19 @@
+import type * as english from '../../../components/lateMessages';
+import { formatNumber } from '../../../lib/format';
+
+export const messages: typeof english.messages = {
+  show: 'Mostrar',
+  hide: 'Ocultar',
+  showPassword: 'Mostrar la contraseña',
+  hidePassword: 'Ocultar la contraseña',
+  close: 'Cerrar',
+  notifications: 'Notificaciones Alt+T',
+  removeQuestion: (what) => <>¿Eliminar {what}?</>,
+  printedCodes: (count, printed) =>
+    `Los códigos impresos de ${printedLinks(count, printed)} dejarán de funcionar.`,
+};
+
+function printedLinks(count: number, printed: number): string {
+  if (count === 1) return 'este enlace';
+  return printed === count ? 'estos enlaces' : `${formatNumber(printed)} de estos enlaces`;
+}

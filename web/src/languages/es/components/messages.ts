@@ -1,0 +1,19 @@
+import type * as english from '../../../components/messages';
+
+export const actions: typeof english.actions = {
+  cancel: 'Cancelar',
+  copy: 'Copiar',
+  remove: 'Eliminar',
+  share: 'Compartir',
+  showMore: 'Mostrar más',
+  tryAgain: 'Volver a intentarlo',
+  undo: 'Deshacer',
+};
+
+export const messages: typeof english.messages = {
+  product: 'Atajo',
+  wait: 'Espera, por favor',
+  copied: 'Copiado',
+  notCopied: 'No se ha copiado',
+  offline: 'No tienes conexión. Puede que esta página no esté al día.',
+};

@@ -1,0 +1,52 @@
+import type * as english from '../../../../../features/qr/more/messages';
+
+export const messages: typeof english.messages = {
+  content: 'Contenido',
+  batch: 'Lote',
+  loadingBatch: 'Cargando el lote',
+
+  file: 'Archivo',
+  pngSize: 'Tamaño del PNG (píxeles)',
+  printWidth: 'Anchura impresa (mm)',
+  pdf: 'PDF',
+
+  style: 'Estilo',
+  modules: 'Módulos',
+  shapes: {
+    square: 'Cuadrados',
+    rounded: 'Redondeados',
+    dots: 'Puntos',
+    circle: 'Círculo',
+  },
+  eyeFrames: 'Marcos de los ojos',
+  eyeFrameOwnColor: 'Color propio para los marcos de los ojos',
+  eyeFrameColor: 'Color de los marcos de los ojos',
+  eyeBalls: 'Centros de los ojos',
+  eyeBallOwnColor: 'Color propio para los centros de los ojos',
+  eyeBallColor: 'Color de los centros de los ojos',
+  gradient: 'Degradado',
+  gradients: {
+    none: 'Ninguno',
+    linear: 'Lineal',
+    radial: 'Radial',
+  },
+  secondColor: 'Segundo color',
+  frame: 'Marco con texto',
+  frameText: 'Texto del marco',
+  firstFrameText: 'Escanéame',
+  errorCorrection: 'Corrección de errores',
+  levels: { auto: 'Automática', L: 'L', M: 'M', Q: 'Q', H: 'H' },
+  reset: 'Restablecer el estilo',
+
+  styleName: 'Nombre del estilo',
+  save: 'Guardar el estilo',
+  savedHere: 'Solo se guarda en este navegador.',
+  savedStyles: 'Estilos guardados',
+  delete: 'Borrar',
+  deleteOf: (name) => `Borrar ${name}`,
+  saved: (name) => `${name} se ha guardado`,
+  deleted: (name) => `${name} se ha borrado`,
+  noName: 'Introduce un nombre para el estilo',
+  full: (max) => `Puedes guardar ${max} estilos como máximo. Borra uno antes.`,
+  refused: 'Este navegador no permite guardar',
+};
