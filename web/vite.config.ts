@@ -4,6 +4,7 @@ import { apiPage } from './build/api-page.ts';
 import { bootScript } from './build/boot-script.ts';
 import { DEFAULT, language, languages } from './build/language.ts';
 import { loading } from './build/loading.ts';
+import { prerender } from './build/prerender.ts';
 import { reactColorfulCss } from './build/react-colorful-css.ts';
 import { reactRouter } from './build/react-router.ts';
 import { sampleChart } from './build/sample-chart.ts';
@@ -16,7 +17,7 @@ const UNUSED_DEPENDENCIES = ['canvg', 'dompurify', 'html2canvas'];
 const BACKEND_PATHS = [...Object.values(functions), ...Object.values(gateway)];
 
 /** The mode is the language, such as `es`: vite --mode es. */
-export default defineConfig(({ mode }) => {
+export default defineConfig(({ mode, isSsrBuild = false }) => {
   const tag = languages().includes(mode) ? mode : DEFAULT;
   const scripts = tag === DEFAULT ? 'assets' : `assets/${tag}`;
   return {
@@ -24,12 +25,11 @@ export default defineConfig(({ mode }) => {
       language(tag),
       react(),
       apiPage(),
-      bootScript(),
+      !isSsrBuild && bootScript(),
       reactColorfulCss(),
-      reactRouter(),
       sampleChart(),
       searchEngine(),
-      loading(),
+      !isSsrBuild && [reactRouter(), loading(), prerender(tag)],
     ],
     build: {
       outDir: 'dist',

@@ -14,7 +14,8 @@ _CANONICAL = '<link rel="canonical" href="" />'
 _OG_URL = '<meta property="og:url" content="" />'
 _OG_IMAGE = '<meta property="og:image" content="/'
 _EXAMPLE_ORIGIN = "https://atajo.example"
-"""The origin of the product in texts of documents."""
+_EXAMPLE_CONTACT = "contact@atajo.example"
+"""The origin and the contact in texts of documents."""
 
 DOCUMENTS = "/.documents"
 """Internal path of the documents in nginx (deploy/nginx/nginx.conf)."""
@@ -47,24 +48,27 @@ class Documents:
         self._edge = edge
         self._language = language
         self._languages = languages.built(built)
-        self._index = languages.index_of(language)
-        self._documents = {
-            name: _Document((built / name).read_text(encoding="utf-8"), settings)
-            for name in (self._index, *edge.documents.values())
-        }
+        self._built = built
+        self._settings = settings
+        self._index = self._read(languages.file_of("index", language))
 
     def of(self, path: str) -> bytes:
-        """Return the document of the page at `path`."""
+        """Return the document of the page at `path`. Raises OSError."""
         if name := self._edge.documents.get(path):
-            return self._documents[name].listed(path)
-        document = self._documents[self._index]
+            return self._read(name).listed(path)
         if path not in self._edge.listed:
-            return document.unlisted()
+            return self._index.unlisted()
+        rendered = languages.file_of(path[1:] or "home", self._language)
+        exists = (self._built / rendered).is_file()
+        document = self._read(rendered) if exists else self._index
         return document.listed(path, self._language, self._languages)
 
     def unlisted(self) -> bytes:
         """Return the document of any other URL, marked `noindex`."""
-        return self._documents[self._index].unlisted()
+        return self._index.unlisted()
+
+    def _read(self, name: str) -> _Document:
+        return _Document((self._built / name).read_text(encoding="utf-8"), self._settings)
 
 
 class _Document:
@@ -72,6 +76,8 @@ class _Document:
         self._origin = escape(settings.public_url)
         if settings.public_url:
             document = document.replace(_EXAMPLE_ORIGIN, self._origin)
+        if settings.contact:
+            document = document.replace(_EXAMPLE_CONTACT, escape(settings.contact))
         for name, value in settings._asdict().items():
             meta = f'<meta name="atajo-{name.replace("_", "-")}" content="'
             document = document.replace(f'{meta}"', f'{meta}{escape(value)}"')

@@ -20,9 +20,9 @@ def built(web_dir: Path) -> list[str]:
     return [DEFAULT, *sorted(path.name.split(".")[1] for path in web_dir.glob("index.*.html"))]
 
 
-def index_of(language: str) -> str:
-    """Return the name of the document of all pages that have none of their own."""
-    return "index.html" if language == DEFAULT else f"index.{language}.html"
+def file_of(page: str, language: str) -> str:
+    """Return the name of a document in a build: `index` is that of all pages without their own."""
+    return f"{page}.html" if language == DEFAULT else f"{page}.{language}.html"
 
 
 def choose(query: str, accepted: str, languages: Sequence[str]) -> str:

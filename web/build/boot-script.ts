@@ -69,6 +69,16 @@ function filesOfPages(bundle: Files): Record<string, string[]> {
   return Object.fromEntries(found);
 }
 
+/** Returns the style sheets of each page that the document does not name, by the path of the page. */
+export function stylesOfPages(bundle: Files): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(filesOfPages(bundle)).map(([path, files]) => [
+      path,
+      files.filter((file) => file.endsWith('.css')).map((file) => file.slice(1)),
+    ]),
+  );
+}
+
 /** Returns a chunk, its imports and their style sheets. */
 function filesOf(
   chunk: Rolldown.OutputChunk,

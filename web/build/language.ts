@@ -62,17 +62,22 @@ export function language(tag: string): Plugin {
               .replace('<html lang="en"', `<html lang="${tag}"`)
               .replace(`"/${MANIFEST}"`, `"/${manifest}"`),
     },
-    generateBundle() {
-      if (isDefault) return;
-      const source = translate(readFileSync(PUBLIC_MANIFEST, 'utf8'), texts);
-      this.emitFile({
-        type: 'asset',
-        fileName: manifest,
-        source: source.replace('"lang": "en"', `"lang": "${tag}"`),
-      });
+    generateBundle: {
+      // Vite adds the document before.
+      order: 'post',
+      handler(_options, bundle) {
+        if (isDefault || !('index.html' in bundle)) return;
+        const source = translate(readFileSync(PUBLIC_MANIFEST, 'utf8'), texts);
+        this.emitFile({
+          type: 'asset',
+          fileName: manifest,
+          source: source.replace('"lang": "en"', `"lang": "${tag}"`),
+        });
+      },
     },
-    writeBundle({ dir = '' }) {
-      if (!isDefault) renameSync(join(dir, 'index.html'), join(dir, indexOf(tag)));
+    writeBundle({ dir = '' }, bundle) {
+      if (!isDefault && 'index.html' in bundle)
+        renameSync(join(dir, 'index.html'), join(dir, indexOf(tag)));
     },
   };
 }

@@ -44,6 +44,10 @@ const faults = [];
 for (const file of readdirSync(dist)) {
   const [, language] = /^index(?:\.(\w+))?\.html$/.exec(file) ?? [null, null];
   if (language !== null) check(file, language);
+  const isPage = file.endsWith('.html') && file !== 'api.html';
+  if (isPage && /<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/.test(read(file).toString())) {
+    faults.push(`${file} has inline script or style`);
+  }
 }
 for (const fault of faults) console.error(`budgets: ${fault}`);
 process.exit(faults.length > 0 ? 1 : 0);
@@ -68,9 +72,6 @@ function check(file, language) {
   const early = [...scripts].map((path) => read(path).toString()).join('\n');
   for (const [name, trace] of Object.entries(later)) {
     if (early.includes(trace)) faults.push(`${name} is loaded with ${file}`);
-  }
-  if (/<style|<script(?![^>]* src=)|\son\w+=|\sstyle=/.test(html)) {
-    faults.push(`${file} has inline script or style`);
   }
 }
 

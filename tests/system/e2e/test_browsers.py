@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,12 @@ _SHORT = re.compile(r"localhost:\d+/[\w-]{8}(?=.*Copy)")
 @pytest.fixture
 def site(product_with_pages: Product) -> Product:
     return product_with_pages
+
+
+def is_saved(window: Window, name: str) -> bool:
+    """Whether a PNG file was downloaded completely."""
+    file = window.downloads / name
+    return file.exists() and file.read_bytes().endswith(b"IEND\xaeB`\x82")
 
 
 def shorten(window: Window, url: str) -> str:
@@ -77,8 +84,7 @@ def test_the_main_use_cases(
         window.go(f"{site.url}/custom-qr-generator")
         window.fill("URL", followed)
         window.press("DOWNLOAD QR")
-        saved = window.downloads / "my-qr-code.png"
-        wait_until(lambda: saved.exists() and saved.read_bytes().endswith(b"IEND\xaeB`\x82"))
+        wait_until(partial(is_saved, window, "my-qr-code.png"))
 
         window.go(f"{site.url}/share?text=Look:%20{target}/shared")
         window.await_path("/short-link")
@@ -88,3 +94,25 @@ def test_the_main_use_cases(
         window.go(f"{site.url}/privacy-policies")
         window.await_title("Privacy policies")
         window.await_text("Contents")
+
+        window.run("localStorage.setItem('language', 'es')")
+        window.go(f"{site.url}/privacy-policies?from=here")
+        window.await_title("Política de privacidad")
+        assert window.run("return document.documentElement.lang") == "es"
+        assert window.url == f"{site.url}/privacy-policies?from=here"
+
+        worker = (
+            "const {scriptURL, state} = navigator.serviceWorker.controller ?? {};"
+            "return scriptURL?.endsWith('=es') ? state : ''"
+        )
+        wait_until(lambda: window.run(worker) == "activated")
+        site.kill("gateway")
+        try:
+            window.go(f"{site.url}/custom-qr-generator")
+            window.await_title("Generador de códigos QR")
+            window.fill("Nombre", "sin-red")
+            window.fill("URL", "https://example.com/")
+            window.press("DESCARGAR QR")
+            wait_until(partial(is_saved, window, "sin-red.png"))
+        finally:
+            site.start("gateway")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from urllib.parse import quote
 
@@ -10,13 +11,22 @@ from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
 from tests.system.e2e.acts import link_field, plates
+from tests.system.e2e.conftest import Visitors
 
 
-def test_the_pages_can_be_installed(site: Product, page: Page) -> None:
+@pytest.mark.parametrize(
+    ("locale", "file", "shortcut"),
+    [("en-GB", "manifest.webmanifest", "Shorten"), ("es-MX", "manifest.es.webmanifest", "Acortar")],
+)
+def test_the_pages_can_be_installed(
+    site: Product, visitor: Visitors, locale: str, file: str, shortcut: str
+) -> None:
+    page = visitor(locale=locale).new_page()
     page.goto("/")
     cdp = page.context.new_cdp_session(page)
     manifest = cdp.send("Page.getAppManifest")
-    assert (manifest["url"], manifest["errors"]) == (f"{site.url}/manifest.webmanifest", [])
+    assert (manifest["url"], manifest["errors"]) == (f"{site.url}/{file}", [])
+    assert json.loads(manifest["data"])["shortcuts"][0]["name"] == shortcut
     errors = cdp.send("Page.getInstallabilityErrors")["installabilityErrors"]
     search = page.locator('link[rel="search"]')
     expect(search).to_have_attribute("href", "/opensearch.xml")

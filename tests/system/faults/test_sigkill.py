@@ -169,7 +169,10 @@ def test_links_killed_during_concurrent_creations(product: Product) -> None:
     token = product.log_in(product.register())
     links: dict[str, str] = {}
     refused = 0
-    for made in (1, 20, 60):
+    # On a busy machine, all creations may share a call that the kill does not reach.
+    for number, made in enumerate((1, 20, 60, *range(2, 12))):
+        if refused and number >= 3:
+            break
         some = {new_code(): f"https://example.com/{made}/{n}" for n in range(120)}
         refused += len(some) - asyncio.run(make_at_once(product, token, some, kill_at=made))
         links |= some

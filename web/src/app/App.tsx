@@ -6,11 +6,18 @@ import { AppRoutes } from './routes';
 export function App() {
   return (
     <BrowserRouter>
-      <Providers>
-        <Frame>
-          <AppRoutes />
-        </Frame>
-      </Providers>
+      <Site />
     </BrowserRouter>
+  );
+}
+
+/** The pages within a router. */
+export function Site() {
+  return (
+    <Providers>
+      <Frame>
+        <AppRoutes />
+      </Frame>
+    </Providers>
   );
 }

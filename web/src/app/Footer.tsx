@@ -1,3 +1,4 @@
+import { useSyncExternalStore } from 'react';
 import { Link } from 'react-router-dom';
 import languages from 'virtual:languages';
 import { chooseLanguage, chosenLanguage, SYSTEM } from '../lib/chosenLanguage';
@@ -41,13 +42,11 @@ function NotReady({ children }: { children: string }) {
 }
 
 function LanguageSwitch() {
+  const chosen = useSyncExternalStore(never, chosenLanguage, () => SYSTEM);
   return (
     <label className={styles.setting}>
       {messages.language}
-      <select
-        defaultValue={chosenLanguage()}
-        onChange={(event) => chooseLanguage(event.target.value)}
-      >
+      <select value={chosen} onChange={(event) => chooseLanguage(event.target.value)}>
         <option value={SYSTEM}>{messages.themes.system}</option>
         {languages.map(([tag, name]) => (
           <option key={tag} value={tag} lang={tag}>
@@ -73,4 +72,9 @@ function ThemeSwitch() {
       </select>
     </label>
   );
+}
+
+/** A choice reloads the document. */
+function never(): () => void {
+  return () => undefined;
 }

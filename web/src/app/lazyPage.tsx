@@ -15,12 +15,15 @@ export class NotLoaded extends Error {
   }
 }
 
+/** A page whose code loads with its route, or before if it is preloaded. */
+export type LazyPage = ComponentType & { preload: () => Promise<void> };
+
 /**
  * Returns a page whose code loads with its route.
  *
  * React remembers a failed load, so a retry creates a new lazy component.
  */
-export function lazyPage(load: Load): ComponentType {
+export function lazyPage(load: Load): LazyPage {
   const attempt: Load = () =>
     load().catch((error: unknown) => {
       throw new NotLoaded(error, retry);
@@ -29,8 +32,11 @@ export function lazyPage(load: Load): ComponentType {
     await load();
     Part = lazy(attempt);
   };
-  let Part = lazy(attempt);
-  return function LazyPage() {
-    return <Part />;
-  };
+  let Part: ComponentType = lazy(attempt);
+  const Page = () => <Part />;
+  return Object.assign(Page, {
+    preload: async () => {
+      Part = (await load()).default;
+    },
+  });
 }

@@ -4,7 +4,7 @@ import { addressedCode } from '../lib/codes';
 import { paths } from '../lib/paths';
 import { HomePage } from '../pages/HomePage';
 import { NotFoundPage } from '../pages/NotFoundPage';
-import { lazyPage } from './lazyPage';
+import { lazyPage, type LazyPage } from './lazyPage';
 
 // The home page and the not-found page load with the document, the others with their route.
 const ShortenerPage = lazyPage(() => import('../pages/ShortenerPage'));
@@ -43,6 +43,15 @@ const shown: Record<Name, ComponentType> = {
   notFound: NotFoundPage,
   redirect: RedirectPage,
 };
+
+/**
+ * Loads the code of a page, so that it can be rendered at once. Throws if it does not load.
+ */
+export async function preloadPage(path: string): Promise<void> {
+  const [name] = Object.entries(paths).find(([, own]) => own === path) ?? [];
+  const page = name && shown[name as Name];
+  if (page && 'preload' in page) await (page as LazyPage).preload();
+}
 
 /** The routes. Paths are case-sensitive, as codes are: /Register may be the short URL of a link. */
 export function AppRoutes() {

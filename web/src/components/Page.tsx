@@ -4,6 +4,15 @@ import { publicUrl } from '../lib/config';
 import { messages } from './messages';
 import styles from './Page.module.css';
 
+/** Title and description of a document. */
+export interface Head {
+  title: string;
+  description: string;
+}
+
+/** The head of the page that was rendered last, at build time only. */
+export const head: Head = { title: '', description: '' };
+
 /** Whether a page has been shown in this document. Later pages are reached by navigation. */
 let hasNavigated = false;
 
@@ -28,13 +37,16 @@ export function Page({ title, description, children, wide = false }: PageProps) 
   const { pathname, hash } = useLocation();
   const navigation = useNavigationType();
 
+  const fullTitle = `${title} · ${messages.product}`;
+  if (import.meta.env.SSR) Object.assign(head, { title: fullTitle, description });
+
   useLayoutEffect(() => {
-    document.title = `${title} · ${messages.product}`;
+    document.title = fullTitle;
     describe('meta[name="description"]', description);
     describe('meta[property="og:title"]', document.title);
     describe('meta[property="og:description"]', description);
     locate(publicUrl() + pathname);
-  }, [title, description, pathname]);
+  }, [fullTitle, description, pathname]);
 
   const arrive = useEffectEvent(() => {
     // The browser looked for the section before this page was rendered.

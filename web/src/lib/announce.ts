@@ -25,7 +25,11 @@ export function announce(text: string): void {
 }
 
 export function useAnnouncements(): Announcement[] {
-  return useSyncExternalStore(subscribe, () => announcements);
+  return useSyncExternalStore(
+    subscribe,
+    () => announcements,
+    () => announcements,
+  );
 }
 
 function set(changed: Announcement[]): void {

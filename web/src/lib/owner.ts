@@ -57,11 +57,11 @@ export function ownerOfNewLink(): Owner {
 }
 
 export function useOwner(): Owner {
-  return useSyncExternalStore(subscribe, currentOwner);
+  return useSyncExternalStore(subscribe, currentOwner, () => nobody);
 }
 
 export function useGuest(): Guest | null {
-  return useSyncExternalStore(subscribeToGuest, currentGuest);
+  return useSyncExternalStore(subscribeToGuest, currentGuest, () => null);
 }
 
 /** Stores that the server accepted a call on behalf of this owner. */

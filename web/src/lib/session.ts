@@ -128,11 +128,11 @@ export function useEarlierSession(): Session | null {
 
 /** Hook of `hasSessionEnded`. */
 export function useSessionEnded(): boolean {
-  return useSyncExternalStore(subscribe, hasSessionEnded);
+  return useSyncExternalStore(subscribe, hasSessionEnded, () => false);
 }
 
 function useSession(): Session | null {
-  return useSyncExternalStore(subscribe, currentSession);
+  return useSyncExternalStore(subscribe, currentSession, () => null);
 }
 
 function parse(stored: string | null): Session | null {

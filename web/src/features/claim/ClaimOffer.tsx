@@ -16,7 +16,7 @@ const loadClaim = () => import('./Claim');
  */
 export function ClaimOffer() {
   const owner = useOwner();
-  const guest = useSyncExternalStore(subscribe, offered);
+  const guest = useSyncExternalStore(subscribe, offered, () => null);
   const account = owner.kind === 'account' ? owner : null;
   const part = usePart(loadClaim, account !== null && guest !== null);
   if (!account || !guest) return null;

@@ -59,7 +59,9 @@ export function ColorPicker({ label, color, onColor, open, setOpen }: ColorPicke
           messages.close
         ) : (
           <>
-            <span className={styles.swatch} style={{ backgroundColor: color }} aria-hidden="true" />
+            <svg className={styles.swatch} aria-hidden="true">
+              <rect width="100%" height="100%" fill={color} />
+            </svg>
             {color}
           </>
         )}

@@ -3,6 +3,7 @@ import { QRCodeCanvas } from 'qrcode.react';
 import { alternative } from './alternative';
 import { type Design, SIZE, symbolOf } from './drawing';
 import { marginOf } from './style';
+import styles from './QrCanvas.module.css';
 import { isBlank } from './symbol';
 import { usePixelRatio } from './usePixelRatio';
 
@@ -25,7 +26,9 @@ export const QrCanvas = memo(function QrCanvas({
   const props = useMemo(() => canvasProps(design, ratio), [design, ratio]);
   // Without text there is no code: the canvas stays empty.
   if (isBlank(design.text)) {
-    return <canvas ref={ref} width={SIZE} height={SIZE} style={FILLING} aria-hidden="true" />;
+    return (
+      <canvas ref={ref} width={SIZE} height={SIZE} className={styles.blank} aria-hidden="true" />
+    );
   }
   return (
     <QRCodeCanvas

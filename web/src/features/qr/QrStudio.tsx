@@ -1,7 +1,8 @@
-import { useId, useRef, useState } from 'react';
+import { useId, useRef, useState, useSyncExternalStore } from 'react';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
 import { Spinner } from '../../components/Spinner';
+import { useTyped } from '../../lib/useTyped';
 import { Board } from './Board';
 import { ColorFields } from './ColorFields';
 import { canCopyImages, DEFAULT_NAME } from './download';
@@ -22,9 +23,12 @@ export function QrStudio({ initialText }: { initialText: string }) {
   const [name, setName] = useState('');
   const [pixels, setPixels] = useState(SIZE);
   const [width, setWidth] = useState(DEFAULT_WIDTH);
+  const nameField = useRef<HTMLInputElement>(null);
+  useTyped(nameField, name, setName);
   const canvas = useRef<HTMLCanvasElement>(null);
   const moreId = useId();
   const { more, open, toggle } = useOptions();
+  const copies = useSyncExternalStore(never, canCopyImages, () => true);
   const draw = more?.drawn ?? drawDesign;
   const choices = useDesign(initialText);
   const { text, write, style, change, logo, typed, design, scan } = choices;
@@ -35,6 +39,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
     <div className={styles.studio}>
       <div className={styles.controls}>
         <Field
+          ref={nameField}
           label={messages.name}
           type="text"
           placeholder={DEFAULT_NAME}
@@ -73,7 +78,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
             {messages.download}
           </Button>
           <Button onClick={() => download({ ending: '.svg' })}>{messages.svg}</Button>
-          {canCopyImages() && <Button onClick={copy}>{copyWords[copied]}</Button>}
+          {copies && <Button onClick={copy}>{copyWords[copied]}</Button>}
         </div>
         <div className={styles.more}>
           <Button aria-expanded={open} aria-controls={moreId} onClick={toggle}>
@@ -113,4 +118,9 @@ export function QrStudio({ initialText }: { initialText: string }) {
       />
     </div>
   );
+}
+
+/** Whether images can be copied never changes. */
+function never(): () => void {
+  return () => undefined;
 }

@@ -1,6 +1,7 @@
-import { useId } from 'react';
+import { useId, useRef } from 'react';
 import control from '../../components/control.module.css';
 import { Label } from '../../components/Label';
+import { useTyped } from '../../lib/useTyped';
 import { Room } from './Room';
 import type { QrSymbol } from './symbol';
 import styles from './TextField.module.css';
@@ -15,10 +16,13 @@ interface TextFieldProps {
 /** A field for the text of the code. It may have several lines, such as a vCard. */
 export function TextField({ label, value, onValue, symbol }: TextFieldProps) {
   const id = useId();
+  const field = useRef<HTMLTextAreaElement>(null);
+  useTyped(field, value, onValue);
   return (
     <div>
       <Label htmlFor={id}>{label}</Label>
       <textarea
+        ref={field}
         id={id}
         rows={1}
         className={`${control.control} ${styles.input}`}

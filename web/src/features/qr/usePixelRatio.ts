@@ -2,7 +2,11 @@ import { useSyncExternalStore } from 'react';
 
 /** Returns the device pixel ratio, and updates it on zooming and on another screen. */
 export function usePixelRatio(): number {
-  return useSyncExternalStore(subscribe, () => devicePixelRatio || 1);
+  return useSyncExternalStore(
+    subscribe,
+    () => devicePixelRatio || 1,
+    () => 1,
+  );
 }
 
 function subscribe(listener: () => void): () => void {
