@@ -2,19 +2,34 @@ import { setting } from './config';
 import { language } from './language';
 import { savesData } from './savesData';
 
+/** Milliseconds after loading. Until then, the page has the processor and the network. */
+const DELAY = 3_000;
+
 /**
- * Registers the service worker once the page has loaded, unless the operator turned it off or the
- * user saves data: it fetches all files of the pages.
+ * Registers the service worker after the page has loaded, unless the user saves data: it fetches
+ * all files of the pages. Removes it if the operator turned it off.
  */
 export function registerServiceWorker(): void {
   // Browsers have it on HTTPS and on localhost only.
   if (!import.meta.env.PROD || !('serviceWorker' in navigator)) return;
-  if (setting('atajo-service-worker') === 'off' || savesData()) return;
-  const register = () => {
-    navigator.serviceWorker
-      .register(`/sw.js?lang=${language.tag}`)
-      .catch((error: unknown) => console.error('There is no service worker', error));
+  const isOff = setting('atajo-service-worker') === 'off';
+  if (!isOff && savesData()) return;
+  const start = () => {
+    (isOff ? unregister() : register()).catch((error: unknown) =>
+      console.error('The service worker did not change', error),
+    );
   };
-  if (document.readyState === 'complete') register();
-  else addEventListener('load', register, { once: true });
+  addEventListener('load', () => setTimeout(start, DELAY), { once: true });
+}
+
+async function register(): Promise<void> {
+  await navigator.serviceWorker.register(`/sw.js?lang=${language.tag}`);
+}
+
+/** A worker cannot do this itself: in Chromium, a page that opens meanwhile may wait forever. */
+async function unregister(): Promise<void> {
+  const registration = await navigator.serviceWorker.getRegistration();
+  if (!registration) return;
+  await registration.unregister();
+  for (const name of await caches.keys()) await caches.delete(name);
 }
