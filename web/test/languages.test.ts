@@ -1,6 +1,7 @@
 /** Every language has all texts and nothing else. */
 import { describe, expect, it } from 'vitest';
 import document from '../index.html?raw';
+import { counted } from '../src/languages/es/lib/counted';
 import manifestSource from '../public/manifest.webmanifest?raw';
 
 type Module = Record<string, unknown>;
@@ -92,5 +93,16 @@ describe.each(tags)('the language %s', (tag) => {
     expect(Object.keys(documents[`${folder}document.json`]?.texts ?? {}).sort()).toEqual(
       [...new Set(texts)].sort(),
     );
+  });
+});
+
+describe('Spanish', () => {
+  it.each([
+    [1, ' enlace'],
+    [2, ' enlaces'],
+    [1_000_001, ' enlaces'],
+    [2_000_000, ' de enlaces'],
+  ])('counts %d correctly', (count, end) => {
+    expect(counted(count, 'enlace', 'enlaces').replace(/^[\d,]+/, '')).toBe(end);
   });
 });

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -112,6 +113,10 @@ POSTS = [
     *[(path, b'{"data":{"guest":null}}') for path in EDGE.functions],
 ]
 PREFLIGHT = {"origin": "https://a.example", "access-control-request-method": "POST"}
+LANGUAGES = json.loads(
+    (ROOT / "tests" / "gateway" / "pages" / "languages.json").read_text(encoding="utf-8")
+)
+"""Query, Accept-Language and the language of the document."""
 REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     *[("GET", path, {}) for path in (*GETS, *BOTH)],
     *[("HEAD", path, {}) for path in BOTH],
@@ -120,6 +125,11 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
         (method, path, {})
         for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "POST")
         for path in ("/", "/accessLink", "/nothing", "/{known}")
+    ],
+    *[
+        ("GET", f"{path}{query}", {"headers": {"accept-language": accepted}})
+        for path in ("/", "/{known}+", "/nothing")
+        for query, accepted, _ in LANGUAGES
     ],
     ("OPTIONS", "/accessLink", {"headers": PREFLIGHT}),
     *[("GET", f"{EDGE.api}{path}", {}) for path in ("", "/", "/links", "/nothing", "/%ff?a=b")],
@@ -360,3 +370,21 @@ def test_it_serves_its_health_and_metrics_on_another_port(pair: Pair) -> None:
     }
     assert samples["nginx_connections_writing"] >= 1
     assert ask(pair.web.metrics_url, "GET", "/").status_code == 404
+
+
+def test_both_serve_the_script_that_turns_the_service_worker_off(
+    product: Product, tmp_path: Path
+) -> None:
+    off = {"ATAJO_SERVICE_WORKER": "off"}
+    pages = {"ATAJO_WEB_DIR": str(BUILT), **off}
+    with (
+        start_gateway(product, tmp_path / "with", pages) as gateway,
+        Nginx(tmp_path, gateway.addresses["http"], product.url, settings=off) as web,
+    ):
+        for origin in (f"http://{gateway.addresses['http']}", web.url):
+            script = ask(origin, "GET", "/sw.js?lang=es")
+            assert script.content == (BUILT / "sw-off.js").read_bytes()
+            assert script.headers["cache-control"] == EDGE.cache_files.decode()
+            assert script.headers["content-type"] == "text/javascript; charset=utf-8"
+            document = ask(origin, "GET", "/").text
+            assert '<meta name="atajo-service-worker" content="off"' in document

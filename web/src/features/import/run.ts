@@ -16,7 +16,7 @@ import { MAX_ROWS, type Row } from './parsed';
 import { planned, type Choices, type PlannedRow } from './plan';
 import type { CallEvents } from './rehearsal';
 import type { ImportStore, StoredResult } from './store';
-import { messages } from './messages';
+import { messages, verdictNames } from './messages';
 
 /** Maximum concurrent calls. The server handles the calls of one account one by one. */
 const PARALLEL = 2;
@@ -191,7 +191,7 @@ export async function resultsFile(store: ImportStore, { sizes }: ImportJob): Pro
   for (let call = 0; call <= sizes.length; call += 1) {
     const results = (await store.get('results', call)) ?? [];
     const lines = results.map(({ old, url, verdict, code }) =>
-      csvLine([old, code === null ? null : shortUrl(code), url, verdict]),
+      csvLine([old, code === null ? null : shortUrl(code), url, verdictNames[verdict]]),
     );
     parts.push(new Blob([lines.join('')]));
   }

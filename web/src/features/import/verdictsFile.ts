@@ -1,7 +1,7 @@
 /** CSV of the dry run: every row with its verdict and cause. */
 import type { Verdict } from '../../api';
 import { BOM, CSV_TYPE, csvLine } from '../../lib/csv';
-import { messages } from './messages';
+import { messages, verdictNames } from './messages';
 import type { Row } from './parsed';
 import { actionOf, type Choices } from './plan';
 import { actionText, causeOf } from './rowTexts';
@@ -20,7 +20,8 @@ export function verdictsFile(
       const verdict = verdicts[from + index] ?? 'unreadable';
       const action = actionText(row, verdict, actionOf(row, verdict, choices));
       const cause = causeOf(row, verdict);
-      return csvLine([row.place, row.code, row.destination, verdict, action, cause]);
+      const name = verdictNames[verdict];
+      return csvLine([row.place, row.code, row.destination, name, action, cause]);
     });
     parts.push(new Blob([lines.join('')]));
   }
