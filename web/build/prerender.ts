@@ -38,7 +38,10 @@ export function prerender(tag: string): Plugin {
         const path = pages[name];
         const rendered = await render(path);
         const file = `${path.slice(1) || 'home'}${tag === DEFAULT ? '' : `.${tag}`}.html`;
-        writeFileSync(join(dir, file), filled(String(index.source), rendered, styles[path] ?? []));
+        writeFileSync(
+          join(dir, file),
+          filled(String(index.source), path, rendered, styles[path] ?? []),
+        );
       }
     },
   };
@@ -73,7 +76,12 @@ async function renderer(tag: string): Promise<(path: string) => Promise<Rendered
   return render;
 }
 
-function filled(index: string, { html, title, description }: Rendered, styles: string[]): string {
+function filled(
+  index: string,
+  path: string,
+  { html, title, description }: Rendered,
+  styles: string[],
+): string {
   const links = styles.map((file) => `<link rel="stylesheet" crossorigin href="/${file}">`);
   return index
     .replace(/<title>[^<]*/, () => `<title>${escape(title)}`)
@@ -86,7 +94,7 @@ function filled(index: string, { html, title, description }: Rendered, styles: s
       (_all, start: string) => `${start}"${escape(title)}"`,
     )
     .replace('</head>', () => `${links.join('\n')}</head>`)
-    .replace('<div id="root"></div>', () => `<div id="root">${html}</div>`);
+    .replace('<div id="root"></div>', () => `<div id="root" data-path="${path}">${html}</div>`);
 }
 
 function escape(text: string): string {

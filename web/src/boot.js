@@ -27,6 +27,17 @@ try {
   // Without storage, the language that the browser asks for applies.
 }
 
+// The document of a public page shows what a new visitor sees. For others, styles/base.css hides it
+// until the scripts render it (main.tsx), so that nothing moves.
+try {
+  var isKnown = ['userToken', 'guestLinks', 'pendingLink'].some(function (key) {
+    return localStorage.getItem(key) !== null;
+  });
+  if (isKnown) document.documentElement.dataset.personal = '';
+} catch {
+  // Without storage, every visitor is new.
+}
+
 // Fetch the files of the page in parallel with those of the frame. FILES contains them by path. The
 // page imports them from the browser's cache (api/loading.ts). It repeats and reports fetches that
 // fail here.

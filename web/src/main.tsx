@@ -5,7 +5,6 @@ import './styles/tokens.css';
 import './styles/base.css';
 import { App } from './app/App';
 import { preloadPage } from './app/routes';
-import { readPending } from './features/shorten/pending';
 import { registerServiceWorker } from './lib/serviceWorker';
 import { apply } from './lib/theme';
 
@@ -18,11 +17,18 @@ const site = (
     <App />
   </StrictMode>
 );
-const render = () => createRoot(root).render(site);
+const isKnown = 'personal' in document.documentElement.dataset;
+/** What a link or a reload passes to the page. */
 const { usr } = (history.state ?? {}) as { usr?: unknown };
-if (root.hasChildNodes() && !usr && !readPending()) {
+if (root.dataset['path'] === location.pathname && !isKnown && !usr) {
   // The document shows the page already, as a new visitor sees it.
   preloadPage(location.pathname).then(() => hydrateRoot(root, site), render);
 } else {
   render();
+}
+
+function render(): void {
+  root?.replaceChildren();
+  delete document.documentElement.dataset['personal'];
+  if (root) createRoot(root).render(site);
 }

@@ -276,7 +276,8 @@ def test_colors_can_be_chosen_in_forced_colors(visitor: Visitors) -> None:
     page.goto("/custom-qr-generator")
     button = page.get_by_role("button", name="Background color")
     shown = "e => getComputedStyle(e).backgroundColor"
-    assert button.locator("[aria-hidden]").evaluate(shown) == "rgb(255, 255, 255)"
+    swatch = button.locator("[aria-hidden] rect")
+    assert swatch.evaluate("e => getComputedStyle(e).fill") == "rgb(255, 255, 255)"
     button.click()
     area = page.get_by_role("slider", name="Color").locator("..")
     assert area.evaluate(shown) == "rgb(255, 0, 0)"  # The hue below white and black.
