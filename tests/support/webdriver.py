@@ -79,12 +79,12 @@ class Window(ABC):
 _FIELD = """
 const named = (field) => field.labels?.[0]?.textContent ?? field.ariaLabel ?? '';
 return [...document.querySelectorAll('input, textarea')]
-  .find((field) => named(field).trim().startsWith(arguments[0]) && field.checkVisibility());
+  .find((field) => named(field).trim().startsWith(arguments[0]) && field.checkVisibility({visibilityProperty: true}));
 """
 _BUTTON = """
 return [...document.querySelectorAll('button')]
   .find((one) => (one.ariaLabel ?? one.innerText).trim().startsWith(arguments[0])
-    && one.checkVisibility());
+    && one.checkVisibility({visibilityProperty: true}));
 """
 
 
