@@ -79,7 +79,8 @@ class Window(ABC):
 _FIELD = """
 const named = (field) => field.labels?.[0]?.textContent ?? field.ariaLabel ?? '';
 return [...document.querySelectorAll('input, textarea')]
-  .find((field) => named(field).trim().startsWith(arguments[0]) && field.checkVisibility({visibilityProperty: true}));
+  .find((field) => named(field).trim().startsWith(arguments[0])
+    && field.checkVisibility({visibilityProperty: true}));
 """
 _BUTTON = """
 return [...document.querySelectorAll('button')]

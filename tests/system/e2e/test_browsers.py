@@ -101,10 +101,19 @@ def test_the_main_use_cases(
         assert window.run("return document.documentElement.lang") == "es"
         assert window.url == f"{site.url}/privacy-policies?from=here"
 
-        worker = (
-            "const {scriptURL, state} = navigator.serviceWorker.controller ?? {};"
-            "return scriptURL?.endsWith('=es') ? state : ''"
-        )
+
+@pytest.mark.filterwarnings("ignore:setting remote_server_addr:DeprecationWarning")
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("browser", [firefox, webkit])
+def test_a_code_is_saved_while_the_gateway_is_dead(
+    browser: Callable[[Path], AbstractContextManager[Window]], site: Product, tmp_path: Path
+) -> None:
+    home = tmp_path / "browser"
+    home.mkdir()
+    with browser(home) as window:
+        window.go(f"{site.url}/terms-of-use?lang=es")
+        window.await_title("Condiciones de uso")
+        worker = "return navigator.serviceWorker.controller?.state"
         wait_until(lambda: window.run(worker) == "activated")
         site.kill("gateway")
         try:

@@ -19,7 +19,9 @@ export function registerServiceWorker(): void {
       console.error('The service worker did not change', error),
     );
   };
-  addEventListener('load', () => setTimeout(start, DELAY), { once: true });
+  const startLater = () => setTimeout(start, DELAY);
+  if (document.readyState === 'complete') startLater();
+  else addEventListener('load', startLater, { once: true });
 }
 
 async function register(): Promise<void> {
