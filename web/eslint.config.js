@@ -56,6 +56,11 @@ const layers = [
     ['api', 'components', 'features', 'pages', 'app'],
     'The script of the API documentation imports only lib.',
   ),
+  forbidImports(
+    'serviceWorker',
+    ['api', 'components', 'features', 'pages', 'app'],
+    'The service worker imports only lib.',
+  ),
   ...features.map((name) =>
     forbidImports(
       `features/${name}`,

@@ -21,7 +21,10 @@ def built(web_dir: Path) -> list[str]:
 
 
 def file_of(page: str, language: str) -> str:
-    """Return the name of a document in a build: `index` is that of all pages without their own."""
+    """Return the file name of a document in a build.
+
+    The document `index` serves every page that has none of its own.
+    """
     return f"{page}.html" if language == DEFAULT else f"{page}.{language}.html"
 
 

@@ -23,8 +23,8 @@ interface Rendered {
  * Vite plugin that writes a document of its own for each public page: short-link.html for the path
  * /short-link, and short-link.es.html in Spanish.
  *
- * The code of the pages is built again for Node.js, which has no document and no storage: the pages
- * are those of a new visitor.
+ * The code of the pages is built again for Node.js. It has no document and no storage, so each page
+ * looks as it does to a new visitor.
  */
 export function prerender(tag: string): Plugin {
   return {

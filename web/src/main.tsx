@@ -17,6 +17,11 @@ const site = (
     <App />
   </StrictMode>
 );
+const render = () => {
+  root.replaceChildren();
+  delete document.documentElement.dataset['personal'];
+  createRoot(root).render(site);
+};
 const isKnown = 'personal' in document.documentElement.dataset;
 /** What a link or a reload passes to the page. */
 const { usr } = (history.state ?? {}) as { usr?: unknown };
@@ -25,10 +30,4 @@ if (root.dataset['path'] === location.pathname && !isKnown && !usr) {
   preloadPage(location.pathname).then(() => hydrateRoot(root, site), render);
 } else {
   render();
-}
-
-function render(): void {
-  root?.replaceChildren();
-  delete document.documentElement.dataset['personal'];
-  if (root) createRoot(root).render(site);
 }

@@ -26,6 +26,11 @@ describe('the tags in a URL', () => {
     expect(withTags(tagged, values)).toBe(tagged);
   });
 
+  it('may have any text', () => {
+    const url = withTags('https://a.example/??utm_term=kept', { ...noValues, term: 'ñ\ud83d' });
+    expect(url).toBe('https://a.example/??utm_term=kept&utm_term=%C3%B1%EF%BF%BD');
+  });
+
   it('change nothing without values', () => {
     const url = 'https://a.example/?utm_source=old&&x=%zz#a';
     expect(withTags(url, { ...noValues, term: '  ' })).toBe(url);

@@ -1,8 +1,8 @@
 /** Links that are asked for without a network. */
 import { act, screen, waitFor } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { logIn, visit } from './app';
-import { data, serve } from './server';
+import { heading, logIn, visit } from './app';
+import { data, error, serve } from './server';
 
 const LONG = 'https://example.org/a/long/way';
 const field = () => screen.getByRole<HTMLInputElement>('textbox', { name: 'Link to shorten' });
@@ -81,6 +81,29 @@ describe('a link that is asked for offline', () => {
     expect(field()).toHaveValue(LONG);
     expect(stored()).toBeNull();
     expect(calls).toEqual([]);
+  });
+
+  it('with a custom ending that is taken meanwhile says so', async () => {
+    serve({ createShortLink: () => error(409, 'ABORTED') });
+    const kept = { url: LONG, code: 'fiesta', isCustom: true, owner: 'browser' };
+    localStorage.setItem('pendingLink', JSON.stringify(kept));
+    visit('/');
+    await screen.findByText('This ending is taken.');
+    expect(field()).toHaveValue(LONG);
+    expect(stored()).toBeNull();
+  });
+
+  it('is forgotten when its user logs out', async () => {
+    logIn();
+    serve({ showLinks: () => data({ success: true, links: [], total: 0, next: null }) });
+    const { user } = visit('/my-account');
+    const logOut = await screen.findByRole('button', { name: 'Log out' });
+    await screen.findByRole('textbox', { name: 'Link to shorten' });
+    localStorage.setItem('pendingLink', JSON.stringify({ url: LONG, code: 'abcd', owner: 'x' }));
+    await user.click(logOut);
+    await heading('Shorten, share and track your links');
+    expect(stored()).toBeNull();
+    expect(field()).toHaveValue('');
   });
 
   it.each(['{', 'null', '1', '{"url":1}'])('does not disturb when %s is stored', (kept) => {

@@ -161,7 +161,7 @@ class WebAuthn:
 def _refused() -> Iterator[None]:
     """Raise InvalidCredential for each error of the body.
 
-    For malformed input, the package raises its own errors and those of its libraries.
+    For malformed input, the package raises its own errors or errors of its libraries.
     """
     try:
         yield

@@ -16,12 +16,12 @@ const weekdays = once(() =>
 const shortDays = once(() => formatter({ day: 'numeric', month: 'short' }));
 const months = once(() => formatter({ month: 'long', year: 'numeric' }));
 const shortMonths = once(() => formatter({ month: 'short', year: 'numeric' }));
-const compact = once(() => new Intl.NumberFormat(language.numbers, { notation: 'compact' }));
+const compact = once(() => new Intl.NumberFormat(language.tag, { notation: 'compact' }));
 const percents = once(
-  () => new Intl.NumberFormat(language.numbers, { style: 'percent', maximumFractionDigits: 0 }),
+  () => new Intl.NumberFormat(language.tag, { style: 'percent', maximumFractionDigits: 0 }),
 );
-const countries = once(() => new Intl.DisplayNames(language.numbers, { type: 'region' }));
-const languages = once(() => new Intl.DisplayNames(language.numbers, { type: 'language' }));
+const countries = once(() => new Intl.DisplayNames(language.tag, { type: 'region' }));
+const languages = once(() => new Intl.DisplayNames(language.tag, { type: 'language' }));
 
 /** Returns the IANA name of the viewer's time zone, such as 'Europe/Madrid'. */
 export function viewerZone(): string {

@@ -8,9 +8,9 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const numbers = once(() => new Intl.NumberFormat(language.numbers));
-const plurals = once(() => new Intl.PluralRules(language.numbers));
-const spans = once(() => new Intl.RelativeTimeFormat(language.numbers));
+const numbers = once(() => new Intl.NumberFormat(language.tag));
+const plurals = once(() => new Intl.PluralRules(language.tag));
+const spans = once(() => new Intl.RelativeTimeFormat(language.tag));
 const moments = once(() => new Intl.DateTimeFormat(language.dates, { dateStyle: 'medium' }));
 const instants = once(
   () => new Intl.DateTimeFormat(language.dates, { dateStyle: 'medium', timeStyle: 'short' }),

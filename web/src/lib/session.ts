@@ -6,6 +6,7 @@
  */
 import { useState, useSyncExternalStore } from 'react';
 import { forgetApiKey } from './apiKey';
+import { forgetPending } from './pendingLink';
 import { readItem, removeItem, writeItem } from './storage';
 
 export interface Session {
@@ -46,6 +47,8 @@ export function startSession({ token, expirationTimestamp }: Session, username: 
 export function endSession(): void {
   removeItem(LAST_KEY);
   removeItem(TOKEN_KEY);
+  // The next user of this browser must not see it.
+  forgetPending();
   refresh();
 }
 

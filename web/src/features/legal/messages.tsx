@@ -301,7 +301,8 @@ export const stored = {
     styles: 'Saved styles of QR codes, until you delete them.',
     theme: 'The theme, if you chose one.',
     language: 'The language, if you chose one.',
-    pendingLink: 'A link that you shortened without a connection, until the server has answered.',
+    pendingLink:
+      'A link that you shortened without a connection, until the server has answered or you log out.',
     campaignTags: 'The last campaign tags that you used, as suggestions for the next link.',
     reloaded:
       'In session storage, until you close the tab: that a page was reloaded because a new version was available.',

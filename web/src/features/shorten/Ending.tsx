@@ -5,6 +5,7 @@ import { ShortAddress } from '../../components/ShortAddress';
 import styles from './Ending.module.css';
 import { messages } from './endingMessages';
 import { endingProblem } from './endings';
+import { messages as shared } from './messages';
 
 /** Methods of the field for the shortener. */
 export interface EndingHandle {
@@ -39,7 +40,7 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
   const problem = endingProblem(ending);
   const answer = found?.ending === ending ? found.answer : 'asked';
   const isTaken = !problem && answer === 'taken';
-  const error = isTaken ? messages.taken : problem ? messages[problem] : undefined;
+  const error = isTaken ? shared.taken : problem ? messages[problem] : undefined;
 
   useEffect(() => {
     if (ending === '' || endingProblem(ending)) return undefined;

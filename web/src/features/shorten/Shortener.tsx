@@ -72,6 +72,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     onTaken: (url) => {
       handBack(url);
       ending.current?.refuse();
+      return ending.current !== null;
     },
   });
 

@@ -29,14 +29,20 @@ export function withTags(url: string, values: CampaignValues): string {
     .slice(1)
     .split('&')
     .filter((pair) => pair !== '' && !given.some((tag) => nameOf(pair) === `utm_${tag}`));
-  const added = given.map((tag) => `utm_${tag}=${encodeURIComponent(values[tag].trim())}`);
+  const added = given.map((tag) => `utm_${tag}=${encode(values[tag].trim())}`);
   return `${address}?${[...kept, ...added].join('&')}${fragment}`;
 }
 
 /** Returns the decoded name of a field of a query. */
 function nameOf(pair: string): string {
-  const [name] = new URLSearchParams(pair).keys();
+  // A question mark at the beginning would be ignored.
+  const [name] = new URLSearchParams(`&${pair}`).keys();
   return name ?? '';
+}
+
+/** Percent-encodes text in UTF-8, which has no lone surrogates. */
+function encode(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\ufffd'));
 }
 
 const KEY = 'campaignTags';

@@ -5,7 +5,6 @@ import type { EndingProblem } from './endings';
 export const messages = {
   ending: 'Custom ending',
   rule: '4–32 letters, digits, hyphens or underscores. Case-sensitive.',
-  taken: 'This ending is taken.',
   reserved: 'This ending is reserved.',
   length: 'Enter 4 to 32 characters.',
   letters: 'Use only the letters A to Z, digits, hyphens and underscores.',

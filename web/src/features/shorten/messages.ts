@@ -1,4 +1,4 @@
-/** Texts of the shortener. Those of guest links and of the options load with their parts. */
+/** Texts of the shortener. Texts of guest links and of the options load with those. */
 import { fromNow } from '../../lib/format';
 import type { UrlProblem } from './url';
 
@@ -17,5 +17,6 @@ export const messages = {
   invalid: 'Enter a valid URL',
   'too-long': 'URL is too long',
   'no-scheme': 'Incluse https:// or http:// to url',
+  taken: 'This ending is taken.',
   blocked: 'This link cannot be shortened.',
 } satisfies Record<UrlProblem | 'blocked', string> & Record<string, unknown>;

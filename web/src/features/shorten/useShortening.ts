@@ -13,8 +13,14 @@ import {
   ownerOfNewLink,
   type Owner,
 } from '../../lib/owner';
+import {
+  forgetPending,
+  keepPending,
+  nameOf,
+  readPending,
+  type Pending,
+} from '../../lib/pendingLink';
 import { messages } from './messages';
-import { forgetPending, keepPending, nameOf, readPending, type Pending } from './pending';
 import { useResults } from './ResultsProvider';
 import { loadRules } from './rules';
 import { createShortening, type Outcome, type Request, type Shortening } from './shortening';
@@ -44,8 +50,11 @@ interface State {
 /** Callbacks for the result of a custom ending. */
 interface Chosen {
   onMade: () => void;
-  /** Another link has the ending. The URL is given back to be put into the field. */
-  onTaken: (url: string) => void;
+  /**
+   * Another link has the ending. The URL is given back to be put into the field. Returns whether the
+   * field of the ending says so.
+   */
+  onTaken: (url: string) => boolean;
 }
 
 const log = (failure: unknown) => console.error(failure);
@@ -87,7 +96,7 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       chosen.onMade();
       announce(messages.ready(shortAddress(result.code)));
     } else if (outcome.kind === 'taken') {
-      chosen.onTaken(outcome.url);
+      if (!chosen.onTaken(outcome.url)) fail(messages.taken);
     } else if (outcome.kind === 'refused') {
       fail(messages[outcome.problem]);
     } else {

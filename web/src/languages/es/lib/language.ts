@@ -1,3 +1,3 @@
 import type * as english from '../../../lib/language';
 
-export const language: typeof english.language = { tag: 'es', numbers: 'es', dates: 'es' };
+export const language: typeof english.language = { tag: 'es', dates: 'es' };

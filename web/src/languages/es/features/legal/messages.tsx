@@ -296,7 +296,8 @@ export const stored: typeof english.stored = {
     styles: 'Los estilos de códigos QR guardados, hasta que los borras.',
     theme: 'El tema, si elegiste uno.',
     language: 'El idioma, si elegiste uno.',
-    pendingLink: 'Un enlace que acortaste sin conexión, hasta que el servidor ha respondido.',
+    pendingLink:
+      'Un enlace que acortaste sin conexión, hasta que el servidor ha respondido o cierras la sesión.',
     campaignTags:
       'Las últimas etiquetas de campaña que usaste, como sugerencias para el próximo enlace.',
     reloaded:

@@ -3,7 +3,6 @@ import type * as english from '../../../../features/shorten/endingMessages';
 export const messages: typeof english.messages = {
   ending: 'Terminación personalizada',
   rule: 'De 4 a 32 letras, cifras, guiones o guiones bajos. Distingue mayúsculas de minúsculas.',
-  taken: 'Esta terminación está ocupada.',
   reserved: 'Esta terminación está reservada.',
   length: 'Introduce de 4 a 32 caracteres.',
   letters: 'Usa solo las letras de la A a la Z, cifras, guiones y guiones bajos.',

@@ -16,5 +16,6 @@ export const messages: typeof english.messages = {
   invalid: 'Introduce una URL válida',
   'too-long': 'La URL es demasiado larga',
   'no-scheme': 'Incluye https:// o http:// en la URL',
+  taken: 'Esta terminación está ocupada.',
   blocked: 'Este enlace no se puede acortar.',
 };

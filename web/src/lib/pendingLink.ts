@@ -1,6 +1,5 @@
 /** A link that was asked for without a network. It is kept until the server has answered. */
-import type { Owner } from '../../lib/owner';
-import { readItem, removeItem, writeItem } from '../../lib/storage';
+import { readItem, removeItem, writeItem } from './storage';
 
 export interface Pending {
   url: string;
@@ -33,7 +32,7 @@ export function readPending(): Pending | null {
   }
 }
 
-/** Returns a name of an owner, by which another account is recognized. */
-export function nameOf(owner: Owner): string {
-  return owner.kind === 'account' ? owner.token.slice(-8) : 'browser';
+/** Returns a name of an owner, by which another account is recognized. Guests have no token. */
+export function nameOf({ token }: { kind: string; token?: string }): string {
+  return token?.slice(-8) ?? 'browser';
 }
