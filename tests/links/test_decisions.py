@@ -65,6 +65,10 @@ class Replica:
     async def rescan(self) -> None:
         """Rescan all links in a process that has just started."""
         await self.blocklist.refresh()
+        await self.rescan_with_known_lists()
+
+    async def rescan_with_known_lists(self) -> None:
+        """Rescan all links in a process that may not have loaded the last change of the lists."""
         Replica.moment += LEASE
         # By this clock every other process has loaded the lists, and a step ends when all is done.
         assert not await Rescanner(self.store, self.blocklist, self.now, lambda: 1e12).step()
@@ -124,6 +128,22 @@ async def test_blocking_a_pattern_blocks_its_links_before_it_returns(store: Link
         ("block", "pages.example/shop", "spam", ""),
         ("block", "evil.example", "phishing", "reported"),
     ]
+
+
+async def test_a_rescan_with_older_patterns_undoes_nothing(store: LinkStore) -> None:
+    one, other = Replica(store), Replica(store)
+    await one.make("thehost1", "http://evil.example/")
+    await other.blocklist.refresh()
+    await one.moderation.block_pattern("evil.example", PHISHING, "")
+    await other.rescan_with_known_lists()
+    assert await one.blocked() == {"thehost1": "operator/evil.example"}
+
+    await other.blocklist.refresh()
+    await one.moderation.unblock_pattern("evil.example", "")
+    await other.rescan_with_known_lists()
+    assert await one.blocked() == {}
+    await other.rescan()
+    assert await one.blocked() == {}
 
 
 async def test_blocking_a_host_blocks_links_to_its_subdomains(

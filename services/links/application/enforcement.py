@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import TypeVar
 
 from services.links import metrics
 from services.links.application.editing import edit_links
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.domain.blocklist import VersionedBlocklist
+from services.links.domain.blocklist import VersionedBlocklist, pattern_of_list
 from services.links.domain.edit import apply_blocklist
 from services.links.domain.host import HostCursor
 from services.links.domain.link import Link
@@ -82,11 +82,29 @@ class BlocklistEnforcer:
 
         def work(unit: UnitOfWork) -> list[Link]:
             found = unit.links.get(outdated)
-            codes = [code for code in outdated if code in found and not found[code].is_gone_at(now)]
+            edits = {
+                code: (link, edit.apply(link))
+                for code, link in found.items()
+                if not link.is_gone_at(now)
+            }
+            patterns = {pattern_of_list(link.blocklist) for both in edits.values() for link in both}
+            blocked = unit.decisions.blocked_among(patterns)
+            codes = [code for code, both in edits.items() if _agrees(*both, blocked)]
             return edit_links(unit, found, codes, edit, now)
 
         for link in await self._store.transactions.run("links_edit", work):
             metrics.ENFORCED.labels("blocked" if link.blocklist else "freed").inc()
+
+
+def _agrees(before: Link, after: Link, blocked: Collection[str]) -> bool:
+    """Return whether an edit agrees with the patterns that are blocked in the store.
+
+    If not, another process blocked or unblocked a pattern, and this one has not loaded that yet.
+    Once it has, its next rescan checks the link again.
+    """
+    if pattern := pattern_of_list(after.blocklist):
+        return pattern in blocked
+    return pattern_of_list(before.blocklist) not in blocked
 
 
 def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.ports import LinkStore
-from services.links.domain.blocklist import OPERATOR_PREFIX, BlocklistMatch
+from services.links.domain.blocklist import BlocklistMatch, pattern_of_list
 from services.links.domain.blocklist_key import parse_web_url
 from services.links.domain.decision import Decision
 from services.links.domain.link import Link, no_link
@@ -87,7 +87,5 @@ class BlockExplainer:
         ]
 
     async def _decision_of(self, match: BlocklistMatch) -> Decision | None:
-        if not match.list.startswith(OPERATOR_PREFIX):
-            return None
-        pattern = match.list.removeprefix(OPERATOR_PREFIX)
-        return await self._store.decisions.latest_about_pattern(pattern)
+        pattern = pattern_of_list(match.list)
+        return await self._store.decisions.latest_about_pattern(pattern) if pattern else None

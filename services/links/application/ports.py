@@ -10,7 +10,7 @@ stored until it is purged.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeVar
@@ -122,6 +122,10 @@ class DecisionRepository(Protocol):
 
     def unblock(self, pattern: str) -> bool:
         """Remove the block of a pattern; return whether there was one."""
+        ...
+
+    def blocked_among(self, patterns: Collection[str]) -> set[str]:
+        """Return those of the patterns that are blocked."""
         ...
 
 

@@ -13,6 +13,11 @@ OPERATOR_PREFIX = "operator/"
 """In front of a pattern as the name of a list. File names contain no slash."""
 
 
+def pattern_of_list(name: str) -> str:
+    """Return the pattern of a list that is one of the operator's, or an empty string."""
+    return name.removeprefix(OPERATOR_PREFIX) if name.startswith(OPERATOR_PREFIX) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class BlocklistMatch:
     """The entry of a blocklist that matches a URL.

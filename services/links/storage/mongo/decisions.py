@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Collection
 
 from pymongo import DESCENDING
 
@@ -118,6 +119,11 @@ class MongoDecisionRepository:
             return False
         self._change_version()
         return True
+
+    def blocked_among(self, patterns: Collection[str]) -> set[str]:
+        query = {"_id": {"$in": list(patterns)}}
+        found = self._tx.db.blocked_addresses.find(query, {"_id": 1}, session=self._tx.session)
+        return {one["_id"] for one in found}
 
     def _change_version(self) -> None:
         self._tx.db.marks.update_one(

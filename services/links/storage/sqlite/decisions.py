@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -138,6 +138,13 @@ class SqliteDecisionRepository:
             "DELETE FROM blocked_addresses WHERE address = ?", (pattern,)
         )
         return deleted.rowcount == 1
+
+    def blocked_among(self, patterns: Collection[str]) -> set[str]:
+        marks = ", ".join("?" * len(patterns))
+        found = self._connection.execute(
+            f"SELECT address FROM blocked_addresses WHERE address IN ({marks})", tuple(patterns)
+        )
+        return {address for (address,) in found}
 
 
 def _newest(connection: sqlite3.Connection, limit: int, skip: int = 0) -> Iterator[_DecisionRow]:
