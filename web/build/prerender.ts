@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'vite';
+import { build, type Plugin, type Rolldown } from 'vite';
 import { pages } from '../src/lib/edge.ts';
 import { stylesOfPages } from './boot-script.ts';
 import { DEFAULT } from './language.ts';
@@ -12,6 +12,11 @@ const PRERENDERED = ['home', 'shortener', 'qr', 'terms', 'privacy'] as const;
 const ORIGIN = 'https://atajo.example';
 const CONTACT = 'contact@atajo.example';
 const WEB = fileURLToPath(new URL('..', import.meta.url));
+
+/** Vite's tag of the entry. */
+const ENTRY = /<script type="module"[^>]* src="([^"]+)"><\/script>/;
+/** Matches a class that sets the monospaced font, in a built style sheet. */
+const MONOSPACED = /\.([\w-]+)\{[^{}]*font-family:var\(--mono\)/g;
 
 interface Rendered {
   html: string;
@@ -30,21 +35,57 @@ export function prerender(tag: string): Plugin {
   return {
     name: 'atajo:prerender',
     async writeBundle({ dir = '' }, bundle) {
-      const index = bundle['index.html'];
-      if (index?.type !== 'asset') throw new Error('The build has no document');
+      const index = withLateEntry(sourceOf(bundle, 'index.html'));
       const styles = stylesOfPages(bundle);
       const render = await renderer(tag);
       for (const name of PRERENDERED) {
         const path = pages[name];
         const rendered = await render(path);
         const file = `${path.slice(1) || 'home'}${tag === DEFAULT ? '' : `.${tag}`}.html`;
-        writeFileSync(
-          join(dir, file),
-          filled(String(index.source), path, rendered, styles[path] ?? []),
-        );
+        const links = [
+          ...fontsOf(rendered.html, bundle),
+          ...(styles[path] ?? []).map(
+            (name) => `<link rel="stylesheet" crossorigin href="/${name}">`,
+          ),
+        ];
+        writeFileSync(join(dir, file), filled(index, path, rendered, links));
       }
     },
   };
+}
+
+/** Leaves the entry to src/boot.js, which loads it after the first paint. */
+function withLateEntry(index: string): string {
+  const [tag, entry] = ENTRY.exec(index) ?? [];
+  const boot = '<script src="/assets/boot-';
+  if (!tag || !entry || !index.includes(boot)) throw new Error('The document has other scripts');
+  return index
+    .replace(tag, '')
+    .replace(boot, () => boot.replace(' ', ` data-entry="${entry}" `))
+    .replaceAll('<link rel="modulepreload"', '$& fetchpriority="low"');
+}
+
+/**
+ * Returns a link to the monospaced font if the page has text in it. Otherwise browsers fetch the font
+ * only once they have the style sheets.
+ */
+function fontsOf(html: string, bundle: Rolldown.OutputBundle): string[] {
+  const names = Object.keys(bundle);
+  const sheets = names.filter((name) => name.endsWith('.css'));
+  const classes = sheets.flatMap((name) =>
+    Array.from(sourceOf(bundle, name).matchAll(MONOSPACED), ([, one = '']) => one),
+  );
+  const font = names.find((name) => /overpass-mono-latin-.*\.woff2$/.test(name));
+  if (classes.length === 0 || !font) throw new Error('The build has no monospaced font');
+  return classes.some((name) => html.includes(name))
+    ? [`<link rel="preload" href="/${font}" as="font" type="font/woff2" crossorigin>`]
+    : [];
+}
+
+function sourceOf(bundle: Rolldown.OutputBundle, name: string): string {
+  const asset = bundle[name];
+  if (asset?.type !== 'asset') throw new Error(`The build has no ${name}`);
+  return String(asset.source);
 }
 
 /** Builds and loads src/prerender.tsx. */
@@ -80,9 +121,8 @@ function filled(
   index: string,
   path: string,
   { html, title, description }: Rendered,
-  styles: string[],
+  links: string[],
 ): string {
-  const links = styles.map((file) => `<link rel="stylesheet" crossorigin href="/${file}">`);
   return index
     .replace(/<title>[^<]*/, () => `<title>${escape(title)}`)
     .replace(

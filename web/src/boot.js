@@ -29,8 +29,9 @@ try {
 
 // The document of a public page shows what a new visitor sees. For others, styles/base.css hides it
 // until the scripts render it (main.tsx), so that nothing moves.
+var isKnown = false;
 try {
-  var isKnown = ['userToken', 'guestLinks', 'pendingLink'].some(function (key) {
+  isKnown = ['userToken', 'guestLinks', 'pendingLink'].some(function (key) {
     return localStorage.getItem(key) !== null;
   });
   if (isKnown) document.documentElement.dataset.personal = '';
@@ -38,15 +39,55 @@ try {
   // Without storage, every visitor is new.
 }
 
-// Fetch the files of the page in parallel with those of the frame. FILES contains them by path. The
-// page imports them from the browser's cache (api/loading.ts). It repeats and reports fetches that
-// fail here.
-var files = FILES[location.pathname] || FILES[location.pathname.replace(/[^/]+$/, ':code')] || [];
-files.forEach(function (file) {
-  fetch(file).then(
-    function (response) {
-      return response.arrayBuffer();
-    },
-    function () {},
-  );
-});
+// The document of a public page leaves its entry to this script: on a slow network, it would delay
+// the style sheets and fonts of the text that the document shows.
+var entry = document.currentScript.dataset.entry;
+if (entry && !isKnown) {
+  new PerformanceObserver(function (list, observer) {
+    if (list.getEntriesByName('first-contentful-paint').length === 0) return;
+    observer.disconnect();
+    load();
+  }).observe({ type: 'paint', buffered: true });
+} else {
+  load();
+}
+
+// Keep what is pressed or chosen until the scripts can do it (lib/early.ts). Enter in a field presses
+// a button, too. Without this, the browser would submit the form and load the page again.
+if (entry) {
+  window.early = [];
+  ['click', 'change'].forEach(function (type) {
+    addEventListener(type, keep, true);
+  });
+}
+
+function keep(event) {
+  if (!window.early) return;
+  var isClick = event.type === 'click';
+  var element = event.target.closest(isClick ? 'button, summary, [type=checkbox]' : 'select');
+  if (!element) return;
+  if (isClick) event.preventDefault();
+  window.early.push([element, element.value]);
+}
+
+// Run the entry, and fetch the files of the page in parallel. FILES contains them by path. The page
+// imports them from the browser's cache (api/loading.ts). It repeats and reports fetches that fail
+// here.
+function load() {
+  if (entry) {
+    var script = document.createElement('script');
+    script.type = 'module';
+    script.crossOrigin = '';
+    script.src = entry;
+    document.head.append(script);
+  }
+  var files = FILES[location.pathname] || FILES[location.pathname.replace(/[^/]+$/, ':code')] || [];
+  files.forEach(function (file) {
+    fetch(file).then(
+      function (response) {
+        return response.arrayBuffer();
+      },
+      function () {},
+    );
+  });
+}

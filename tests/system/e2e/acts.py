@@ -119,6 +119,11 @@ def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
     return held
 
 
+def await_scripts(page: Page) -> None:
+    """Wait until the scripts have taken over the document of a public page."""
+    page.wait_for_function("() => !window.early")
+
+
 def until_held(page: Page, held: list[Route]) -> None:
     """Wait until a request is held."""
     # Playwright delivers events during calls to the page, not while the test sleeps.

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, Response
 
 from tests.conftest import STORES, store_of_product
 from tests.deployment.cluster.product import ClusterProduct
@@ -20,6 +20,7 @@ from tests.support.browsers import running_chromium
 from tests.support.gateway_client import BROWSER
 from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.product import Product
+from tests.system.e2e.acts import await_scripts
 from tests.system.e2e.stage import behind_nginx, built_product
 from tests.system.qr.conftest import readers as readers
 
@@ -103,6 +104,25 @@ def expected() -> list[str]:
 Visitors = Callable[..., BrowserContext]
 
 
+def _with_scripts(page: Page) -> None:
+    """Have `goto` and `reload` wait for the scripts of a public page, which start after the text.
+
+    With options, they wait for what these say.
+    """
+
+    def waiting(load: Callable[..., Response | None]) -> Callable[..., Response | None]:
+        def load_and_wait(*args: Any, **options: Any) -> Response | None:
+            response = load(*args, **options)
+            if not options:
+                await_scripts(page)
+            return response
+
+        return load_and_wait
+
+    page.goto = waiting(page.goto)  # type: ignore[method-assign]
+    page.reload = waiting(page.reload)  # type: ignore[method-assign]
+
+
 @pytest.fixture
 def visitor(
     browser: Browser, site: Product, target: str, expected: list[str]
@@ -128,6 +148,7 @@ def visitor(
         context.on("console", watch)
         context.on("weberror", lambda error: troubles.append(f"page: {error.error}"))
         context.on("request", watch_request)
+        context.on("page", _with_scripts)
         contexts.append(context)
         return context
 

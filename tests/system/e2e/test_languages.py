@@ -67,6 +67,18 @@ def texts_of(page: Page) -> set[str]:
     return {text.strip() for text in found}
 
 
+BROKEN_WORDS = """() => {
+    const text = document.querySelector('h1').firstChild;
+    const range = document.createRange();
+    return Array.from(text.data.matchAll(/\\S+/g)).filter(({ index, 0: word }) => {
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        return range.getClientRects().length > 1;
+    }).map(([word]) => word);
+}"""
+"""Script that returns the words of the heading that do not fit into a line."""
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_in_spanish_has_no_english_text_and_fits(
     visitor: Visitors, path: str, member: str
@@ -82,6 +94,7 @@ def test_a_page_in_spanish_has_no_english_text_and_fits(
     for width in (320, 390, 768, 1100, 1440):
         page.set_viewport_size({"width": width, "height": 800})
         assert sideways(page) == 0, f"{path} at {width} px"
+        assert page.evaluate(BROKEN_WORDS) == [], f"{path} at {width} px"
 
 
 def test_the_chosen_language_stays_whatever_the_browser_asks_for(visitor: Visitors) -> None:

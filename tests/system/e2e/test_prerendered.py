@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
 from tests.system.e2e.acts import (
+    await_scripts,
     hold_back,
     let_go_on,
     link_field,
@@ -29,11 +30,6 @@ PAGES = {
     "/terms-of-use": ("Terms of use", "Condiciones de uso"),
     "/privacy-policies": ("Privacy policies", "Política de privacidad"),
 }
-TAKEN_OVER = (
-    "() => Object.keys(document.querySelector('header'))"
-    ".some((key) => key.startsWith('__reactProps'))"
-)
-"""Script that returns whether the scripts have taken over the frame and the page."""
 HEIGHT = "() => document.querySelector('main').getBoundingClientRect().height"
 
 
@@ -66,6 +62,27 @@ def test_a_public_page_is_complete_without_scripts(
 
 
 @pytest.mark.parametrize("path", PAGES)
+def test_what_shows_the_text_loads_before_the_scripts(page: Page, path: str) -> None:
+    loads: list[str] = []
+    page.on("request", lambda request: loads.append(request.url))
+    page.goto(path)
+    entry = next(n for n, url in enumerate(loads) if ENTRY.search(url))
+    named = page.evaluate(
+        "() => Array.from(document.querySelectorAll("
+        "'link[rel=stylesheet], link[as=font]'), (link) => link.href)"
+    )
+    assert {*named} <= {*loads[:entry]}
+    assert {url for url in loads if url.endswith(".woff2")} <= {*named}
+    painted = page.evaluate(
+        "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
+    )
+    started = page.evaluate(
+        "(entry) => performance.getEntriesByName(entry)[0].startTime", loads[entry]
+    )
+    assert painted < started
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_the_scripts_take_over_the_page_as_it_is(page: Page, path: str) -> None:
     held = hold_back(page, ENTRY)
     page.goto(path, wait_until="commit")
@@ -76,7 +93,7 @@ def test_the_scripts_take_over_the_page_as_it_is(page: Page, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     menu = page.get_by_role("button", name="Menu")
     expect(menu).to_be_visible()
-    page.wait_for_function(TAKEN_OVER)
+    await_scripts(page)
     menu.click()
     expect(menu).to_have_attribute("aria-expanded", "true")
     expect(page.locator("h1[data-first]")).to_have_count(1)
@@ -88,10 +105,42 @@ def test_a_link_that_is_typed_before_the_scripts_is_shortened(page: Page, target
     until_held(page, held)
     link_field(page).fill(f"{target}/early")
     let_go_on(page, held)
-    page.wait_for_function(TAKEN_OVER)
+    await_scripts(page)
     expect(link_field(page)).to_have_value(f"{target}/early")
     link_field(page).press("Enter")
     expect(plates(page)).to_have_count(1)
+
+
+def test_a_link_that_is_entered_before_the_scripts_is_shortened(page: Page, target: str) -> None:
+    held = hold_back(page, ENTRY)
+    page.goto("/", wait_until="commit")
+    until_held(page, held)
+    link_field(page).fill(f"{target}/entered")
+    link_field(page).press("Enter")
+    let_go_on(page, held)
+    expect(plates(page)).to_have_count(1)
+
+
+def test_what_is_pressed_before_the_scripts_is_done(page: Page) -> None:
+    held = hold_back(page, ENTRY)
+    page.goto("/custom-qr-generator", wait_until="commit")
+    until_held(page, held)
+    page.get_by_role("button", name="More options").click()
+    page.get_by_label("Theme").select_option("dark")
+    page.get_by_text("Quiet zone (for dark backgrounds)").click()
+    let_go_on(page, held)
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(page.get_by_role("switch", name="Quiet zone")).to_be_checked()
+    expect(page.get_by_role("heading", name="Style")).to_be_visible()
+
+
+def test_what_is_opened_before_the_scripts_is_open(page: Page) -> None:
+    held = hold_back(page, ENTRY)
+    page.goto("/short-link", wait_until="commit")
+    until_held(page, held)
+    page.get_by_text("Customize").click()
+    let_go_on(page, held)
+    expect(page.get_by_label("Campaign", exact=True)).to_be_visible()
 
 
 def test_a_code_of_what_is_typed_before_the_scripts_is_drawn(page: Page) -> None:

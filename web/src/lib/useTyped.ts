@@ -1,4 +1,4 @@
-import { useEffect, useEffectEvent, type RefObject } from 'react';
+import { useEffectEvent, useLayoutEffect, type RefObject } from 'react';
 
 /**
  * Takes over what was typed into a controlled field before the scripts. React keeps the text in the
@@ -13,5 +13,6 @@ export function useTyped(
     const typed = field.current?.value ?? '';
     if (typed !== value) onValue(typed);
   });
-  useEffect(() => takeOver(), []);
+  // It must be known before early presses are repeated.
+  useLayoutEffect(() => takeOver(), []);
 }
