@@ -67,6 +67,8 @@ function keep(event) {
   var element = event.target.closest(isClick ? 'button, summary, [type=checkbox]' : 'select');
   if (!element) return;
   if (isClick) event.preventDefault();
+  // The page may handle events already, a moment before it repeats these.
+  event.stopPropagation();
   window.early.push([element, element.value]);
 }
 
@@ -79,6 +81,10 @@ function load() {
     script.type = 'module';
     script.crossOrigin = '';
     script.src = entry;
+    // What is pressed now loads the page again, and so the script.
+    script.onerror = function () {
+      window.early = undefined;
+    };
     document.head.append(script);
   }
   var files = FILES[location.pathname] || FILES[location.pathname.replace(/[^/]+$/, ':code')] || [];

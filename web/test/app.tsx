@@ -29,6 +29,7 @@ export function refocus(): void {
 /** Contrast needs layout, which jsdom does not have. tokens.test.ts measures it instead. */
 export async function expectNoAxeViolations(): Promise<void> {
   const { violations } = await axe.run(document, {
+    resultTypes: ['violations'],
     rules: {
       'color-contrast': { enabled: false },
       'html-has-lang': { enabled: false },

@@ -471,7 +471,14 @@ def test_invalid_input_is_rejected_with_a_reason_and_changes_nothing(
     gateway: InProcessGateway, unchanged: tuple[Owner, str], function: str, wrong: dict[str, object]
 ) -> None:
     owner, code = unchanged
-    before = gateway.data("showLink", {**owner, "code": code})
+
+    def stored() -> dict[str, Any]:
+        shown = gateway.data("showLink", {**owner, "code": code})
+        counted = ("views", "bots")  # null while analytics is slow
+        link = {name: value for name, value in shown["link"].items() if name not in counted}
+        return {**shown, "link": link}
+
+    before = stored()
     right = {**CALLS.get(function, {"code": ""})}
     right |= {key: value for key, value in {"code": code, "codes": [code]}.items() if key in right}
     payload = {**owner, **right, **wrong}
@@ -480,7 +487,7 @@ def test_invalid_input_is_rejected_with_a_reason_and_changes_nothing(
         f"{gateway.url}/{function}", content=body, headers={"content-type": "application/json"}
     )
     assert reason_of(response).isupper()
-    assert gateway.data("showLink", {**owner, "code": code}) == before
+    assert stored() == before
 
 
 def test_an_invalid_timestamp_is_explained(
