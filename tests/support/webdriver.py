@@ -6,15 +6,18 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver import WebKitGTK
 from selenium.webdriver.webkitgtk.options import Options
 from selenium.webdriver.webkitgtk.service import Service
+from urllib3.exceptions import HTTPError
 
 from tests.support.processes import ROOT, TIMEOUT_SECONDS
 from tests.support.waiting import wait_until
@@ -171,12 +174,34 @@ def webkit(folder: Path) -> Iterator[Window]:
     with _screen() as display:
         # It saves downloads in the home directory.
         env = {**os.environ, "DISPLAY": display, "HOME": str(folder), "GDK_BACKEND": "x11"}
-        service = Service(program, log_output=str(folder / "webkit.log"), env=env)
-        driver = WebKitGTK(options=Options(), service=service)
+        driver = _webkit_driver(program, str(folder / "webkit.log"), env)
         try:
             yield _WebKit(driver, folder)
         finally:
             driver.quit()
+
+
+_STARTS = 3
+
+
+def _webkit_driver(program: str, log: str, env: Mapping[str, str]) -> WebKitGTK:
+    """Start WebKit's driver and a window.
+
+    On a busy machine, the window sometimes never reports to the driver, which then never answers.
+    Such a driver is killed, and another one started.
+    """
+    for left in reversed(range(_STARTS)):
+        service = Service(program, log_output=log, env=env)
+        killing = threading.Timer(TIMEOUT_SECONDS, lambda own=service: own.process.kill())
+        killing.start()
+        try:
+            return WebKitGTK(options=Options(), service=service)
+        except (HTTPError, WebDriverException):
+            if not left:
+                raise
+        finally:
+            killing.cancel()
+    raise AssertionError
 
 
 @contextmanager
