@@ -121,7 +121,8 @@ def hold_back(page: Page, code: re.Pattern[str]) -> list[Route]:
 
 def await_scripts(page: Page) -> None:
     """Wait until the scripts have taken over the document of a public page."""
-    page.wait_for_function("() => !window.early")
+    # Not wait_for_function, which may violate the content security policy.
+    until(lambda: bool(page.evaluate("() => !window.early")))
 
 
 def until_held(page: Page, held: list[Route]) -> None:
