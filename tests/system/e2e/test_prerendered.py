@@ -137,6 +137,17 @@ def test_what_is_pressed_before_the_scripts_is_done(page: Page) -> None:
     expect(page.get_by_role("heading", name="Style")).to_be_visible()
 
 
+def test_without_its_scripts_a_form_loads_the_page_again(
+    page: Page, target: str, expected: list[str]
+) -> None:
+    expected.append("ERR_FAILED")
+    page.route(ENTRY, lambda route: route.abort(), times=1)
+    page.goto("/")
+    with page.expect_navigation():
+        link_field(page).press("Enter")
+    shorten(page, f"{target}/again")
+
+
 PRESS_AT_LAST = """
     const later = window.setTimeout;
     const press = () => document.querySelector('[aria-controls][class*=plain]').click();

@@ -20,6 +20,7 @@ from tests.system.e2e.acts import (
     sideways,
     spinner,
     submit,
+    until,
 )
 from tests.system.e2e.conftest import Visitors
 
@@ -298,7 +299,7 @@ def test_a_chosen_theme_is_there_before_the_first_paint(visitor: Visitors, store
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     before = page.evaluate(ground)
     page.get_by_label("Theme").select_option(stored)
-    page.wait_for_function(f"(before) => {ground} !== before", arg=before)
+    until(lambda: bool(page.evaluate(ground) != before))
     chosen = page.evaluate(ground)
     # Only the document; its script and pictures are still loading.
     page.route("**/assets/index-*.js", lambda route: None)

@@ -8,7 +8,7 @@ declare global {
   }
 }
 
-/** Repeats that, once the page handles it. */
+/** Repeats the early presses and choices. Call it once the page handles events. */
 export function repeatEarly(): void {
   const early = window.early ?? [];
   window.early = undefined;
