@@ -43,7 +43,7 @@ WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@/ { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+		/^[a-z][a-z0-9-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: $(RUN) $(WEB) ## Run Atajo on http://localhost:8080 until Ctrl-C
@@ -123,7 +123,7 @@ decisions: $(RUN) ## List decisions (blocks, unblocks, dismissals), newest first
 ##@ Verify
 
 # Tests start the product's processes a thousand times: let them compile their sources once.
-test test-all: export PYTHONDONTWRITEBYTECODE :=
+test test-e2e test-all: export PYTHONDONTWRITEBYTECODE :=
 
 # T names a folder below tests/, or a path. Tests of a package need no browser, no nginx and no helm.
 TESTS = $(if $(T),$(if $(wildcard tests/$(firstword $(subst ::, ,$(T)))),tests/$(T),$(T)))
@@ -133,11 +133,15 @@ ONLY = $(if $(K),($(K)))$(if $(K),$(if $(IS_SQLITE), and ))$(if $(IS_SQLITE),not
 TOOLS = $(if $(IS_PACKAGE),$(if $(IS_SQLITE),,mongo),$(if $(T),test-tools,ready))
 
 .PHONY: test
-test: $(DEV) $(WEB) $(TOOLS) ## Run all tests except slow ones, or some: make test T=links K=blocklist; STORE=sqlite, PYTEST=, WORKERS=
-	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow" $(if $(ONLY),-k "$(ONLY)") $(PYTEST) $(TESTS)
+test: $(DEV) $(WEB) $(TOOLS) ## Run all tests except e2e and slow ones, or some: make test T=links K=blocklist; STORE=sqlite, PYTEST=, WORKERS=
+	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow$(if $(T),, and not e2e)" $(if $(ONLY),-k "$(ONLY)") $(PYTEST) $(TESTS)
+
+.PHONY: test-e2e
+test-e2e: $(DEV) $(WEB) test-tools ## Run the tests in browsers, of QR codes and of API clients, except slow ones; PYTEST=, WORKERS=
+	@exec $(PY) -m pytest -n $(WORKERS) -m "e2e and not slow" $(PYTEST)
 
 .PHONY: test-all
-test-all: $(DEV) $(WEB) ready ## Run all tests, including slow ones; PYTEST=, WORKERS=
+test-all: $(DEV) $(WEB) ready ## Run all tests; PYTEST=, WORKERS=
 	@exec $(PY) -m pytest -n $(WORKERS) $(PYTEST)
 
 # Download what the other tests need while the tests of the pages use the cores.

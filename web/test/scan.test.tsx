@@ -121,7 +121,10 @@ describe('the QR code of a link', () => {
     localStorage.setItem('guestKey', GUEST);
     const { calls } = await open(({ guest }) => (guest ? made() : refused('no exist')));
     await screen.findByText(/^Uses a scan code/);
-    expect(calls.map(({ payload }) => payload['guest'])).toEqual([null, GUEST]);
+    expect(named(calls, 'createScanCode').map(({ payload }) => payload['guest'])).toEqual([
+      null,
+      GUEST,
+    ]);
   });
 
   it('contains the short URL for a link of another owner', async () => {
