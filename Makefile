@@ -134,7 +134,7 @@ TOOLS = $(if $(IS_PACKAGE),$(if $(IS_SQLITE),,mongo),$(if $(T),test-tools,ready)
 
 .PHONY: test
 test: $(DEV) $(WEB) $(TOOLS) ## Run all tests except e2e and slow ones, or some: make test T=links K=blocklist; STORE=sqlite, PYTEST=, WORKERS=
-	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow$(if $(T),, and not e2e)" $(if $(ONLY),-k "$(ONLY)") $(PYTEST) $(TESTS)
+	@exec $(PY) -m pytest -n $(WORKERS) -m "not slow$(if $(T)$(K),, and not e2e)" $(if $(ONLY),-k "$(ONLY)") $(PYTEST) $(TESTS)
 
 .PHONY: test-e2e
 test-e2e: $(DEV) $(WEB) test-tools ## Run the tests in browsers, of QR codes and of API clients, except slow ones; PYTEST=, WORKERS=

@@ -104,7 +104,7 @@ export default defineConfig(({ mode, isSsrBuild = false }) => {
       // Milliseconds per test. setup.ts limits each wait.
       testTimeout: 120_000,
       css: { include: [] },
-      // The other files share the modules they load, which saves a quarter of the time.
+      // Files that share the modules they load take two thirds of the time.
       projects: [
         {
           extends: true,

@@ -182,6 +182,7 @@ def webkit(folder: Path) -> Iterator[Window]:
 
 
 _STARTS = 3
+"""How often WebKit's driver is started at most."""
 
 
 def _webkit_driver(program: str, log: str, env: Mapping[str, str]) -> WebKitGTK:

@@ -81,7 +81,7 @@ function load() {
     script.type = 'module';
     script.crossOrigin = '';
     script.src = entry;
-    // What is pressed now loads the page again, and so the script.
+    // A form that is sent now loads the page again, and so the script.
     script.onerror = function () {
       window.early = undefined;
     };

@@ -23,7 +23,7 @@ from tests.support.nginx import start_gateway
 from tests.support.ports import free_port
 from tests.support.processes import TIMEOUT_SECONDS, Process
 from tests.support.product import Product
-from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS
+from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_until
 from tests.system.faults.operator import Act, block_address, block_link, insist
 from tests.system.faults.visitors import BLOCKED, PURGED, REMOVED, Visitors
 
@@ -206,10 +206,15 @@ def test_an_owners_change_takes_effect_on_every_gateway_within_seconds(replicas:
         def call(function: str, **data: object) -> float:
             """Repeat a call until links is available; return that time."""
             url, body = f"{gateways[-1]}/{function}", {"data": {"token": token, **data}}
-            begun = time.monotonic()
-            while (response := http.post(url, json=body)).status_code in (503, 504):
-                assert time.monotonic() - begun < RECOVERY_SECONDS, response.text
-            assert response.json()["data"]["success"], response.text
+
+            def accepted() -> bool:
+                response = http.post(url, json=body)
+                if response.status_code in (503, 504):
+                    return False
+                assert response.json()["data"]["success"], response.text
+                return True
+
+            wait_until(accepted, RECOVERY_SECONDS)
             return time.monotonic()
 
         def change(some: Sequence[str], url: str) -> float:
