@@ -232,9 +232,10 @@ describe('an SVG', () => {
     }
   });
 
-  it('contains its logo', () => {
+  it('contains its logo, also for programs that know SVG 1.1 only', () => {
     const image = parse(PLAIN, LOGO).querySelector('image');
     expect(image?.getAttribute('href')).toBe(LOGO.src);
+    expect(image?.getAttributeNS('http://www.w3.org/1999/xlink', 'href')).toBe(LOGO.src);
   });
 });
 

@@ -1,6 +1,11 @@
 import { type Drawing, type Gradient, SIZE } from './drawing';
 
-/** Writes a drawing as an SVG with its logo embedded. It contains no user input to escape. */
+const XLINK = 'http://www.w3.org/1999/xlink';
+
+/**
+ * Writes a drawing as an SVG with its logo embedded. It contains no user input to escape. The logo
+ * is there twice, because Adobe Illustrator reads `xlink:href` only, which SVG 2 has deprecated.
+ */
 export function svgOf({ side, background, shapes, logo }: Drawing): string {
   const gradients: string[] = [];
   const paint = (fill: string | Gradient) => {
@@ -10,11 +15,11 @@ export function svgOf({ side, background, shapes, logo }: Drawing): string {
   };
   const paths = shapes.map(({ path, fill }) => `<path fill="${paint(fill)}" d="${path}"/>`);
   const image = logo
-    ? `<image href="${logo.src}" x="${logo.x}" y="${logo.y}" width="${logo.width}" height="${logo.height}" preserveAspectRatio="none"/>`
+    ? `<image href="${logo.src}" xlink:href="${logo.src}" x="${logo.x}" y="${logo.y}" width="${logo.width}" height="${logo.height}" preserveAspectRatio="none"/>`
     : '';
   const defs = gradients.length > 0 ? `<defs>${gradients.join('')}</defs>` : '';
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${SIZE}" height="${SIZE}" viewBox="0 0 ${side} ${side}" role="img">` +
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="${XLINK}" width="${SIZE}" height="${SIZE}" viewBox="0 0 ${side} ${side}" role="img">` +
     `${defs}<path fill="${background}" d="M0 0H${side}V${side}H0Z"/>${paths.join('')}${image}</svg>`
   );
 }
