@@ -61,6 +61,14 @@ class MaintenanceClient(ServiceClient["links_pb2_grpc.MaintenanceServiceAsyncStu
         service = links_pb2.DESCRIPTOR.services_by_name["MaintenanceService"]
         super().__init__(endpoint, service, links_pb2_grpc.MaintenanceServiceStub)
 
+    async def withdraw_link(self, code: str) -> str:
+        """Withdraw a link by code or scan code; return its link code, empty if there is none."""
+        request = links_pb2.WithdrawLinkRequest(code=code)
+        reply = await self._caller.unary(
+            "WithdrawLink", self._stub.WithdrawLink, request, CALL_SECONDS
+        )
+        return reply.code
+
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
         """Withdraw up to 250 links of an account; return their number, and whether to repeat."""
         request = links_pb2.RemoveAccountLinksRequest(account_id=account)

@@ -36,6 +36,13 @@ class Auth(Protocol):
 class Links(Protocol):
     """links, as a removal needs it."""
 
+    async def withdraw_link(self, code: str) -> str:
+        """Withdraw a link by code or scan code; return its link code, empty if there never was one.
+
+        A code whose link was purged before is returned as given.
+        """
+        ...
+
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
         """Withdraw some of an account's links; return their number and whether there may be more.
 
@@ -70,10 +77,11 @@ async def remove_link(services: Services, code: str) -> bool:
 
     Raises AppError.
     """
-    purged = await services.links.purge_links([code])
-    if not purged:
+    # A scan code leads to the counts only as long as the link exists.
+    link_code = await services.links.withdraw_link(code)
+    if not link_code:
         return False
-    await services.analytics.remove_counts(purged)
+    await purge(services, [link_code])
     return True
 
 

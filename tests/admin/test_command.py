@@ -100,6 +100,11 @@ def test_a_removed_link_is_unknown_and_its_code_stays_taken(product: Product) ->
         assert refused.status_code == 409
         assert refused.json()["error"]["details"]["reason"] == "CODE_TAKEN"
     assert product.visit(other).status_code == 302
+    scan_code = product.data("createScanCode", {"token": token, "code": other})["scan_code"]
+    for _ in range(2):
+        assert admin(addresses(product), "remove-link", scan_code) == (0, line)
+    assert product.views(token) == {}
+    wait_until(partial(is_unknown, product, other), PROPAGATION_SECONDS)
     assert admin(addresses(product), "remove-link", "unknown-") == (
         3,
         "There is no link with this code.",

@@ -11,7 +11,11 @@ from services.shared.errors import NotFound, Unavailable
 
 
 class FakeServices:
-    """Fakes of the services. `calls_left` calls succeed, then they are unavailable."""
+    """Fakes of the services. `calls_left` calls succeed, then they are unavailable.
+
+    With `loses_answer`, the first call that fails is carried out nevertheless. `scan---1` is the
+    scan code of `code0000`.
+    """
 
     def __init__(self, links: int, page: int = 250) -> None:
         self.links = {f"code{n:04}": "id" for n in range(links)} | {"other---": "other"}
@@ -21,6 +25,7 @@ class FakeServices:
         self.accounts = {"ana@b": "id", "bea@b": "other"}
         self.closed: set[str] = set()
         self.calls_left = 1_000_000
+        self.loses_answer = False
         self.late: list[int] = []
         """Numbers of links that arrive at the end of each pause."""
         self.services = removal.Services(self, self, self)
@@ -30,6 +35,13 @@ class FakeServices:
         if not self.calls_left:
             raise Unavailable("A part of the service is away.")
         self.calls_left -= 1
+
+    def _link_code(self, code: str) -> str:
+        return "code0000" if code == "scan---1" and "code0000" in self.links else code
+
+    def _answer(self) -> None:
+        if not self.calls_left and self.loses_answer:
+            raise Unavailable("The answer is lost.")
 
     async def close_account(self, email: str) -> str:
         self._call()
@@ -44,6 +56,14 @@ class FakeServices:
         assert account not in self.links.values()
         self.accounts = {key: value for key, value in self.accounts.items() if value != account}
 
+    async def withdraw_link(self, code: str) -> str:
+        self._call()
+        code = self._link_code(code)
+        if code in self.links:
+            self.stopped.add(code)
+        self._answer()
+        return code if code in self.links or code in self.purged else ""
+
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
         self._call()
         left = [c for c, owner in self.links.items() if owner == account and c not in self.stopped]
@@ -56,9 +76,13 @@ class FakeServices:
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         self._call()
+        codes = [self._link_code(code) for code in codes]
         held = {code for code in codes if code in self.links}
         self.purged |= held
+        if "code0000" in held:
+            self.purged.add("scan---1")
         self.links = {code: owner for code, owner in self.links.items() if code not in held}
+        self._answer()
         return [code for code in codes if code in self.purged]
 
     async def remove_counts(self, codes: Sequence[str]) -> None:
@@ -68,6 +92,7 @@ class FakeServices:
             self.stopped.issuperset(codes)
         ), "it is still followed and counted"
         self.counts -= set(codes)
+        self._answer()
 
     async def settled(self, seconds: float) -> None:
         """Add links whose creation was in flight when the account was closed."""
@@ -87,7 +112,7 @@ async def test_removing_an_account_removes_links_and_counts(page: int) -> None:
     assert fakes.links == {"other---": "other"}
     assert fakes.counts == {"other---"}
     assert fakes.accounts == {"bea@b": "other"}
-    assert len(fakes.purged) == 771
+    assert len(fakes.purged - {"scan---1"}) == 771
 
 
 async def test_an_interrupted_removal_of_an_account_can_be_repeated() -> None:
@@ -110,16 +135,20 @@ async def test_an_interrupted_removal_of_an_account_can_be_repeated() -> None:
         assert fakes.accounts == {"bea@b": "other"}
 
 
-async def test_an_interrupted_removal_of_a_link_can_be_repeated() -> None:
-    for broken_at in (0, 1):
+@pytest.mark.parametrize("named", ["code0000", "scan---1"])
+@pytest.mark.parametrize("loses_answer", [False, True])
+async def test_an_interrupted_removal_of_a_link_can_be_repeated(
+    named: str, loses_answer: bool
+) -> None:
+    for succeeding in range(loses_answer, 3 + loses_answer):
         fakes = FakeServices(links=1)
-        fakes.calls_left = broken_at
+        fakes.calls_left, fakes.loses_answer = succeeding, loses_answer
         with pytest.raises(Unavailable):
-            await removal.remove_link(fakes.services, "code0000")
+            await removal.remove_link(fakes.services, named)
         fakes.calls_left = 1_000_000
 
         for _ in range(2):
-            assert await removal.remove_link(fakes.services, "code0000")
+            assert await removal.remove_link(fakes.services, named)
         assert fakes.links == {"other---": "other"}
         assert fakes.counts == {"other---"}
 

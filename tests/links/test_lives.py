@@ -26,6 +26,7 @@ from services.links.domain.query import RANKING_TTL, InvalidCursor, LinkFilter, 
 from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.url import UrlPolicy
 from services.shared.errors import AppError
+from tests.support import link_operations
 from tests.support.link_operations import Service
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
@@ -623,6 +624,38 @@ async def test_withdrawn_links_are_shown_to_nobody(store: LinkStore) -> None:
         assert not [one for one in resolved if one.url or one.ended_url]
         assert not await service.maintenance.purgeable(), "its counts settle first"
         assert len(await service.maintenance.account_codes(ONE)) == 5
+
+
+@pytest.mark.parametrize("owner", [ONE, GUESTS[0], ANONYMOUS])
+async def test_a_link_withdrawn_by_its_scan_code_is_gone_and_purgeable(
+    store: LinkStore, owner: Owner
+) -> None:
+    one = open_replica(store)
+    service = one.service
+    for code in ("abcdefgh", "other---"):
+        await store.links.add(Link(code, "https://example.com/", owner, NOW))
+    await link_operations.give_scan_code(store, "abcdefgh", "SCAN0001", NOW)
+    cursor = (await service.queries.changes(None)).cursor
+
+    assert await service.maintenance.withdraw("SCAN0001") == "abcdefgh"
+    withdrawn = await store.links.find("abcdefgh")
+    one.clock.now += 60 * SECOND
+    assert await service.maintenance.withdraw("abcdefgh") == "abcdefgh"
+    assert await store.links.find("abcdefgh") == withdrawn, "a repetition changes nothing"
+    changes = await service.queries.changes(cursor)
+    assert {link.code for link in changes.resolutions} == {"abcdefgh", "SCAN0001"}
+    assert {one.state for one in changes.resolutions} == {LinkState.REMOVED}
+    assert withdrawn is not None
+    assert withdrawn.is_gone_at(NOW)
+    one.clock.now = NOW + 3600 * SECOND
+    assert await service.maintenance.purgeable() == ["abcdefgh"]
+
+    assert await service.maintenance.purge(["abcdefgh"]) == ["abcdefgh"]
+    for code in ("abcdefgh", "SCAN0001"):
+        assert await service.maintenance.withdraw(code) == code, "its purge is no failure"
+    for code in ("unknown-", "", "no code"):
+        assert await service.maintenance.withdraw(code) == ""
+    assert await service.maintenance.purgeable() == []
 
 
 # Concurrent searches.

@@ -67,6 +67,9 @@ class World:
             self.closed.remove(account)
             self.gone.append(account)
 
+    async def withdraw_link(self, code: str) -> str:
+        raise NotImplementedError
+
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
         self._call("remove_account_links")
         left = [c for c, owner in self.owners.items() if owner == account and c not in self.removed]

@@ -24,6 +24,11 @@ class MaintenanceServicer(pb_grpc.MaintenanceServiceServicer):
     ) -> pb.PurgeLinksResponse:
         return pb.PurgeLinksResponse(codes=await self._maintenance.purge(request.codes))
 
+    async def WithdrawLink(
+        self, request: pb.WithdrawLinkRequest, context: ServicerContext[Any, Any]
+    ) -> pb.WithdrawLinkResponse:
+        return pb.WithdrawLinkResponse(code=await self._maintenance.withdraw(request.code))
+
     async def RemoveAccountLinks(
         self, request: pb.RemoveAccountLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.RemoveAccountLinksResponse:

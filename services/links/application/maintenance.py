@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.domain.creations import CREATION_RETENTION
 from services.links.domain.imports import IMPORT_RETENTION, day_of
 from services.links.domain.lease import check_lease
-from services.links.domain.link import MAX_CODES, PURGED_AFTER, check_count
+from services.links.domain.link import MAX_CODES, PURGED_AFTER, WITHDRAWN_BEFORE, check_count
 from services.links.domain.owner import Account
 from services.links.domain.report import REPORT_RETENTION
 from services.links.metrics import REPORTS_WAITING
@@ -63,6 +64,29 @@ class Maintenance:
 
             purged += await self._store.transactions.run("links_purge", work)
         return purged
+
+    async def withdraw(self, code: str) -> str:
+        """Withdraw a link, named by code or scan code; return its link code.
+
+        Returns the code as given if it was purged before, and empty text if it never had a link.
+        Raises Unavailable.
+        """
+        if not is_code(code):
+            return ""
+        found = await self._store.links.find(code)
+        link_code = found.code if found else code
+        now = self._now()
+
+        def work(unit: UnitOfWork) -> str:
+            link = unit.links.get([link_code]).get(link_code)
+            if link is None:
+                return link_code if unit.links.is_taken(link_code) else ""
+            if not link.is_gone_at(now):
+                withdrawn = replace(link, removed_at=now - WITHDRAWN_BEFORE)
+                unit.links.save([(link, withdrawn)], now)
+            return link_code
+
+        return await self._store.transactions.run("links_withdraw_link", work)
 
     async def remove_account_links(self, account: Account) -> tuple[int, bool]:
         """Withdraw up to `MAX_BATCH` of an account's links, removed ones included.

@@ -1539,6 +1539,50 @@ class ClaimLinksResponse(_message.Message):
 Global___ClaimLinksResponse: _TypeAlias = ClaimLinksResponse  # noqa: Y015
 
 @_typing.final
+class WithdrawLinkRequest(_message.Message):
+    """A link to withdraw."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its code, or its scan code."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithdrawLinkRequest: _TypeAlias = WithdrawLinkRequest  # noqa: Y015
+
+@_typing.final
+class WithdrawLinkResponse(_message.Message):
+    """The withdrawn link."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Its link code; the code as given if it was purged before; empty if it never had a link."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["code", b"code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithdrawLinkResponse: _TypeAlias = WithdrawLinkResponse  # noqa: Y015
+
+@_typing.final
 class PurgeLinksRequest(_message.Message):
     """Links to purge."""
 

@@ -1477,6 +1477,11 @@ class MaintenanceServiceStub:
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
                 response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
                 _registered_method=True)
+        self.WithdrawLink = channel.unary_unary(
+                '/atajo.links.v1.MaintenanceService/WithdrawLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.WithdrawLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.WithdrawLinkResponse.FromString,
+                _registered_method=True)
         self.RemoveAccountLinks = channel.unary_unary(
                 '/atajo.links.v1.MaintenanceService/RemoveAccountLinks',
                 request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.SerializeToString,
@@ -1523,6 +1528,14 @@ class MaintenanceServiceServicer:
         that never had a link.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WithdrawLink(self, request, context):
+        """Withdraws a link, whoever owns it: it leads nowhere, is shown to nobody and cannot be restored.
+        The reconciler purges it if nobody else does.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -1596,6 +1609,11 @@ def add_MaintenanceServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.FromString,
                     response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.SerializeToString,
             ),
+            'WithdrawLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.WithdrawLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.WithdrawLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.WithdrawLinkResponse.SerializeToString,
+            ),
             'RemoveAccountLinks': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveAccountLinks,
                     request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.RemoveAccountLinksRequest.FromString,
@@ -1660,6 +1678,33 @@ class MaintenanceService:
             '/atajo.links.v1.MaintenanceService/PurgeLinks',
             atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksRequest.SerializeToString,
             atajo_dot_links_dot_v1_dot_links__pb2.PurgeLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WithdrawLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.MaintenanceService/WithdrawLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.WithdrawLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.WithdrawLinkResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -804,6 +804,10 @@ class MaintenanceServiceStub:
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
     """
+    WithdrawLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.WithdrawLinkRequest, _links_pb2.WithdrawLinkResponse]
+    """Withdraws a link, whoever owns it: it leads nowhere, is shown to nobody and cannot be restored.
+    The reconciler purges it if nobody else does.
+    """
     RemoveAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]
     """Withdraws up to 250 links of a closed account, including removed ones: they lead nowhere, are
     shown to nobody, and cannot be restored.
@@ -844,6 +848,10 @@ class MaintenanceServiceAsyncStub(MaintenanceServiceStub):
     that never had a link.
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    WithdrawLink: _aio.UnaryUnaryMultiCallable[_links_pb2.WithdrawLinkRequest, _links_pb2.WithdrawLinkResponse]  # type: ignore[assignment]
+    """Withdraws a link, whoever owns it: it leads nowhere, is shown to nobody and cannot be restored.
+    The reconciler purges it if nobody else does.
     """
     RemoveAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveAccountLinksRequest, _links_pb2.RemoveAccountLinksResponse]  # type: ignore[assignment]
     """Withdraws up to 250 links of a closed account, including removed ones: they lead nowhere, are
@@ -888,6 +896,16 @@ class MaintenanceServiceServicer(metaclass=_abc_1.ABCMeta):
         that never had a link.
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+
+    @_abc_1.abstractmethod
+    def WithdrawLink(
+        self,
+        request: _links_pb2.WithdrawLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.WithdrawLinkResponse, _abc.Awaitable[_links_pb2.WithdrawLinkResponse]]:
+        """Withdraws a link, whoever owns it: it leads nowhere, is shown to nobody and cannot be restored.
+        The reconciler purges it if nobody else does.
         """
 
     @_abc_1.abstractmethod
