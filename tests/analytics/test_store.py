@@ -80,6 +80,22 @@ async def test_concurrent_batches_of_many_gateways_all_count(opened: Opened) -> 
         ]
 
 
+async def test_a_batch_that_cannot_be_stored_does_not_fail_concurrent_ones(opened: Opened) -> None:
+    async with opened() as store:
+        batches = [Batch(f"gateway {n}", 1, (visit(f"code{n:04}"),)) for n in range(12)]
+        for unstorable in (5, 6, 11):
+            batches[unstorable] = Batch("unstorable", 1, (visit("unstored", count=2**70),))
+        applied = await asyncio.gather(
+            *(store.apply(batch, NOW) for batch in batches), return_exceptions=True
+        )
+        stored = [n for n, result in enumerate(applied) if result is True]
+        assert stored == [0, 1, 2, 3, 4, 7, 8, 9, 10]
+        assert {type(applied[n]) for n in (5, 6, 11)} == {OverflowError}
+        codes = [f"code{n:04}" for n in stored]
+        found = await store.totals([*codes, "unstored"])
+        assert found == dict.fromkeys(codes, Totals(1, 0))
+
+
 async def test_each_dimension_has_its_own_breakdown(opened: Opened) -> None:
     known = {
         dimension: f"the {dimension.name}" for dimension in Dimension if dimension is not REFERRER

@@ -21,7 +21,7 @@ from bson import ObjectId
 from pymongo import InsertOne, ReplaceOne
 from pymongo.client_session import ClientSession
 from pymongo.database import Database as PyMongoDatabase
-from pymongo.errors import DuplicateKeyError
+from pymongo.errors import ConnectionFailure, DuplicateKeyError, PyMongoError
 
 from services.analytics.application.ports import MAX_CHANGES
 from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
@@ -152,6 +152,14 @@ class _Write(NamedTuple):
     done: asyncio.Future[Any]
 
 
+class _Refused(Exception):
+    """One of several writes in a transaction failed for a reason of its own."""
+
+    def __init__(self, write: _Write) -> None:
+        super().__init__(write.name)
+        self.write = write
+
+
 class _Backend:
     """A MongoDB database. Implements `session.Backend`.
 
@@ -189,21 +197,38 @@ class _Backend:
             ):
                 group.append(self._waiting.popleft())
                 size += group[-1].size
-            try:
-                results = await self._commit(group)
-            except Exception as error:  # Every caller raises it.
-                for write in group:
-                    if not write.done.done():
-                        write.done.set_exception(error)
-            else:
-                for write, result in zip(group, results, strict=True):
-                    if not write.done.done():
-                        write.done.set_result(result)
+            await self._apply(group)
+
+    async def _apply(self, group: Sequence[_Write]) -> None:
+        """Commit writes together. One that is refused does not fail the others."""
+        try:
+            results = await self._commit(group)
+        except _Refused as refused:
+            await self._apply([refused.write])
+            await self._apply([write for write in group if write is not refused.write])
+        except Exception as error:  # Every caller raises it.
+            for write in group:
+                if not write.done.done():
+                    write.done.set_exception(error)
+        else:
+            for write, result in zip(group, results, strict=True):
+                if not write.done.done():
+                    write.done.set_result(result)
 
     async def _commit(self, group: Sequence[_Write]) -> list[Any]:
+        """Run writes in one transaction. Raises _Refused if only one of several failed."""
+
         def run(tx: Transaction) -> list[Any]:
             session = _Session(tx.db, tx.session)
-            return [write.work(session) for write in group]
+            results = []
+            for write in group:
+                try:
+                    results.append(write.work(session))
+                except Exception as error:
+                    if len(group) == 1 or _fails_all(error):
+                        raise
+                    raise _Refused(write) from error
+            return results
 
         return await self._database.transaction(group[0].name, run)
 
@@ -232,6 +257,15 @@ class _Backend:
             "analytics_delete_keys", lambda db: db.visitor_keys.delete_many(query)
         )
         return deleted.deleted_count
+
+
+def _fails_all(error: Exception) -> bool:
+    """Return whether an error concerns the whole transaction: a conflict, or the server is away."""
+    return isinstance(error, PyMongoError) and (
+        error.timeout
+        or isinstance(error, ConnectionFailure)
+        or error.has_error_label("TransientTransactionError")
+    )
 
 
 def _totals_record(document: Document) -> TotalsRecord:
