@@ -211,7 +211,7 @@ qr-time: $(DEV) $(WEB) browser ## Measure the verdict on a QR code as on a phone
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/verdict.mjs {url}
 
 .PHONY: check
-check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart check-documents ## Check format, lint, types, import contracts, generated files, documents
+check: check-python check-web check-proto check-edge check-nginx check-locks check-dashboards check-chart check-images check-documents ## Check format, lint, types, import contracts, generated files, documents, the contents of images
 
 .PHONY: check-python
 check-python: $(DEV)
@@ -250,6 +250,11 @@ check-dashboards: $(DEV)
 	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
 	$(PY) -m deploy.monitoring.dashboards "$$fresh"; \
 	diff -r $(DASHBOARDS) "$$fresh" || { echo "The dashboards are not current: make dashboards" >&2; exit 1; }
+
+# Follow the Dockerfiles without an engine, from the files that .dockerignore leaves.
+.PHONY: check-images
+check-images: $(DEV) $(NODE)
+	@$(PY) -m tests.deployment.images.build
 
 .PHONY: check-documents
 check-documents: $(DEV)
