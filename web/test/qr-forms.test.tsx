@@ -281,6 +281,19 @@ describe('a list', () => {
     await waitFor(() => expect([...workers][0]?.job?.wanted).toEqual(wanted));
   });
 
+  it('is offered a quiet zone for all of its files', async () => {
+    const user = await open();
+    await screen.findByRole('heading', { name: 'Batch' });
+    fireEvent.change(await screen.findByRole('textbox', { name: /^Rows/ }), {
+      target: { value: 'A,x' },
+    });
+    const batch = within(screen.getByRole('region', { name: 'Batch' }));
+    await user.click(batch.getByRole('button', { name: 'Add a quiet zone' }));
+    await user.click(button('Download ZIP'));
+    await waitFor(() => expect([...workers][0]?.job?.style.quietZone).toBe(true));
+    expect(batch.queryByRole('button', { name: 'Add a quiet zone' })).toBeNull();
+  });
+
   it('of more than 500 rows is refused', async () => {
     const user = await open();
     await screen.findByRole('heading', { name: 'Batch' });

@@ -444,6 +444,15 @@ describe('More options', () => {
     expect(name).toHaveFocus();
   });
 
+  it('offers the quiet zone beside the print width while the code has none', async () => {
+    const user = await open();
+    const file = within(screen.getByRole('region', { name: 'File' }));
+    file.getByText('Without a quiet zone, a code does not scan on a dark background.');
+    await user.click(file.getByRole('button', { name: 'Add a quiet zone' }));
+    expect(screen.getByRole('switch', { name: /^Quiet zone/ })).toBeChecked();
+    expect(screen.queryByText(/^Without a quiet zone/)).toBeNull();
+  });
+
   it('saves a larger PNG', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'], shouldAdvanceTime: true });
     const user = await open();

@@ -362,12 +362,24 @@ describe('the verdict', () => {
   it('is good if the exact text was read, and announced after a pause', async () => {
     reads = () => 'x';
     const user = await open({ url: 'x' });
-    await shown('Scans well');
-    await waitFor(() => expect(screen.getAllByText('Scans well')).toHaveLength(2));
+    await shown('Scans well on white');
+    await waitFor(() => expect(screen.getAllByText('Scans well on white')).toHaveLength(2));
     await expectNoAxeViolations();
     await user.click(download());
     await waitFor(() => expect(saved).toHaveLength(1));
     expect(screen.queryByText(/^Saved/)).toBeNull();
+  });
+
+  it('is limited to white surroundings while the code has no quiet zone', async () => {
+    reads = () => 'x';
+    const user = await open({ url: 'x' });
+    await shown('Scans well on white');
+    await user.click(screen.getByRole('switch', { name: /^Quiet zone/ }));
+    await shown('Scans well');
+    await user.click(screen.getByRole('switch', { name: /^Quiet zone/ }));
+    await shown('Scans well on white');
+    await paint(user, 'Background color', '#fffbe6');
+    await shown('Scans well');
   });
 
   it('shows the scan distance of a print, and warns if a camera may fail', async () => {
@@ -424,14 +436,14 @@ describe('the verdict', () => {
     await paint(user, 'Color', '#eeeeee');
     await shown(/too similar/);
     await user.click(mend('Fix the colors'));
-    await shown('Scans well');
+    await shown('Scans well on white');
     await paint(user, 'Color', '#ffffff');
     await paint(user, 'Background color', '#000000');
     await shown(/light codes on a dark background/);
     await user.click(mend('Swap the colors'));
     expect(picker('Color')).toHaveTextContent('#000000');
     expect(picker('Background color')).toHaveTextContent('#ffffff');
-    await shown('Scans well');
+    await shown('Scans well on white');
   });
 
   it('warns of a dense code, and saves it as an SVG', async () => {
@@ -452,7 +464,7 @@ describe('the verdict', () => {
     expect(saved).toHaveLength(1);
     reads = () => 'x';
     await user.click(mend('Try again'));
-    await shown('Scans well');
+    await shown('Scans well on white');
   });
 
   it('is pending while the decoder loads slowly, and checks only the latest code', async () => {
@@ -478,7 +490,7 @@ describe('the verdict', () => {
     await waitFor(() => expect(code()).toHaveAccessibleName('QR code of x'));
     read.mockClear();
     arrive();
-    await shown('Scans well');
+    await shown('Scans well on white');
     expect(read.mock.calls.length, 'the latest, and the saved file').toBeLessThanOrEqual(2);
   });
 

@@ -33,7 +33,7 @@ LINK = "https://atajo.example/k7Qm2_xB"
 def test_a_plain_code_scans_well_from_as_far_as_its_print_is_wide(studio: Studio) -> None:
     studio.write(LINK)
     assert studio.verdict() == "well"
-    expect(studio.line).to_contain_text("Scans well")
+    expect(studio.line).to_contain_text("Scans well on white")
     expect(studio.line).to_contain_text("Printed 50 mm wide, it scans from up to 52 cm away.")
     studio.more()
     width = studio.page.get_by_label("Print width (mm)")

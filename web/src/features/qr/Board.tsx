@@ -7,7 +7,7 @@ import { DrawnCanvas } from './DrawnCanvas';
 import { messages } from './messages';
 import { reachWords } from './print';
 import { QrCanvas } from './QrCanvas';
-import { isPlainDrawing } from './style';
+import { isPlainDrawing, marginOf } from './style';
 import { needsEci } from './symbol';
 import type { Choices } from './useDesign';
 import { type Mend, VerdictLine } from './VerdictLine';
@@ -51,6 +51,7 @@ export function Board(props: BoardProps) {
       </div>
       <VerdictLine
         verdict={verdict}
+        needsWhite={marginOf(style) === 0}
         mend={mend}
         reach={scans && millimetres !== null ? reachWords(millimetres, side) : ''}
         hint={tooLong && design.logo ? messages.tooLongHint : ''}

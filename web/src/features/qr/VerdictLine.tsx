@@ -2,7 +2,7 @@ import { useEffect } from 'react';
 import { Mark } from '../../components/Mark';
 import { TextButton } from '../../components/TextButton';
 import { announce } from '../../lib/announce';
-import { verdicts } from './messages';
+import { verdicts, wellOnWhite } from './messages';
 import type { Verdict } from './verdict';
 import styles from './VerdictLine.module.css';
 
@@ -16,6 +16,8 @@ const ANNOUNCE_DELAY_MS = 1_000;
 
 interface VerdictLineProps {
   verdict: Verdict | null;
+  /** Whether the code has no quiet zone, so that it scans on white only. */
+  needsWhite: boolean;
   mend: Mend | null | undefined;
   /** Shown if there is no verdict. */
   hint: string;
@@ -24,8 +26,8 @@ interface VerdictLineProps {
 }
 
 /** Shows the verdict at once and announces it after a pause. Offers a fix. */
-export function VerdictLine({ verdict, mend, hint, reach }: VerdictLineProps) {
-  const words = verdict ? verdicts[verdict] : '';
+export function VerdictLine({ verdict, needsWhite, mend, hint, reach }: VerdictLineProps) {
+  const words = verdict ? wordsOf(verdict, needsWhite) : '';
   useEffect(() => {
     if (words === '') return undefined;
     const timer = setTimeout(() => announce(words), ANNOUNCE_DELAY_MS);
@@ -44,4 +46,8 @@ export function VerdictLine({ verdict, mend, hint, reach }: VerdictLineProps) {
       <span className={styles.reach}>{reach}</span>
     </div>
   );
+}
+
+function wordsOf(verdict: Verdict, needsWhite: boolean): string {
+  return verdict === 'well' && needsWhite ? wellOnWhite : verdicts[verdict];
 }

@@ -77,7 +77,7 @@ export const messages = {
     `Uses a scan code: ${size(modules)} modules, with error correction ${level ?? ''} instead of ${before ?? ''}.`,
 };
 
-/** Verdicts below the code. */
+/** Verdicts below the code. `well` is for a code with a quiet zone. */
 export const verdicts: Record<Verdict, string> = {
   well: 'Scans well',
   care: 'Hard to scan',
@@ -88,6 +88,7 @@ export const verdicts: Record<Verdict, string> = {
   unchecked: 'Not checked: the decoder did not load.',
   checking: 'Checking the code',
 };
+export const wellOnWhite = 'Scans well on white';
 
 /** Toasts after the download of a code with a fault. */
 export const saved: Record<Fault, string> = {

@@ -7,6 +7,7 @@ import { announce } from '../../../lib/announce';
 import { save } from '../../../lib/save';
 import { type FileFormat, fileName } from '../download';
 import { NamedChoice } from '../more/NamedChoice';
+import { QuietZoneOffer } from '../more/QuietZoneOffer';
 import { outlineOf } from '../outline';
 import { WIDTH_FAULT } from '../print';
 import type { Style } from '../style';
@@ -19,6 +20,7 @@ interface BatchPanelProps {
   /** File name, as typed. */
   name: string;
   style: Style;
+  onStyle: (style: Style) => void;
   logo: Logo | undefined;
   /** Pixels along a side of each PNG. */
   pixels: number;
@@ -45,7 +47,8 @@ const PIXELS_PER_SECOND = 12_000_000;
 const TOO_LARGE = messages.tooLarge(MAX_BYTES / 1_000_000);
 
 /** Creates and checks the codes of a list in the current style, as a ZIP, in the browser. */
-export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPanelProps) {
+export function BatchPanel(props: BatchPanelProps) {
+  const { name, style, onStyle, logo, pixels, millimetres } = props;
   const id = useId();
   const [list, setList] = useState('');
   const [ending, setEnding] = useState<FileFormat['ending']>('.png');
@@ -174,6 +177,7 @@ export function BatchPanel({ name, style, logo, pixels, millimetres }: BatchPane
           setProblem('');
         }}
       />
+      <QuietZoneOffer style={style} onStyle={onStyle} />
       {slow !== '' && <p className={styles.quiet}>{slow}</p>}
       <div className={styles.actions}>
         <label className={styles.file}>

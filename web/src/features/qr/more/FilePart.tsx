@@ -3,12 +3,16 @@ import { Button } from '../../../components/Button';
 import { Field } from '../../../components/Field';
 import { formatNumber } from '../../../lib/format';
 import { millimetresOf, WIDTH_FAULT } from '../print';
+import type { Style } from '../style';
 import { pixelSizes } from './files';
 import { messages } from './messages';
 import styles from './MoreOptions.module.css';
 import { NamedChoice } from './NamedChoice';
+import { QuietZoneOffer } from './QuietZoneOffer';
 
 interface FilePartProps {
+  style: Style;
+  onStyle: (style: Style) => void;
   pixels: number;
   onPixels: (pixels: number) => void;
   /** Print width in millimeters, as typed. */
@@ -19,7 +23,8 @@ interface FilePartProps {
 
 const sizeOptions = pixelSizes.map((size) => ({ value: `${size}`, text: formatNumber(size) }));
 
-export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePartProps) {
+export function FilePart(props: FilePartProps) {
+  const { style, onStyle, pixels, onPixels, width, onWidth, savePdf } = props;
   const id = useId();
   const [error, setError] = useState<string>();
 
@@ -60,6 +65,7 @@ export function FilePart({ pixels, onPixels, width, onWidth, savePdf }: FilePart
         />
         <Button type="submit">{messages.pdf}</Button>
       </form>
+      <QuietZoneOffer style={style} onStyle={onStyle} />
     </section>
   );
 }

@@ -51,6 +51,8 @@ export function MoreOptions(props: MoreOptionsProps) {
       </Part>
       <StylePart style={style} onStyle={onStyle} />
       <FilePart
+        style={style}
+        onStyle={onStyle}
         pixels={pixels}
         onPixels={props.onPixels}
         width={width}
@@ -62,6 +64,7 @@ export function MoreOptions(props: MoreOptionsProps) {
           <batch.BatchPanel
             name={name}
             style={style}
+            onStyle={onStyle}
             logo={logo}
             pixels={pixels}
             millimetres={millimetresOf(width)}

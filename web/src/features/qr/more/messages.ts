@@ -8,6 +8,7 @@ export const messages = {
   pngSize: 'PNG size (pixels)',
   printWidth: 'Print width (mm)',
   pdf: 'PDF',
+  quietZoneHint: 'Without a quiet zone, a code does not scan on a dark background.',
 
   style: 'Style',
   modules: 'Modules',

@@ -87,6 +87,7 @@ export const verdicts: typeof english.verdicts = {
   unchecked: 'Sin comprobar: el descodificador no se ha cargado.',
   checking: 'Comprobando el código',
 };
+export const wellOnWhite = 'Se lee bien sobre blanco';
 
 export const saved: typeof english.saved = {
   inverted: 'Guardado, pero puede que no se lea: código claro sobre un fondo oscuro',

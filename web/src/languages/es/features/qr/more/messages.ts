@@ -9,6 +9,7 @@ export const messages: typeof english.messages = {
   pngSize: 'Tamaño del PNG (píxeles)',
   printWidth: 'Anchura impresa (mm)',
   pdf: 'PDF',
+  quietZoneHint: 'Sin zona de silencio, un código no se lee sobre un fondo oscuro.',
 
   style: 'Estilo',
   modules: 'Módulos',
