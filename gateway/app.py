@@ -3,7 +3,7 @@
 Redirects            GET and HEAD of a short URL
   Dispatcher           request id, duration, log line of a failure
     FastAPI          POST of the functions, CORS
-    RestApi          the REST API below /api/v1
+    RestApi          the REST API at and below /api/v1
     StatusPage       GET and HEAD of /status
     LinkPages        GET and HEAD of pages that exist only for known codes
     Site             GET and HEAD of pages and files
@@ -145,6 +145,7 @@ class Dispatcher:
     ) -> None:
         self._functions: ASGIApp = functions
         self._api = api
+        self._api_path = edge.api
         self._api_prefix = f"{edge.api}/"
         self._site = site
         self._link_pages = link_pages
@@ -183,7 +184,7 @@ class Dispatcher:
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         app: ASGIApp
-        if path.startswith(self._api_prefix):
+        if self._is_of_api(path):
             app = self._api
         elif scope["method"] not in ("GET", "HEAD") or path in self._names:
             app = self._functions
@@ -194,10 +195,13 @@ class Dispatcher:
             app = self._link_pages if is_link_page else self._site
         await app(scope, receive, send)
 
+    def _is_of_api(self, path: str) -> bool:
+        return path.startswith(self._api_prefix) or path == self._api_path
+
     def _route(self, scope: Scope) -> tuple[str, str]:
         """Return the labels `route` and `method`, `other` for those that the edge does not list."""
         path, method = scope["path"], scope["method"]
-        if path.startswith(self._api_prefix):
+        if self._is_of_api(path):
             route = self._api_prefix
         else:
             route = path if path in self._other_paths else self._page_at(path) or "other"

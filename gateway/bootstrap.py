@@ -129,7 +129,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
     services = Services(
         links,
         LinkEditor(links, resolver),
-        LinkPresenter(views),
+        LinkPresenter(views, settings.origin),
         StatisticsReader(links, analytics),
     )
     functions = _functions(settings, auth, services, views, resolver, visits, clients)

@@ -90,7 +90,7 @@ export default defineConfig(({ mode, isSsrBuild = false }) => {
     server: {
       proxy: {
         [`^(${BACKEND_PATHS.join('|')})$`]: BACKEND,
-        [`^${api}/`]: BACKEND,
+        [`^${api}(?:[/?]|$)`]: BACKEND,
         // Short URLs. Vite serves the pages' own paths.
         [`^/(?!(${routes.join('|')})$)${CODE_PATTERN}$`]: BACKEND,
       },

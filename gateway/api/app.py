@@ -30,7 +30,7 @@ from gateway.support.failure import note_failure
 from services.shared.errors import AppError
 from services.shared.observability import request_id
 
-_METHODS = ("GET", "POST", "PATCH", "DELETE")
+_METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE")
 CORS_HEADERS: RawHeaders = (
     (b"access-control-allow-origin", b"*"),
     (
@@ -92,7 +92,8 @@ def _allowed(request: Request) -> list[str]:
         if compile_path(template)[0].fullmatch(path)
         for method in operations
     }
-    return [method for method in _METHODS if method in found] or ["GET"]
+    found = found or {"GET"}  # The description itself.
+    return [m for m in _METHODS if m in found or (m == "HEAD" and "GET" in found)]
 
 
 class RestApi:
@@ -108,7 +109,9 @@ class RestApi:
         self._scopes = _scopes(app.openapi())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        scope["root_path"] = PREFIX
+        # A HEAD is answered as a GET. The server leaves out the body.
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        scope = {**scope, "root_path": PREFIX, "method": method}
         request = Request(scope, receive)
         status = 500
         quota: Quota = self._gate.client_quota(request)

@@ -24,7 +24,7 @@ _ABOUT = """\
 Create, change and measure short links.
 
 Each request has an API key of an account: `Authorization: Bearer <key>`. Bodies are JSON in UTF-8.
-Times are ISO 8601, in UTC in responses.
+Times are ISO 8601, in UTC in responses. `HEAD` is answered as `GET`, without the body.
 
 Errors are Problem Details (RFC 9457). Callers branch on `code`. A request that does not match this
 description is 400, with a pointer to each fault. One that does, but is refused, is 422.

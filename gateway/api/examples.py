@@ -19,6 +19,7 @@ CHANGES = {"url": "https://example.com/summer-sale", "expires_at": None}
 LINK = {
     "code": "spring-sale",
     "short_link": "spring-sale",
+    "short_url": "https://atajo.example/spring-sale",
     "long_link": "https://example.com/spring-sale",
     "title": "Spring sale",
     "tags": ["sale", "2026"],

@@ -12,8 +12,7 @@ from gateway.api.idempotency import IdempotencyOf
 from gateway.api.problems import from_error, problem_responses
 from gateway.api.requests import LinksReader, LinksWriter, QuotaOf, ServicesOf, StrictRoute
 from gateway.backends.ports import Link
-from gateway.backends.view_counts import NO_VIEWS
-from gateway.use_cases.link_json import link_json
+from gateway.use_cases.links import LinkPresenter
 from services.shared.errors import AppError
 
 router = APIRouter(prefix="/links", tags=["Links"], route_class=StrictRoute)
@@ -87,7 +86,7 @@ async def create_link(
     if isinstance(outcome, AppError):
         raise outcome
     response.headers["Location"] = f"{PREFIX}/links/{outcome.code}"
-    return _created(outcome)
+    return services.presenter.created(outcome)
 
 
 @router.post(
@@ -114,7 +113,7 @@ async def create_links(
         idempotency.key,
         idempotency.fingerprint,
     )
-    return {"results": [_result(outcome) for outcome in outcomes]}
+    return {"results": [_result(outcome, services.presenter) for outcome in outcomes]}
 
 
 @router.get(
@@ -187,13 +186,8 @@ async def restore_link(code: CodeInPath, key: LinksWriter, services: ServicesOf)
     return await services.presenter.one(link)
 
 
-def _created(link: Link) -> dict[str, Any]:
-    """Return a new link as JSON, which a repeated request returns to the byte."""
-    return link_json(link, NO_VIEWS)
-
-
-def _result(outcome: Link | AppError) -> dict[str, Any]:
+def _result(outcome: Link | AppError, presenter: LinkPresenter) -> dict[str, Any]:
     if isinstance(outcome, AppError):
         error = from_error(outcome)
         return {"status": error.status, "problem": error.as_json()}
-    return {"status": 201, "link": _created(outcome)}
+    return {"status": 201, "link": presenter.created(outcome)}

@@ -201,6 +201,9 @@ class Link(Response):
 
     code: str = Field(description="The ending of the short URL.", examples=["spring-sale"])
     short_link: str = Field(description="The same as `code`.", examples=["spring-sale"])
+    short_url: str = Field(
+        description="The whole short URL.", examples=["https://atajo.example/spring-sale"]
+    )
     long_link: str = Field(description="Destination.", examples=["https://example.com/spring-sale"])
     title: str = Field(examples=["Spring sale"])
     tags: list[str] = Field(examples=[["sale", "2026"]])

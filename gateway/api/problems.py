@@ -212,7 +212,7 @@ def from_error(error: Exception) -> ApiError:
         case HTTPException(status_code=405, headers=headers):
             return ApiError("method_not_allowed", headers=headers)
         case HTTPException(status_code=404):
-            return ApiError("not_found", "There is nothing at this path.")
+            return ApiError("not_found", f"There is nothing at this path. See {DOCUMENTATION}.")
         case HTTPException(status_code=400):
             return ApiError("invalid_json")
         case _:

@@ -6,6 +6,7 @@ FastAPI reads a body before it resolves dependencies, and accepts any JSON that 
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -78,7 +79,7 @@ class _ParsedRequest(Request):
 
 
 async def _read_body(request: Request, max_bytes: int) -> bytes:
-    """Return the body. Raises ApiError."""
+    """Return the body, without a byte order mark (RFC 8259, 8.1). Raises ApiError."""
     media_type, _, parameters = request.headers.get("content-type", "").lower().partition(";")
     charset = parameters.strip().removeprefix("charset=").strip('"')
     if media_type.strip() != "application/json" or charset not in ("", "utf-8"):
@@ -94,7 +95,7 @@ async def _read_body(request: Request, max_bytes: int) -> bytes:
                 raise _too_large(max_bytes)
     except ClientDisconnect:
         raise ApiError("invalid_json", "The body ended early.") from None
-    return bytes(body)
+    return bytes(body.removeprefix(BOM_UTF8))
 
 
 def _too_large(max_bytes: int) -> ApiError:

@@ -1,13 +1,15 @@
 """The protocol of Firebase callable functions on the wire.
 
 A call is `POST /<name>` with `{"data": payload}`. Its response is `{"data": ...}`, or
-`{"error": {"status", "message", "details"}}` with an HTTP status from the table below.
+`{"error": {"status", "message", "details"}}` with an HTTP status from the table below. A byte order
+mark in front of a body is the signature of UTF-8 and no part of the JSON (RFC 8259, 8.1).
 """
 
 from __future__ import annotations
 
 import math
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
@@ -118,7 +120,7 @@ class Decoder(Generic[P]):
                     raise too_large(self._body_bytes)
         except ClientDisconnect:
             raise InvalidArgument("The body ended early.") from None
-        return bytes(body)
+        return bytes(body.removeprefix(BOM_UTF8))
 
 
 def too_large(body_bytes: int) -> InvalidArgument:

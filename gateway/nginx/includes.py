@@ -66,7 +66,7 @@ def _values(edge: Edge) -> list[str]:
             "map $uri $call",
             [
                 "default /.call;",
-                f"~^{edge.api}/ /.api;",
+                f'"~^{edge.api}(?:/|\\z)" /.api;',
                 *(
                     f"{path} /.large_call;"
                     for path in sorted(edge.large_functions)
@@ -109,6 +109,7 @@ def _routes(edge: Edge) -> list[str]:
         "",
         *(_rewritten(path, "/.gateway") for path in edge.gateway),
         "",
+        _rewritten(edge.api, "/.api"),
         f"location ^~ {edge.api}/ {{ rewrite ^ /.api last; }}",
         "",
         *_block(f'location ~ "^/{link_codes.PATTERN}\\z"', ["include short_address.conf;"]),

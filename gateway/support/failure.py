@@ -7,14 +7,15 @@ from starlette.types import Scope
 from services.shared.errors import AppError
 
 _KEY = "atajo.error"
+"""Its place in the state of a request, which copies of the scope share."""
 
 
 def note_failure(scope: Scope, error: AppError) -> None:
     """Note the error of a request."""
-    scope[_KEY] = error
+    scope.setdefault("state", {})[_KEY] = error
 
 
 def failure_of(scope: Scope) -> AppError | None:
     """Return the error that was noted."""
-    error: AppError | None = scope.get(_KEY)
+    error: AppError | None = scope.get("state", {}).get(_KEY)
     return error

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-_EXTENDED = r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?::?[0-5]\d)?)"
+_EXTENDED = r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:[Zz]|[+-]\d\d(?::?[0-5]\d)?)"
 _BASIC = r"\d{8}T\d{4}(?:\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d(?:[0-5]\d)?)"
 _TIMESTAMP = re.compile(rf"{_EXTENDED}|{_BASIC}", re.ASCII)
 """Date, time and UTC offset in the two formats of ISO 8601. `datetime` checks the ranges.
 
-Many programs write the offset without a colon in the extended format, too.
+Many programs write the offset without a colon in the extended format, too. RFC 3339, a profile of
+the extended format, permits `t` and `z` in lower case.
 """
 
 
@@ -27,7 +28,7 @@ def datetime_of(text: str) -> datetime:
     if not _TIMESTAMP.fullmatch(text):
         raise ValueError("not an ISO 8601 timestamp with an offset")
     try:
-        timestamp = datetime.fromisoformat(text)
+        timestamp = datetime.fromisoformat(text.upper())
     except ValueError:
         raise ValueError("there is no such day, time or offset") from None
     try:

@@ -99,9 +99,17 @@ class LinkEditor:
 
 @dataclass(frozen=True)
 class LinkPresenter:
-    """Shows links with their views, which are null while analytics is unavailable."""
+    """Shows links with their views, which are null while analytics is unavailable.
+
+    `origin` is that of the public URL.
+    """
 
     views: ViewCounts
+    origin: str
+
+    def created(self, link: Link) -> dict[str, Any]:
+        """Return a new link as JSON, which a repeated request returns to the byte."""
+        return link_json(link, NO_VIEWS, self.origin)
 
     async def one(self, link: Link) -> dict[str, Any]:
         """Return a link as JSON."""
@@ -112,7 +120,9 @@ class LinkPresenter:
         """Return links as JSON."""
         totals = await self.views.totals([link.code for link in links]) if links else {}
         return [
-            link_json(link, None if totals is None else totals.get(link.code, NO_VIEWS))
+            link_json(
+                link, None if totals is None else totals.get(link.code, NO_VIEWS), self.origin
+            )
             for link in links
         ]
 

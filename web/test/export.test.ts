@@ -20,7 +20,7 @@ const ORIGIN = 'https://atajo.example';
 const NOW = Date.UTC(2026, 11, 1);
 
 const link = (code: string, url: string, more: Partial<ExportedLink> = {}): ExportedLink => ({
-  ...plainLink(code, url),
+  ...plainLink(code, url, { short_url: `${ORIGIN}/${code}` }),
   history: [],
   ...more,
 });
@@ -93,8 +93,9 @@ describe('the kit', () => {
     const parsed = rowsOf((await contentsOf(LINKS)).get(name));
     expect(parsed).toMatchObject({ source: 'atajo', problems: [] });
     expect(parsed.rows).toMatchObject(
-      LINKS.map(({ code, long_link, title, tags, created_at, expires_at }) => ({
+      LINKS.map(({ code, short_url, long_link, title, tags, created_at, expires_at }) => ({
         code,
+        short_url,
         destination: long_link,
         title: title.trim(),
         tags,

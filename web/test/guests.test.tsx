@@ -19,6 +19,7 @@ const row = async (code: string) => {
 export const link = (code: string, more: object = {}) => ({
   code,
   short_link: code,
+  short_url: `https://atajo.example/${code}`,
   long_link: `https://example.org/${code}`,
   title: '',
   tags: [],

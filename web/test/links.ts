@@ -24,5 +24,5 @@ export function changed(one: Link): Reply {
 }
 
 function onWire(one: Link): object {
-  return { ...one, short_link: one.code };
+  return { ...one, short_link: one.code, short_url: `https://atajo.example/${one.code}` };
 }

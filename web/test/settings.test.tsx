@@ -156,6 +156,7 @@ describe('downloading all links', () => {
   const link = (code: string, more: object = {}) => ({
     code,
     short_link: code,
+    short_url: `https://atajo.example/${code}`,
     long_link: `https://example.org/${code}`,
     title: '',
     tags: [],
@@ -286,11 +287,11 @@ describe('downloading all links', () => {
     expect(saved[0]?.blob.type).toBe('text/csv;charset=utf-8');
     const [head, line, end] = (await text()).split('\r\n');
     expect(head?.replace('\ufeff', '')).toBe(
-      'code,short_link,long_link,title,tags,state,reason,created_at,changed_at,expires_at,' +
-        'ended_url,public_statistics,views,bots,scan_code',
+      'code,short_link,short_url,long_link,title,tags,state,reason,created_at,changed_at,' +
+        'expires_at,ended_url,public_statistics,views,bots,scan_code',
     );
     expect(line).toBe(
-      "'-dash000,'-dash000,https://example.org/-dash000," +
+      "'-dash000,'-dash000,https://atajo.example/-dash000,https://example.org/-dash000," +
         `"'=HYPERLINK(""https://evil.example"")","'@one;two, ""three""",active,,` +
         '2026-11-20T10:00:00Z,,2026-12-01T00:00:00Z,,true,3,,AB12-CD3',
     );

@@ -191,7 +191,7 @@ def _link() -> str:
         state=link.state,
         reason=None,
     )
-    shown, empty = link_json(link, Totals()), link_json(bare, None)
+    shown, empty = link_json(link, Totals(), ""), link_json(bare, None, "")
     enums = {"state": LinkState, "reason": BlockReason}
     rows = []
     for name, value in shown.items():

@@ -133,6 +133,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     ],
     ("OPTIONS", "/accessLink", {"headers": PREFLIGHT}),
     *[("GET", f"{EDGE.api}{path}", {}) for path in ("", "/", "/links", "/nothing", "/%ff?a=b")],
+    *[("HEAD", f"{EDGE.api}{path}", {}) for path in ("", "/", "/links", "/openapi.json")],
+    *[("POST", f"{EDGE.api}{path}", {}) for path in ("", "/", "/nothing")],
     ("GET", f"{EDGE.api}/openapi.json", {}),
     *[(method, f"{EDGE.api}/links/{{known}}", {}) for method in ("HEAD", "PATCH", "DELETE", "PUT")],
     ("OPTIONS", f"{EDGE.api}/links", {"headers": PREFLIGHT}),

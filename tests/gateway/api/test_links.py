@@ -15,7 +15,7 @@ from tests.support.waiting import wait_until
 
 LINK_KEYS = {
     *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
-    *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots"),
+    *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots", "short_url"),
 }
 
 
@@ -60,11 +60,14 @@ def test_a_created_link_is_returned_with_its_location_and_works_at_once(api: Api
     assert created.headers["location"] == f"/api/v1/links/{code}"
     assert api.gateway.visit(code).headers["location"] == "http://example.com/a"
     link = created.json()
+    followed = api.gateway.http.get(link["short_url"])
+    assert followed.headers["location"] == "http://example.com/a"
     assert set(link) == LINK_KEYS
     assert datetime.now(UTC) - datetime.fromisoformat(link.pop("created_at")) < timedelta(minutes=1)
     assert link == {
         "code": code,
         "short_link": code,
+        "short_url": f"{api.gateway.url}/{code}",
         "long_link": "http://example.com/a",
         "title": "Título",
         "tags": ["b", "a"],

@@ -142,6 +142,8 @@ def test_faults_of_a_period_have_pointers(
         b'{"url": "\xff"}',
         b'{"url": "\\ud800"}',
         b"\xff\xfe{\x00",
+        b"\xef\xbb\xbf",
+        b"\xef\xbb\xbf\xef\xbb\xbf{}",
         b"[" * 20_000,
         b'{"a":' * 10_000,
         b'{"url": 1' + b"0" * 5_000 + b"}{",
@@ -152,7 +154,12 @@ def test_what_is_no_json_in_utf_8_is_refused(api: ApiClient, body: bytes) -> Non
 
 
 @pytest.mark.parametrize(
-    "body", [b'{"url": "ab", "url": "https://example.com/"}', b'\n {"url":"https://example.com/"} ']
+    "body",
+    [
+        b'{"url": "ab", "url": "https://example.com/"}',
+        b'\n {"url":"https://example.com/"} ',
+        b'\xef\xbb\xbf{"url":"https://example.com/"}',
+    ],
 )
 def test_unusual_json_is_read(api: ApiClient, body: bytes) -> None:
     assert api.send("POST", "/links", body).status_code == 201
@@ -240,12 +247,12 @@ def test_a_mistyped_key_is_not_looked_up(api: ApiClient, gateway: InProcessGatew
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("PUT", "/links", "GET, POST"),
+        ("PUT", "/links", "GET, HEAD, POST"),
         ("GET", "/links/abcd/restore", "POST"),
-        ("POST", "/links/abcd", "GET, PATCH, DELETE"),
-        ("DELETE", "/account", "GET"),
-        ("POST", "/openapi.json", "GET"),
-        ("HEAD", "/links", "GET, POST"),
+        ("POST", "/links/abcd", "GET, HEAD, PATCH, DELETE"),
+        ("DELETE", "/account", "GET, HEAD"),
+        ("POST", "/openapi.json", "GET, HEAD"),
+        ("HEAD", "/links/abcd/restore", "POST"),
     ],
 )
 def test_other_methods_are_refused(api: ApiClient, method: str, path: str, allowed: str) -> None:
@@ -256,10 +263,15 @@ def test_other_methods_are_refused(api: ApiClient, method: str, path: str, allow
     assert response.headers["allow"] == allowed
 
 
-@pytest.mark.parametrize("path", ["/", "/nothing", "/links/", "/account/", "/links/abcd/x", "/%ff"])
+@pytest.mark.parametrize(
+    "path", ["", "/", "/nothing", "/links/", "/account/", "/links/abcd/x", "/%ff"]
+)
 def test_other_paths_do_not_exist(api: ApiClient, path: str) -> None:
-    assert problem_of(api.send("GET", path)) == (404, "not_found")
-    assert problem_of(api.send("GET", path, key="")) == (404, "not_found")
+    for method in ("GET", "POST"):
+        assert problem_of(api.send(method, path)) == (404, "not_found")
+    response = api.send("GET", path, key="")
+    assert problem_of(response) == (404, "not_found")
+    assert "See /api." in response.json()["detail"]
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,13 @@ def test_a_body_over_the_limit_is_rejected_with_and_without_its_length(
     assert gateway.data("accessLink", {"code": new_code()}) == {"success": True, "longUrl": []}
 
 
+def test_a_byte_order_mark_is_no_part_of_the_body(gateway: InProcessGateway) -> None:
+    bom, body = b"\xef\xbb\xbf", b'{"data":{"code":"abcdefgh"}}'
+    for sent, status in ((bom + body, 200), (bom + bom + body, 400), (bom, 400)):
+        response = gateway.http.post(f"{gateway.url}/accessLink", content=sent, headers=JSON)
+        assert response.status_code == status
+
+
 def test_a_body_of_64_kib_is_accepted(gateway: InProcessGateway) -> None:
     frame = len(b'{"data":{"code":""}}')
     body = b'{"data":{"code":"' + b"a" * (65_536 - frame) + b'"}}'

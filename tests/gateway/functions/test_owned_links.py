@@ -23,7 +23,7 @@ from tests.support.waiting import RECOVERY_SECONDS, wait_until
 
 LINK_KEYS = {
     *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
-    *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots"),
+    *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots", "short_url"),
 }
 NO_LOGGED = {"success": False, "error": "no logged"}
 INVALID_TOKEN = {"success": False, "error": "invalid token"}
@@ -104,6 +104,7 @@ def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGat
     assert link == {
         "code": code,
         "short_link": code,
+        "short_url": f"{gateway.url}/{code}",
         "long_link": EXAMPLE,
         "title": "",
         "tags": [],

@@ -23,6 +23,7 @@ LINK = Link(
     state=LinkState.ACTIVE,
     reason=None,
 )
+ORIGIN = "https://s.example:8443"
 OTHERS = field_values.values(Link)
 """Another value of every field of a link."""
 PUBLIC_FIELDS = {"code", "url", "title", "created_at", "changed_at", "state", "reason"}
@@ -31,7 +32,12 @@ PUBLIC_FIELDS = {"code", "url", "title", "created_at", "changed_at", "state", "r
 
 def test_an_owner_sees_every_field_of_a_link() -> None:
     for name, other in OTHERS.items():
-        assert link_json(replace(LINK, **{name: other}), None) != link_json(LINK, None), name
+        changed = link_json(replace(LINK, **{name: other}), None, ORIGIN)
+        assert changed != link_json(LINK, None, ORIGIN), name
+
+
+def test_an_owner_sees_the_whole_short_url() -> None:
+    assert link_json(LINK, None, ORIGIN)["short_url"] == "https://s.example:8443/abcdefgh"
 
 
 def test_the_pages_know_every_field_of_an_answer() -> None:
@@ -39,12 +45,13 @@ def test_the_pages_know_every_field_of_an_answer() -> None:
     schema = re.search(r"^const link = v.object\({\n(.*?)^}\);", source, re.DOTALL | re.MULTILINE)
     assert schema
     known = set(re.findall(r"^  (\w+)", schema[1], re.MULTILINE))
-    shown = link_json(field_values.filled(Link), None).keys()
+    shown = link_json(field_values.filled(Link), None, ORIGIN).keys()
     assert known == shown - {"short_link"} | {"recent"}
 
 
 def test_the_description_has_every_field_of_an_answer() -> None:
-    assert models.Link.model_fields.keys() == link_json(field_values.filled(Link), None).keys()
+    shown = link_json(field_values.filled(Link), None, ORIGIN).keys()
+    assert models.Link.model_fields.keys() == shown
 
 
 def test_strangers_see_public_fields_of_a_link_only() -> None:

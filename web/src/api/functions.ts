@@ -69,6 +69,7 @@ const scanCode = v.pipe(v.string(), v.regex(/^[0-9A-Z-]{8}$/));
 
 const link = v.object({
   code,
+  short_url: v.optional(v.string()),
   long_link: v.string(),
   title: v.string(),
   tags: v.array(v.string()),
@@ -88,7 +89,7 @@ const link = v.object({
 /**
  * A link as its owner sees it.
  *
- * Times are ISO 8601 in UTC. `changed_at` is the last change of the destination. `views` (of
+ * Times are ISO 8601 in UTC. `short_url` is absent if the gateway is older than this page. `changed_at` is the last change of the destination. `views` (of
  * people) and `bots` are null while unknown. `scan_code` is present once the link has one. `recent`
  * contains the people of each of the last 30 UTC days, oldest first. It is present only in a list
  * that requested it, and null while unknown.

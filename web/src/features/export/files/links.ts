@@ -53,6 +53,7 @@ export const historyWriters: Record<Format, LinksWriter> = {
 };
 
 function recordOf(link: ExportedLink): Record<string, Cell> {
-  const all = { ...link, short_link: link.code, scan_code: link.scan_code ?? null };
+  const { short_url = null, scan_code = null } = link;
+  const all = { ...link, short_link: link.code, short_url, scan_code };
   return Object.fromEntries(FIELDS.map((field) => [field, all[field]]));
 }

@@ -23,6 +23,7 @@ export const atajo: Service = {
     };
     return {
       codes: [cell('code')],
+      shortUrls: [cell('shorturl')],
       destination: cell('longlink'),
       title: cell('title'),
       tags: isTable ? splitList(cell('tags')) : listOf(field('tags'), ';'),
