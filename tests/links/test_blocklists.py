@@ -14,6 +14,7 @@ from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
 from services.links.domain.block import BlockReason
+from services.links.domain.target import MAX_LABELS, host_keys
 from services.links.domain.url import UrlPolicy, UrlRefused
 from services.links.storage.blocklists import reader
 from services.links.storage.blocklists.folder import BlocklistFolder
@@ -291,6 +292,17 @@ async def test_a_list_loads_without_blocking_the_event_loop(folder: Path) -> Non
     assert turns > 1
     assert refused(blocklist, "host0.example") == (BlockReason.SPAM, "spam", 1)
     assert refused(blocklist, "host19999.example") == (BlockReason.SPAM, "spam", 20_000)
+
+
+async def test_a_host_with_more_labels_than_dns_permits_is_refused_by_its_parents(
+    folder: Path,
+) -> None:
+    write(folder, "spam", "b.evil.example\n")
+    blocklist = await opened(folder)
+    host = f"{'a.' * 480}b.evil.example"
+
+    assert refused(blocklist, host)
+    assert len(host_keys(host)) == MAX_LABELS - 1
 
 
 async def test_stopping_ends_the_reader_process(folder: Path) -> None:

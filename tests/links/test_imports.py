@@ -182,7 +182,9 @@ def test_titles_tags_and_expiries_are_made_to_fit() -> None:
         expires_at=NOW.replace(microsecond=0),
     )
     assert trimmed_tags([f"tag{n}" for n in range(12)]) == tuple(f"tag{n}" for n in range(10))
+    assert trimmed_tags(["a"] * 100_000 + ["\x01" * 100_000, "b"]) == ("a", "b")
     assert trimmed_title("\ud800") == ""
+    assert trimmed_title(" \x01\u3000" * 100_000 + "a\x02b" + "\x7f" * 100_000) == "a b"
 
 
 def test_the_fingerprint_of_a_link_does_not_change_between_versions() -> None:

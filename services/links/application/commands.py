@@ -11,6 +11,7 @@ from datetime import datetime
 from services.links.application.editing import edit_links
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.application.refusals import RefusalLog
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.code import CodeTaken, NoFreeCode, check_code, random_scan_codes
 from services.links.domain.edit import Edit, LinkChanges, removal, restoration
 from services.links.domain.link import MAX_CREATIONS, MAX_EDITED_CODES, Link, check_count, no_link
@@ -26,6 +27,7 @@ class LinkCommands:
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
+        self._slices = TimeSlices()
 
     async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link and return it. Repeating the creation changes nothing and returns the link.
@@ -34,13 +36,7 @@ class LinkCommands:
 
         Raises InvalidCode, InvalidUrl, UrlRefused, CodeTaken, Unavailable.
         """
-        check_code(code, owner)
-        with self._count_refusals():
-            link = Link(code, self._urls.normalize(url), owner, self._now())
-        stored = await self._store.links.add(link)
-        if stored is None or not link.repeats(stored):
-            raise CodeTaken("This code is taken.")
-        return stored
+        return await self._add(self._draft(code, url, owner))
 
     async def create_all(
         self, creations: Sequence[tuple[str, str, Owner]]
@@ -50,8 +46,8 @@ class LinkCommands:
         Returns the outcomes in order: the link, or what `create` raised. Raises TooManyCodes.
         """
         check_count(creations, MAX_CREATIONS)
-        outcomes = (self.create(code, url, owner) for code, url, owner in creations)
-        return await asyncio.gather(*outcomes, return_exceptions=True)
+        drafts = await self._slices.map(self._draft_or_error, creations)
+        return await asyncio.gather(*map(self._add, drafts), return_exceptions=True)
 
     async def change(self, owner: Owner, code: str, changes: LinkChanges) -> Link:
         """Change a link of an owner; return it as it is now.
@@ -116,6 +112,25 @@ class LinkCommands:
             "links_claim", lambda unit: unit.links.reassign(guest, account, MAX_BATCH)
         )
         return claimed, claimed == MAX_BATCH
+
+    def _draft(self, code: str, url: str, owner: Owner) -> Link:
+        check_code(code, owner)
+        with self._count_refusals():
+            return Link(code, self._urls.normalize(url), owner, self._now())
+
+    def _draft_or_error(self, creation: tuple[str, str, Owner]) -> Link | Exception:
+        try:
+            return self._draft(*creation)
+        except Exception as error:
+            return error
+
+    async def _add(self, draft: Link | Exception) -> Link:
+        if isinstance(draft, Exception):
+            raise draft
+        stored = await self._store.links.add(draft)
+        if stored is None or not draft.repeats(stored):
+            raise CodeTaken("This code is taken.")
+        return stored
 
     async def _edit(
         self, owner: Account | Guest, codes: Sequence[str], edit: Edit, now: datetime

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -10,9 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from services.links.application.enforcement import chunks
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.refusals import RefusalLog
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.code import NoFreeCode, random_codes
 from services.links.domain.creations import (
     MAX_CREATED_LINKS,
@@ -59,6 +58,7 @@ class Creations:
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
+        self._slices = TimeSlices()
         self._running: set[tuple[Account, bytes]] = set()
 
     async def run(
@@ -121,11 +121,7 @@ class Creations:
         self, account: Account, links: Sequence[NewLink | InvalidArgument], now: datetime
     ) -> list[Outcome]:
         """Return each link to store, or its fault. Raises Unavailable."""
-        drafts: list[Outcome] = []
-        for chunk in chunks(links):
-            drafts += [self._draft(account, link, now) for link in chunk]
-            await asyncio.sleep(0)
-        return drafts
+        return await self._slices.map(lambda link: self._draft(account, link, now), links)
 
     def _draft(self, account: Account, link: NewLink | InvalidArgument, now: datetime) -> Outcome:
         if isinstance(link, InvalidArgument):

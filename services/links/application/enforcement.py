@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TypeVar
+from itertools import compress
 
 from services.links import metrics
 from services.links.application.editing import edit_links
 from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.blocklist import VersionedBlocklist, pattern_of_list
 from services.links.domain.edit import apply_blocklist
 from services.links.domain.host import HostCursor
 from services.links.domain.link import Link
 
-T = TypeVar("T")
-
 BATCH_SIZE = 200
 """Maximum links that one step reads and changes."""
-_CHUNK_SIZE = 20
-"""Hosts or links checked before the event loop runs other tasks: about 1 ms."""
 
 
 class BlocklistEnforcer:
@@ -32,6 +28,7 @@ class BlocklistEnforcer:
         self._store = store
         self._blocklist = blocklist
         self._now = now
+        self._slices = TimeSlices()
 
     async def at(self, hosts: Iterable[str]) -> AsyncGenerator[None, None]:
         """Check the links that lead to hosts, one batch in each step. Raises AppError.
@@ -71,12 +68,10 @@ class BlocklistEnforcer:
         Raises AppError.
         """
         edit, now = apply_blocklist(self._blocklist), self._now()
-        outdated: list[str] = []
-        for chunk in chunks(links):
-            outdated += [
-                link.code for link in chunk if not link.is_gone_at(now) and edit.apply(link) != link
-            ]
-            await asyncio.sleep(0)
+        differs = await self._slices.map(
+            lambda link: not link.is_gone_at(now) and edit.apply(link) != link, links
+        )
+        outdated = [link.code for link in compress(links, differs)]
         if not outdated:
             return
 
@@ -105,9 +100,3 @@ def _agrees(before: Link, after: Link, blocked: Collection[str]) -> bool:
     if pattern := pattern_of_list(after.blocklist):
         return pattern in blocked
     return pattern_of_list(before.blocklist) not in blocked
-
-
-def chunks(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yield values in chunks so small that other tasks can run after each without delay."""
-    for start in range(0, len(values), _CHUNK_SIZE):
-        yield values[start : start + _CHUNK_SIZE]

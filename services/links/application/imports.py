@@ -11,9 +11,9 @@ from datetime import datetime
 from weakref import WeakValueDictionary
 
 from services.links.application.editing import edit_links
-from services.links.application.enforcement import chunks
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.application.refusals import RefusalLog
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.edit import removal
 from services.links.domain.imports import (
     IMPORT_RETENTION,
@@ -79,6 +79,7 @@ class Imports:
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
+        self._slices = TimeSlices()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def check(self, account: Account, rows: Sequence[ImportRow]) -> list[RowResult]:
@@ -188,11 +189,7 @@ class Imports:
         return Imported(_in_order(rows, results), links)
 
     async def _candidates(self, rows: Sequence[ImportRow]) -> list[Candidate]:
-        candidates: list[Candidate] = []
-        for chunk in chunks(unique_rows(rows)):
-            candidates += [candidate_of(row, self._urls) for row in chunk]
-            await asyncio.sleep(0)
-        return candidates
+        return await self._slices.map(lambda row: candidate_of(row, self._urls), unique_rows(rows))
 
     def _count(self, candidates: Sequence[Candidate], new: Sequence[StoredRow]) -> None:
         """Count new results and the refusals among them."""

@@ -14,11 +14,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import compress
 
 from services.links import metrics
 from services.links.application import enforcement
-from services.links.application.enforcement import BlocklistEnforcer, chunks
+from services.links.application.enforcement import BlocklistEnforcer
 from services.links.application.ports import LinkStore
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.blocklist import VersionedBlocklist
 from services.links.domain.rescan_progress import RescanPhase, RescanProgress
 from services.shared import background
@@ -48,6 +50,7 @@ class Rescanner:
         self._enforcer = BlocklistEnforcer(store, blocklist, now)
         self._now = now
         self._clock = clock
+        self._slices = TimeSlices()
         self._holder = secrets.token_hex(16)
         self._log = logs.Throttled(__name__)
         self._behind_since: float | None = None
@@ -110,11 +113,8 @@ class Rescanner:
         hosts = await self._store.hosts.hosts_after(progress.after, _HOSTS_PER_READ)
         if not hosts:
             return replace(progress, phase=RescanPhase.FREEING, after="")
-        listed: list[str] = []
-        for chunk in chunks(hosts):
-            listed += filter(self._blocklist.may_match_host, chunk)
-            await asyncio.sleep(0)
-        async for _ in self._enforcer.at(listed):
+        may_match = await self._slices.map(self._blocklist.may_match_host, hosts)
+        async for _ in self._enforcer.at(compress(hosts, may_match)):
             await self._renew_lease()
         return replace(progress, after=hosts[-1])
 

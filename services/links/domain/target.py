@@ -12,6 +12,9 @@ from publicsuffixlist import PublicSuffixList
 from services.links.domain.blocklist_key import digest_of, pages_marker, paths_of, query_of
 from services.links.domain.host import canonical_ip, host_of
 
+MAX_LABELS = 127
+"""Of a host that DNS resolves: each takes two of its 255 bytes (RFC 1035, 2.3.4)."""
+
 
 class HostKey(NamedTuple):
     """The key of a host with the digests to look up in blocklists."""
@@ -75,10 +78,11 @@ def _suffixes() -> PublicSuffixList:
 def _with_parents(host: str) -> list[str]:
     """Return a host and its parents down to the registrable domain (public suffix list).
 
-    An IP address has no parents, nor does a public suffix.
+    An IP address has no parents, nor does a public suffix. Of a host that is too long for DNS,
+    returns the parents that are not.
     """
-    labels = host.split(".")
-    registrable = None if _is_address(host) else _suffixes().privatesuffix(host)
+    labels = host.split(".")[-MAX_LABELS:]
+    registrable = None if _is_address(host) else _suffixes().privatesuffix(".".join(labels))
     min_labels = registrable.count(".") + 1 if registrable else len(labels)
     return [".".join(labels[start:]) for start in range(len(labels) - min_labels + 1)]
 

@@ -13,6 +13,8 @@ MAX_TITLE_LENGTH = 100
 """In Unicode code points, as is the length of a tag."""
 MAX_TAGS = 10
 MAX_TAG_LENGTH = 30
+_LOOSE = WHITESPACE + "".join(map(chr, (*range(0x20), *range(0x7F, 0xA0))))
+"""White space and control characters."""
 # A dotless i, or an i with combining dots, to which the capital with a dot folds.
 _DOTS = re.compile("[i\u0131]\u0307*")
 
@@ -60,14 +62,21 @@ def tags_of(given: Sequence[str]) -> tuple[str, ...]:
 
 def trimmed_title(given: str) -> str:
     """Return the nearest valid title: without control characters, cut to the limit."""
-    return _without_controls(given)[:MAX_TITLE_LENGTH].strip(WHITESPACE)
+    return _trimmed(given, MAX_TITLE_LENGTH)
 
 
 def trimmed_tags(given: Sequence[str]) -> tuple[str, ...]:
     """Return the nearest valid tags: the first ones that are not empty, each cut to the limit."""
-    tags = (_without_controls(tag)[:MAX_TAG_LENGTH].strip(WHITESPACE) for tag in given)
-    return tuple(dict.fromkeys(tag for tag in tags if tag))[:MAX_TAGS]
+    tags: dict[str, None] = {}
+    for tag in given:
+        if trimmed := _trimmed(tag, MAX_TAG_LENGTH):
+            tags[trimmed] = None
+        if len(tags) == MAX_TAGS:
+            break
+    return tuple(tags)
 
 
-def _without_controls(text: str) -> str:
-    return CONTROL_CHARACTERS.sub(" ", text).strip(WHITESPACE)
+def _trimmed(text: str, max_length: int) -> str:
+    """Cut a text, then replace its control characters: an import may send half a megabyte."""
+    cut = text.lstrip(_LOOSE)[:max_length]
+    return CONTROL_CHARACTERS.sub(" ", cut).strip(WHITESPACE)

@@ -21,6 +21,8 @@ from services.shared.link_codes import code_in_path
 MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
 """In Unicode code points, after cleaning."""
+MAX_GIVEN_LENGTH = 1200
+"""In Unicode code points, before cleaning: a URL with what surrounds it."""
 # `mailto:x` has a scheme; in `example.com:8081/x` what follows the colon is a port.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
 _HTTP = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
@@ -83,6 +85,10 @@ class UrlPolicy:
 
         Raises InvalidUrl, UrlRefused, Unavailable.
         """
+        if len(given) > MAX_GIVEN_LENGTH:
+            raise InvalidUrlLength(
+                f"A URL with the text around it must have at most {MAX_GIVEN_LENGTH} characters."
+            )
         url = clean_url(given)
         if not MIN_URL_LENGTH <= len(url) <= MAX_URL_LENGTH:
             raise InvalidUrlLength(
@@ -176,9 +182,12 @@ def _with_ascii_host(url: str, ascii_host: str) -> str:
 
 def _has_broken_punycode(host: str) -> bool:
     """Whether a label only looks like punycode: ada lets it pass, browsers refuse to go there."""
+    if "xn--" not in host:
+        return False
+    labels, decoded = host.split("."), ada_url.idna.decode(host).split(".")
     return any(
-        label.startswith("xn--") and ada_url.idna.decode(label) == label
-        for label in host.split(".")
+        label.startswith("xn--") and label == unicode_label
+        for label, unicode_label in zip(labels, decoded, strict=True)
     )
 
 

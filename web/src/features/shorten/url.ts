@@ -23,6 +23,8 @@ interface Rules {
 
 const MIN_LENGTH = 3;
 const MAX_LENGTH = 999;
+/** Of a URL with what surrounds it. */
+const MAX_GIVEN_LENGTH = 1200;
 
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 /** `://` before the path, query and fragment, after anything but `http` or `https`. */
@@ -32,6 +34,7 @@ const AUTHORITY =
   /^(?<before>https?:\/\/(?:[^/\\?#]*@)?)(?<host>[^/\\?#]*?)(?<port>:[0-9]*)?(?<after>[/\\?#].*)?$/is;
 
 export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVerdict {
+  if (codePoints(text) > MAX_GIVEN_LENGTH) return refused('too-long');
   const given = cleanUrl(text);
   const length = codePoints(given);
   if (length < MIN_LENGTH) return refused('invalid');
