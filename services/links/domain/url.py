@@ -29,6 +29,8 @@ _HTTP = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
 _AUTHORITY = re.compile(r"[^/\\?#]*")
 _NO_WEB_SCHEME = re.compile(r"(?!https?://)[^/?#]*://", re.IGNORECASE)
 """`://` before the path, query and fragment, after anything but `http` or `https`."""
+_EMAIL_ADDRESS = re.compile(r"[^@:/\\?#]+@[^@:/\\?#]+")
+"""Text that could be a URL with user info; but people who type it mean the address."""
 _SCHEME_AS_HOST = re.compile(r"https?[^a-z0-9]*")
 _PORT = re.compile(r":[0-9]+$")
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
@@ -81,7 +83,8 @@ class UrlPolicy:
         (WHATWG URL).
 
         Rejects text in front of a scheme (`url=https://a.example`) and the name of a scheme as the
-        host (`http://https//a.example`): they would become links that lead nowhere.
+        host (`http://https//a.example`): they would become links that lead nowhere. Rejects an
+        e-mail address, which would become a link to its host.
 
         Raises InvalidUrl, UrlRefused, Unavailable.
         """
@@ -98,6 +101,8 @@ class UrlPolicy:
             raise InvalidUrl("A URL must not contain control characters.")
         if _NO_WEB_SCHEME.match(url):
             raise InvalidUrl("A URL must begin with http:// or https://, or have no scheme.")
+        if _EMAIL_ADDRESS.fullmatch(url):
+            raise InvalidUrl("This is an e-mail address.")
         if not _SCHEME.match(url):
             url = f"http://{url}"
         if not _HTTP.match(url):

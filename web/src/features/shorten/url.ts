@@ -29,6 +29,8 @@ const MAX_GIVEN_LENGTH = 1200;
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 /** `://` before the path, query and fragment, after anything but `http` or `https`. */
 const NO_WEB_SCHEME = /^(?!https?:\/\/)[^/?#]*:\/\//i;
+/** Text that could be a URL with user info; but people who type it mean the address. */
+const EMAIL_ADDRESS = /^[^@:/\\?#]+@[^@:/\\?#]+$/;
 const SCHEME_AS_HOST = /^https?[^a-z0-9]*$/;
 const AUTHORITY =
   /^(?<before>https?:\/\/(?:[^/\\?#]*@)?)(?<host>[^/\\?#]*?)(?<port>:[0-9]*)?(?<after>[/\\?#].*)?$/is;
@@ -39,7 +41,7 @@ export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVe
   const length = codePoints(given);
   if (length < MIN_LENGTH) return refused('invalid');
   if (length > MAX_LENGTH) return refused('too-long');
-  if (hasLoneSurrogate(given)) return refused('invalid');
+  if (hasLoneSurrogate(given) || EMAIL_ADDRESS.test(given)) return refused('invalid');
 
   const own = new URL(publicUrl);
   if (wantsScheme && !mentionsScheme(given, own.host)) return refused('no-scheme');
