@@ -1,7 +1,14 @@
 /** Links that other pages and apps share with `/share`. What they send is text by strangers. */
+import { linkInText } from './linkInText';
 
-/** A web address within a text, up to white space or a character that no URL has. */
+/** A web address in the field `url`, up to white space or a character that no URL has. */
 const LINK = /https?:\/\/[^\s<>"]+/i;
+
+const FINDERS = {
+  url: (text: string) => LINK.exec(text)?.[0] ?? null,
+  text: linkInText,
+  title: linkInText,
+};
 
 /**
  * Returns the first http(s) URL of the fields `url`, `text` and `title`, in this order, or null.
@@ -10,10 +17,10 @@ const LINK = /https?:\/\/[^\s<>"]+/i;
  */
 export function sharedLink(search: string, hash: string): string | null {
   const sources = [new URLSearchParams(search), new URLSearchParams(hash.slice(1))];
-  for (const name of ['url', 'text', 'title']) {
+  for (const [name, find] of Object.entries(FINDERS)) {
     for (const source of sources) {
-      const [link] = LINK.exec(source.get(name) ?? '') ?? [];
-      if (link !== undefined && URL.canParse(link)) return link;
+      const link = find(source.get(name) ?? '');
+      if (link !== null && URL.canParse(link)) return link;
     }
   }
   return null;
