@@ -23,6 +23,7 @@ from pymongo.collection import Collection
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
+    ConfigurationError,
     DuplicateKeyError,
     ExecutionTimeout,
     NetworkTimeout,
@@ -42,6 +43,7 @@ from services.links.storage import mongo as links_store
 from services.shared import mongo
 from services.shared.errors import AppError, Unavailable
 from services.shared.mongo import availability, migrations
+from services.shared.mongo import client as client_module
 from services.shared.mongo import database as database_module
 from services.shared.mongo.transactions import Transaction
 from services.shared.rpc import channels, client
@@ -187,17 +189,58 @@ def test_a_standalone_server_is_refused_with_one_line(tmp_path: Path) -> None:
     assert "rs.initiate(" in line
 
 
-async def test_a_replica_set_may_be_initiated_after_the_start() -> None:
+DIRECT = ["directConnection=true", f"directConnection=true&replicaSet={server.SET}"]
+
+
+@pytest.mark.parametrize("options", DIRECT)
+async def test_no_connection_from_before_the_replica_set_was_initiated_stays(options: str) -> None:
     with server.nodes(1, "--replSet", server.SET) as (node,):
         node.start()
         url = f"mongodb://127.0.0.1:{node.port}/?directConnection=true"
         with pymongo.MongoClient[dict[str, Any]](url) as connected:
             await asyncio.to_thread(connected.admin.command, "ping")
+        url = f"mongodb://127.0.0.1:{node.port}/?{options}"
         async with mongo.open_database(url, "atajo", SCHEMA) as database:
-            with pytest.raises(Unavailable):
-                await database.check()
+            for unready in (database.check, database.size):
+                with pytest.raises(Unavailable):
+                    await unready()
             await asyncio.to_thread(server.initiate, [node.port])
             await until_healthy(database)
+            assert await failed_transactions(database, 200) == []
+
+
+async def test_a_client_whose_connections_have_no_sessions_is_replaced(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_MIN_SECONDS", 0.0)
+
+    async def fail(_documents: mongo.Documents) -> None:
+        raise ConfigurationError("Sessions are not supported by this MongoDB deployment")
+
+    async with mongo.open_database(mongo_url, "", ()) as database:
+        before = await database.read("test", _itself)
+        with pytest.raises(Unavailable) as away:
+            await database.write("test", fail)
+        assert away.value.reason == "STORE_UNAVAILABLE"
+        after = await database.read("test", _itself)
+        assert after.client is not before.client
+        assert await database.read("test", lambda _: before.things.find_one()) is None
+
+
+async def failed_transactions(database: mongo.Database, count: int) -> list[BaseException]:
+    """Return the errors of transactions, of which several run at the same time."""
+
+    def insert(tx: Transaction) -> None:
+        tx.db.things.insert_one({"name": os.urandom(8)}, session=tx.session)
+
+    limit = asyncio.Semaphore(8)
+
+    async def run() -> None:
+        async with limit:
+            await database.transaction("test", insert)
+
+    ends = await asyncio.gather(*(run() for _ in range(count)), return_exceptions=True)
+    return [end for end in ends if end is not None]
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
+from pymongo import MongoClient
 
 from tests.deployment.local.test_run import LocalRun
 from tests.support.gateway_client import new_code
@@ -37,6 +39,35 @@ def test_the_main_job_survives_a_restart_of_every_service(tmp_path: Path, mongo_
         assert product.visit(code).headers["location"] == "https://example.com/a?b=c#d"
         product.await_views(token, {code: 6})
         assert not list(tmp_path.glob("*.sqlite3"))
+
+
+def test_services_that_started_before_the_replica_set_fail_no_operation(tmp_path: Path) -> None:
+    limits = ("CREATIONS", "REGISTRATIONS")
+    settings = {f"ATAJO_LIMIT_{name}": "2000/second" for name in limits}
+    with server.nodes(1, "--replSet", server.SET, *server.SMALL) as (node,):
+        node.start()
+        url = f"mongodb://127.0.0.1:{node.port}/?directConnection=true"
+        with MongoClient[dict[str, object]](url) as client:
+            client.admin.command("ping")
+        with Product(tmp_path, settings, store=url) as product:
+            product.start()
+            wait_until(lambda: all("store_away" in product.logs(name) for name in SERVICES))
+            server.initiate([node.port])
+            wait_until(lambda: set(product.dependencies().values()) == {"ok"})
+            before = {name: len(product.logs(name)) for name in SERVICES}
+            token = product.log_in(product.register())
+
+            def use_every_service(_: int) -> str:
+                product.register()
+                code = product.shorten("https://example.com/", token)
+                assert product.visit(code).status_code == 302
+                return code
+
+            with ThreadPoolExecutor(8) as threads:
+                codes = list(threads.map(use_every_service, range(200)))
+            product.await_views(token, dict.fromkeys(codes, 1))
+            for name, length in before.items():
+                assert "STORE_UNAVAILABLE" not in product.logs(name)[length:]
 
 
 def test_a_local_run_stores_everything_in_its_mongodb(tmp_path: Path, mongo_url: str) -> None:

@@ -1,6 +1,7 @@
 """A MongoDB database as an asynchronous store with transactions.
 
 connection    opens the database that a URL names
+client        the driver's client, and its replacement
 database      the operations that services use, with deadlines
 availability  whether the server can be reached and written
 migrations    brings the indexes up to date before the database is used

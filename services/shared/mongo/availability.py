@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo.errors import OperationFailure, PyMongoError
 
 from services.shared import background
 from services.shared.errors import Unavailable
-from services.shared.mongo.aliases import Document
 from services.shared.observability import logs
 
 log = logs.get(__name__)
@@ -26,13 +24,15 @@ _WRITE_WAIT_SECONDS = 0.4
 class Availability:
     """Remembers whether the server is away, and tests it.
 
-    `test_write` writes something that is already there.
+    `send_ping` pings it, and `test_write` writes something that is already there.
     """
 
     def __init__(
-        self, client: AsyncIOMotorClient[Document], test_write: Callable[[], Awaitable[None]]
+        self,
+        send_ping: Callable[[], Awaitable[object]],
+        test_write: Callable[[], Awaitable[None]],
     ) -> None:
-        self._client = client
+        self._send_ping = send_ping
         self._test_write = test_write
         self._is_away = False
         self._is_logged = False
@@ -90,7 +90,7 @@ class Availability:
 
     async def _ping(self) -> None:
         async with asyncio.timeout(_PING_SECONDS):
-            await self._client.admin.command("ping")
+            await self._send_ping()
         self._is_away = False
 
     async def _write(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from motor.motor_asyncio import AsyncIOMotorClient
@@ -12,7 +13,8 @@ from pymongo import MongoClient, ReadPreference
 from pymongo.errors import PyMongoError
 
 from services.shared.mongo.aliases import Document
-from services.shared.mongo.database import TIMEOUT_SECONDS, Database
+from services.shared.mongo.client import Client
+from services.shared.mongo.database import THREAD_TIMEOUT_SECONDS, TIMEOUT_SECONDS, Database
 from services.shared.mongo.migrations import Schema, SchemaUpgrade
 from services.shared.mongo.transactions import APPLICATION
 
@@ -45,9 +47,10 @@ async def open_database(store: str, default: str, schema: Schema) -> AsyncIterat
         raise _reads_from_secondaries()
     options |= _FIXED_OPTIONS
     try:
-        client = AsyncIOMotorClient[Document](store, **options)
-        preference = client.read_preference
-        name = client.get_default_database(default).name
+        connect = partial(AsyncIOMotorClient[Document], store, **options)
+        client = Client(connect, default, THREAD_TIMEOUT_SECONDS)
+        preference = client.motor.read_preference
+        name = client.documents.name
     except (PyMongoError, OSError, ValueError):  # OSError: a file that the URL names.
         raise SystemExit("ATAJO_STORE is not a MongoDB URL that can be used.") from None
     if preference != ReadPreference.PRIMARY:
@@ -57,7 +60,7 @@ async def open_database(store: str, default: str, schema: Schema) -> AsyncIterat
     # Building an index may take hours.
     without_timeouts = {**options, "timeoutMS": None, "socketTimeoutMS": None}
     upgrade = SchemaUpgrade(name, schema, lambda: MongoClient(store, **without_timeouts))
-    database = Database(client, name, upgrade)
+    database = Database(client, upgrade)
     try:
         await database.start_upgrade()
         yield database

@@ -16,15 +16,20 @@ import logging
 from collections.abc import Callable
 
 import pymongo
-from motor.motor_asyncio import AsyncIOMotorClient
 from pymongo.database import Database as PyMongoDatabase
-from pymongo.errors import BulkWriteError, DuplicateKeyError, OperationFailure, PyMongoError
-from pymongo.read_concern import ReadConcern
+from pymongo.errors import (
+    BulkWriteError,
+    ConfigurationError,
+    DuplicateKeyError,
+    OperationFailure,
+    PyMongoError,
+)
 
 from services.shared import background, supervisor
 from services.shared.errors import Unavailable
 from services.shared.mongo.aliases import Document, Operation, T
 from services.shared.mongo.availability import Availability
+from services.shared.mongo.client import Client
 from services.shared.mongo.migrations import SchemaUpgrade, UnsuitableServer
 from services.shared.mongo.transactions import Transaction, Transactions
 from services.shared.observability import metrics
@@ -38,7 +43,7 @@ DUPLICATE_KEY = 11000
 """Error code: a unique index already contains this key."""
 TIMEOUT_SECONDS = 2.0
 """Deadline of an operation. The callers of a service wait longer."""
-_THREAD_TIMEOUT_SECONDS = TIMEOUT_SECONDS + 0.6
+THREAD_TIMEOUT_SECONDS = TIMEOUT_SECONDS + 0.6
 """How long an operation in a thread is awaited. PyMongo may notice its own deadline half a second
 late, since it pauses before it retries a transaction."""
 _UPGRADE_WAIT_SECONDS = 2.0
@@ -53,21 +58,18 @@ _AUTHENTICATION_ERRORS = frozenset({13, 18, 8000})
 class Database:
     """One database. Opened by `open_database`."""
 
-    def __init__(
-        self, client: AsyncIOMotorClient[Document], name: str, upgrade: SchemaUpgrade
-    ) -> None:
+    def __init__(self, client: Client, upgrade: SchemaUpgrade) -> None:
         self._client = client
         self._upgrade = upgrade
-        self._documents = client[name]
-        self._majority = self._documents.with_options(read_concern=ReadConcern("majority"))
-        self._name = name
         self._upgrading: asyncio.Task[None] | None = None
         self._is_outdated = False
         """Whether the schema at the start was older than the program."""
-        # PyMongo's own client: motor would take another thread for each operation.
-        self._transactions = Transactions(client.delegate, name, TIMEOUT_SECONDS)
+        self._transactions = Transactions(TIMEOUT_SECONDS)
         self._waiting = 0
-        self._availability = Availability(client, lambda: upgrade.write_version(self._documents))
+        self._availability = Availability(
+            lambda: client.motor.admin.command("ping"),
+            lambda: upgrade.write_version(client.documents),
+        )
 
     async def read(self, name: str, operation: Operation[T]) -> T:
         """Run a read-only operation. Raises Unavailable."""
@@ -78,7 +80,7 @@ class Database:
 
         Raises Unavailable.
         """
-        return await self._run(name, lambda _: operation(self._majority))
+        return await self._run(name, lambda _: operation(self._client.majority))
 
     async def read_key_holder(self, name: str, find: Operation[Document | None]) -> Document:
         """Read the document that holds a unique key, once a majority has it.
@@ -110,7 +112,10 @@ class Database:
         been committed or not.
         """
         return await self._run(
-            name, lambda _: self._transactions.run(work), _THREAD_TIMEOUT_SECONDS
+            name,
+            # PyMongo's own client: motor would take another thread for each operation.
+            lambda db: self._transactions.run(db.delegate, work),
+            THREAD_TIMEOUT_SECONDS,
         )
 
     async def read_in_thread(self, name: str, work: Callable[[PyMongoDatabase[Document]], T]) -> T:
@@ -119,13 +124,13 @@ class Database:
         `work` may run several commands, which share the deadline of one operation. It reads data
         that a majority has.
         """
-        db: PyMongoDatabase[Document] = self._majority.delegate
+        db: PyMongoDatabase[Document] = self._client.majority.delegate
 
         def run() -> T:
             with pymongo.timeout(TIMEOUT_SECONDS):
                 return work(db)
 
-        return await self._run(name, lambda _: asyncio.to_thread(run), _THREAD_TIMEOUT_SECONDS)
+        return await self._run(name, lambda _: asyncio.to_thread(run), THREAD_TIMEOUT_SECONDS)
 
     async def close(self) -> None:
         """Disconnect from the server."""
@@ -133,7 +138,7 @@ class Database:
             self._upgrading.cancel()
         self._availability.close()
         await self._transactions.close()
-        await asyncio.to_thread(self._client.close)
+        await self._client.close()
 
     async def start_upgrade(self) -> None:
         """Start the schema upgrade in the background, and wait for it for two seconds at most.
@@ -144,7 +149,7 @@ class Database:
         wait_seconds = 0.0
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                self._is_outdated = await self._upgrade.is_outdated(self._documents)
+                self._is_outdated = await self._upgrade.is_outdated(self._client.documents)
             wait_seconds = _UPGRADE_WAIT_SECONDS
         except UnsuitableServer as error:
             raise SystemExit(str(error)) from None
@@ -157,7 +162,8 @@ class Database:
         except (PyMongoError, TimeoutError) as error:
             self._availability.report_away(error)
         self._upgrading = background.start_task(
-            self._upgrade.run(self._documents, self._availability.report_away), "schema"
+            self._upgrade.run(lambda: self._client.documents, self._availability.report_away),
+            "schema",
         )
         await asyncio.wait([self._upgrading], timeout=wait_seconds)
 
@@ -167,7 +173,7 @@ class Database:
         If the server was away at the start, its schema is unknown, and this returns at once.
         """
         if self._is_outdated and self._upgrading and not self._upgrading.done():
-            supervisor.report_upgrading(f"the database {self._name}")
+            supervisor.report_upgrading(f"the database {self._client.documents.name}")
             await asyncio.wait([self._upgrading])
 
     async def check(self) -> None:
@@ -191,7 +197,7 @@ class Database:
         """
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                stats = await self._documents.command("dbStats")
+                stats = await self._client.documents.command("dbStats")
         except (PyMongoError, TimeoutError) as error:
             raise Unavailable("The size of the store is unknown.", "STORE_UNAVAILABLE") from error
         free = None
@@ -210,10 +216,12 @@ class Database:
                 await self._availability.ensure_back()
                 # The driver's own deadline starts when a thread starts the operation.
                 async with asyncio.timeout(seconds):
-                    result = await operation(self._documents)
+                    result = await operation(self._client.documents)
         except (PyMongoError, TimeoutError) as error:
             if _is_duplicate(error):
                 raise
+            if isinstance(error, ConfigurationError):  # A connection without sessions.
+                self._client.replace_after_error()
             self._availability.report_away(error)
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
         finally:

@@ -48,7 +48,7 @@ class UnsuitableServer(Exception):
 class SchemaUpgrade:
     """Upgrades one database. `connect` returns a PyMongo client without timeouts.
 
-    The parameter `db` of the methods is motor's database.
+    The parameter `db` of the other methods is motor's database.
     """
 
     def __init__(
@@ -70,15 +70,16 @@ class SchemaUpgrade:
         """
         return await self._version(db) < len(self._schema)
 
-    async def run(self, db: Any, report_away: Callable[[Exception], None]) -> None:
+    async def run(self, db: Callable[[], Any], report_away: Callable[[Exception], None]) -> None:
         """Upgrade, however long it takes, and retry after each lost connection.
 
-        Raises UnsupportedSchemaVersion and UnsuitableServer.
+        `db` returns motor's database, whose client may be replaced meanwhile. Raises
+        UnsupportedSchemaVersion and UnsuitableServer.
         """
         while True:
             try:
                 async with asyncio.timeout(_CHECK_SECONDS):
-                    version = await self._version(db)
+                    version = await self._version(db())
                 if version < len(self._schema):
                     log.info("schema_upgrading", version=version, to=len(self._schema))
                 self.unready = "SCHEMA_UPGRADING"

@@ -52,71 +52,70 @@ class Transaction:
 
 
 class Transactions:
-    """Runs the transactions of one database, each with a deadline of `seconds`."""
+    """Runs transactions, each with a deadline of `seconds`."""
 
-    def __init__(self, client: MongoClient[Document], name: str, seconds: float) -> None:
-        self._client = client
-        self._db = client[name]
+    def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._threads = ThreadPoolExecutor(_MAX_CONCURRENT, thread_name_prefix="mongo-tx")
         self._aborting = threading.Lock()
 
-    async def run(self, work: Callable[[Transaction], T]) -> T:
-        """Run `work` in a transaction; return its result once the commit is durable.
+    async def run(self, db: Database[Document], work: Callable[[Transaction], T]) -> T:
+        """Run `work` in a transaction of a database; return its result once the commit is durable.
 
         Raises what `work` raises, PyMongoError, and Unavailable (STORE_OVERLOADED) if conflicts
         lasted until the deadline.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, work)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._run, db, work)
 
     async def close(self) -> None:
         """Wait for the running transactions."""
         await asyncio.to_thread(self._threads.shutdown)
 
-    def _run(self, work: Callable[[Transaction], T]) -> T:
+    def _run(self, db: Database[Document], work: Callable[[Transaction], T]) -> T:
         has_conflicted = False
 
         def attempt(session: ClientSession) -> T:
             nonlocal has_conflicted
             try:
-                return work(Transaction(self._db, session))
+                return work(Transaction(db, session))
             except OperationFailure as error:
                 has_conflicted = has_conflicted or error.code == _WRITE_CONFLICT
                 raise
 
         try:
-            with pymongo.timeout(self._seconds), self._client.start_session() as session:
+            with pymongo.timeout(self._seconds), db.client.start_session() as session:
                 return session.with_transaction(attempt, *_CONCERNS)
         except PyMongoError as error:
             if not (error.timeout and has_conflicted):
                 raise
-            self._abort_orphans()
+            self._abort_orphans(db.client)
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
 
-    def _abort_orphans(self) -> None:
+    def _abort_orphans(self, client: MongoClient[Document]) -> None:
         """Abort the transactions of killed processes, in only one thread at a time."""
         if not self._aborting.acquire(blocking=False):
             return
         try:
             with pymongo.timeout(_ABORT_SECONDS):
-                orphans = self._orphans()
+                orphans = _orphans(client)
                 if orphans:
-                    self._client.admin.command("killSessions", orphans)
+                    client.admin.command("killSessions", orphans)
                     log.warning("transactions_aborted", count=len(orphans))
         except PyMongoError as error:
             log.warning("transactions_not_aborted", error=type(error).__name__)
         finally:
             self._aborting.release()
 
-    def _orphans(self) -> list[Document]:
-        """Return the ids of Atajo's sessions with an idle transaction."""
-        idle = {"$gt": int(_ORPHAN_SECONDS * 1e6)}
-        found = self._client.admin.aggregate(
-            [
-                # The sessions of the own MongoDB user, which requires no privilege.
-                {"$currentOp": {"allUsers": False, "idleSessions": True}},
-                {"$match": {"appName": APPLICATION, "transaction.timeInactiveMicros": idle}},
-                {"$project": {"lsid": 1}},
-            ]
-        )
-        return [one["lsid"] for one in found]
+
+def _orphans(client: MongoClient[Document]) -> list[Document]:
+    """Return the ids of Atajo's sessions with an idle transaction."""
+    idle = {"$gt": int(_ORPHAN_SECONDS * 1e6)}
+    found = client.admin.aggregate(
+        [
+            # The sessions of the own MongoDB user, which requires no privilege.
+            {"$currentOp": {"allUsers": False, "idleSessions": True}},
+            {"$match": {"appName": APPLICATION, "transaction.timeInactiveMicros": idle}},
+            {"$project": {"lsid": 1}},
+        ]
+    )
+    return [one["lsid"] for one in found]
