@@ -176,7 +176,7 @@ def _functions(
         Imports(auth, links, editor, resolver),
         Accounts(auth, clients),
         Passkeys(auth, clients),
-        Keys(auth),
+        Keys(auth, clients),
         Sessions(auth),
         _limits(settings),
     )

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from gateway.backends.owners import Account
-from gateway.backends.ports import ApiKey, Login, Passkey, Scope, Session, VerifiedKey
+from gateway.backends.ports import ApiKey, Creator, Login, Passkey, Scope, Session, VerifiedKey
 from gateway.backends.protobuf import datetime_of
 from services.shared.rpc.client import ServiceClient
 
@@ -91,6 +91,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         client_ip: str,
         browser: str = "",
         system: str = "",
+        revoke: bool = False,
     ) -> tuple[str, datetime]:
         request = auth_pb2.ChangePasswordRequest(
             token=token,
@@ -100,6 +101,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             client_address=client_ip,
             browser=browser,
             system=system,
+            revoke=revoke,
         )
         reply = await self._call(self._stub.ChangePassword, request, PASSWORD_SECONDS)
         return reply.token, datetime_of(reply.expires_at)
@@ -117,10 +119,11 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         reply = await self._call(self._stub.CreateRecoveryCodes, request, PASSWORD_SECONDS)
         return list(reply.codes)
 
-    async def count_recovery_codes(self, token: str) -> int:
+    async def count_recovery_codes(self, token: str) -> tuple[int, datetime | None]:
         request = auth_pb2.CountRecoveryCodesRequest(token=token)
         reply = await self._call(self._stub.CountRecoveryCodes, request, CALL_SECONDS)
-        return reply.left
+        created_at = datetime_of(reply.created_at) if reply.HasField("created_at") else None
+        return reply.left, created_at
 
     async def reset_password(
         self,
@@ -130,6 +133,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         new_salt: str,
         client_ip: str,
         device: str,
+        revoke: bool = False,
     ) -> None:
         request = auth_pb2.ResetPasswordRequest(
             email=email,
@@ -138,6 +142,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             new_salt=new_salt,
             client_address=client_ip,
             device=device,
+            revoke=revoke,
         )
         await self._call(self._stub.ResetPassword, request, PASSWORD_SECONDS)
 
@@ -164,6 +169,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
                 last_used_at=(
                     datetime_of(passkey.last_used_at) if passkey.HasField("last_used_at") else None
                 ),
+                created_by=_creator_of(passkey),
             )
             for passkey in reply.passkeys
         ]
@@ -192,13 +198,24 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         return Login(reply.token, expires_at, reply.username, reply.device)
 
     async def create_key(
-        self, token: str, name: str, scopes: Sequence[Scope], expires_at: datetime | None
+        self,
+        token: str,
+        password: str,
+        name: str,
+        scopes: Sequence[Scope],
+        expires_at: datetime | None,
+        client_ip: str,
     ) -> tuple[str, str]:
-        numbers = [_SCOPE_NUMBERS[scope] for scope in scopes]
-        request = auth_pb2.CreateKeyRequest(token=token, name=name, scopes=numbers)
+        request = auth_pb2.CreateKeyRequest(
+            token=token,
+            password=password,
+            name=name,
+            scopes=[_SCOPE_NUMBERS[scope] for scope in scopes],
+            client_address=client_ip,
+        )
         if expires_at is not None:
             request.expires_at.FromDatetime(expires_at)
-        reply = await self._call(self._stub.CreateKey, request, CALL_SECONDS)
+        reply = await self._call(self._stub.CreateKey, request, PASSWORD_SECONDS)
         return reply.id, reply.key
 
     async def keys(self, token: str) -> list[ApiKey]:
@@ -215,6 +232,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
                 last_used_at=(
                     datetime_of(key.last_used_at) if key.HasField("last_used_at") else None
                 ),
+                created_by=_creator_of(key),
             )
             for key in reply.keys
         ]
@@ -234,6 +252,18 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             scopes=frozenset(_scopes_of(reply.scopes)),
             expires_at=datetime_of(reply.expires_at) if reply.HasField("expires_at") else None,
         )
+
+
+def _creator_of(message: auth_pb2.Key | auth_pb2.Passkey) -> Creator | None:
+    if not message.HasField("created_by"):
+        return None
+    creator = message.created_by
+    return Creator(
+        id=creator.id,
+        created_at=datetime_of(creator.created_at),
+        browser=creator.browser,
+        system=creator.system,
+    )
 
 
 def _scopes_of(numbers: Iterable[auth_pb2.Scope.ValueType]) -> list[Scope]:

@@ -58,6 +58,16 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Creator:
+    """The session that created a passkey or an API key, as it was then. It may have ended."""
+
+    id: str
+    created_at: datetime
+    browser: str
+    system: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Passkey:
     """A passkey of an account."""
 
@@ -67,6 +77,7 @@ class Passkey:
     created_at: datetime
     last_used_at: datetime | None
     """The minute of its last log-in, None if there was none."""
+    created_by: Creator | None
 
 
 class Scope(Enum):
@@ -90,6 +101,7 @@ class ApiKey:
     expires_at: datetime | None
     last_used_at: datetime | None
     """The minute of its last use, None if it was never used."""
+    created_by: Creator | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -388,8 +400,12 @@ class Auth(Service, Protocol):
         client_ip: str,
         browser: str = "",
         system: str = "",
+        revoke: bool = False,
     ) -> tuple[str, datetime]:
-        """Change the password of a token's account, and end its sessions.
+        """Change the password of a token's account.
+
+        Ends its sessions and deletes its recovery codes; with `revoke`, also its API keys and
+        passkeys.
 
         Returns the token and the expiry of a new session. Reasons: INVALID_TOKEN,
         WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_PASSWORD_HASH.
@@ -409,8 +425,11 @@ class Auth(Service, Protocol):
         """
         ...
 
-    async def count_recovery_codes(self, token: str) -> int:
-        """Return how many recovery codes of a token's account are left. Reason: INVALID_TOKEN."""
+    async def count_recovery_codes(self, token: str) -> tuple[int, datetime | None]:
+        """Return how many recovery codes of a token's account are left, and when they were created.
+
+        The time is None if it is not known, or there are none. Reason: INVALID_TOKEN.
+        """
         ...
 
     async def reset_password(
@@ -421,8 +440,12 @@ class Auth(Service, Protocol):
         new_salt: str,
         client_ip: str,
         device: str,
+        revoke: bool = False,
     ) -> None:
         """Set the password of an account by a recovery code, and end its sessions.
+
+        With `revoke`, delete its API keys and passkeys, too. A code of the operator always does,
+        and deletes the recovery codes.
 
         `device` is as for `login`. Reasons: WRONG_RECOVERY_CODE, TOO_MANY_ATTEMPTS,
         INVALID_PASSWORD_HASH.
@@ -468,11 +491,18 @@ class Auth(Service, Protocol):
         ...
 
     async def create_key(
-        self, token: str, name: str, scopes: Sequence[Scope], expires_at: datetime | None
+        self,
+        token: str,
+        password: str,
+        name: str,
+        scopes: Sequence[Scope],
+        expires_at: datetime | None,
+        client_ip: str,
     ) -> tuple[str, str]:
         """Create an API key of a token's account. Return its id and the key.
 
-        Reasons: INVALID_TOKEN, INVALID_KEY_NAME, INVALID_SCOPES, INVALID_EXPIRY, TOO_MANY_KEYS.
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_KEY_NAME,
+        INVALID_SCOPES, INVALID_EXPIRY, TOO_MANY_KEYS.
         """
         ...
 

@@ -18,6 +18,7 @@ from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
 from gateway.support.client_ip import ClientIpFinder
+from gateway.support.timestamps import text_of
 from gateway.visits.enrichment.classification import MAX_HEADER_BYTES
 from gateway.visits.enrichment.user_agents import agent_of
 from services.shared.errors import InvalidArgument
@@ -57,12 +58,16 @@ class RegisterUser(Payload):
 
 
 class ChangePassword(Payload):
-    """`password` is the current one, `new_password` the bcrypt hash that the page computed."""
+    """`password` is the current one, `new_password` the bcrypt hash that the page computed.
+
+    `revoke` is whether to revoke API keys and passkeys.
+    """
 
     token: Token = None
     password: Password
     new_password: Password
     new_salt: Password
+    revoke: bool | None = None
 
 
 class RemoveAccount(Payload):
@@ -80,13 +85,14 @@ class CountRecoveryCodes(Payload):
 
 
 class ResetPassword(Payload):
-    """`new_password` is the bcrypt hash that the page computed."""
+    """`new_password` is the bcrypt hash that the page computed, `revoke` as in `ChangePassword`."""
 
     email: Text
     recovery_code: Password
     new_password: Password
     new_salt: Password
     device: Device = None
+    revoke: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,7 @@ class Accounts:
             payload.new_salt,
             self.clients.text_of(request),
             *browser_of(request),
+            revoke=payload.revoke or False,
         )
         return {
             "success": True,
@@ -140,8 +147,12 @@ class Accounts:
         return {"success": True, "codes": codes}
 
     async def count_recovery_codes(self, payload: CountRecoveryCodes, request: Request) -> Reply:
-        left = await self.auth.count_recovery_codes(session_token(payload.token))
-        return {"success": True, "left": left}
+        left, created_at = await self.auth.count_recovery_codes(session_token(payload.token))
+        return {
+            "success": True,
+            "left": left,
+            "created_at": text_of(created_at) if created_at else None,
+        }
 
     async def reset_password(self, payload: ResetPassword, request: Request) -> Reply:
         if not payload.email or not payload.recovery_code:
@@ -153,6 +164,7 @@ class Accounts:
             payload.new_salt,
             self.clients.text_of(request),
             payload.device or "",
+            payload.revoke or False,
         )
         return {"success": True}
 

@@ -8,14 +8,18 @@ from typing import Any
 from starlette.requests import Request
 
 from gateway.backends.ports import ApiKey, Auth, Scope
+from gateway.functions.accounts import Password, token_with_password
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Expiry, Payload, Text
+from gateway.functions.sessions import creator_json
+from gateway.support.client_ip import ClientIpFinder
 from gateway.support.timestamps import text_of
 
 
 class CreateKey(Payload):
     token: Token = None
+    password: Password
     name: Text
     scopes: list[Scope]
     expires_at: Expiry = None
@@ -37,10 +41,16 @@ class Keys:
     """Handlers of the functions. Each returns the `data` of the response."""
 
     auth: Auth
+    clients: ClientIpFinder
 
     async def create_key(self, payload: CreateKey, request: Request) -> Reply:
         key_id, key = await self.auth.create_key(
-            session_token(payload.token), payload.name, payload.scopes, payload.expires_at
+            token_with_password(payload),
+            payload.password,
+            payload.name,
+            payload.scopes,
+            payload.expires_at,
+            self.clients.text_of(request),
         )
         return {"success": True, "id": key_id, "key": key}
 
@@ -62,4 +72,5 @@ def _key_json(key: ApiKey) -> dict[str, Any]:
         "created_at": text_of(key.created_at),
         "expires_at": text_of(key.expires_at) if key.expires_at else None,
         "last_used_at": text_of(key.last_used_at) if key.last_used_at else None,
+        "created_by": creator_json(key.created_by),
     }

@@ -25,6 +25,7 @@ from gateway.functions.accounts import (
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
+from gateway.functions.sessions import creator_json
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.timestamps import text_of
 
@@ -80,6 +81,7 @@ class Passkeys:
                     "name": passkey.name,
                     "created_at": text_of(passkey.created_at),
                     "last_used_at": text_of(passkey.last_used_at) if passkey.last_used_at else None,
+                    "created_by": creator_json(passkey.created_by),
                 }
                 for passkey in passkeys
             ],

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth
+from gateway.backends.ports import Auth, Creator
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
@@ -58,3 +59,15 @@ class Sessions:
     async def end_other_sessions(self, payload: EndOtherSessions, request: Request) -> Reply:
         await self.auth.end_other_sessions(session_token(payload.token))
         return {"success": True}
+
+
+def creator_json(creator: Creator | None) -> dict[str, Any] | None:
+    """Return the session that created something, null if it is not known."""
+    if creator is None:
+        return None
+    return {
+        "id": creator.id,
+        "created_at": text_of(creator.created_at),
+        "browser": creator.browser,
+        "system": creator.system,
+    }

@@ -118,7 +118,7 @@ def table(
         "removePasskey": Function(RemovePasskey, passkeys.remove_passkey, checks),
         "beginLogin": Function(BeginLogin, passkeys.begin_login, reads),
         "finishLogin": Function(FinishLogin, passkeys.finish_login, checks),
-        "createKey": Function(CreateKey, keys.create_key, edits),
+        "createKey": Function(CreateKey, keys.create_key, checks),
         "listKeys": Function(ListKeys, keys.list_keys, reads),
         "revokeKey": Function(RevokeKey, keys.revoke_key, edits),
         "listSessions": Function(ListSessions, sessions.list_sessions, reads),

@@ -142,7 +142,7 @@ def _wired(
             now,
         ),
         Passkeys(stores.passkeys, web_authn, challenges, passwords, sessions, now),
-        ApiKeys(stores.keys, key_uses, sessions, now),
+        ApiKeys(stores.keys, key_uses, passwords, sessions, now),
         sessions,
     )
 

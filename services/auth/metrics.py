@@ -64,7 +64,8 @@ RESET_CODES_CREATED = Counter("atajo_reset_links_created", "Reset links that the
 PASSKEYS_ADDED = Counter("atajo_passkeys_added", "Passkeys added to accounts.")
 PASSKEYS_REMOVED = Counter(
     "atajo_passkeys_removed",
-    "Passkeys removed by their owners. Passkeys of removed accounts are not counted.",
+    "Passkeys that their owners removed one by one. Passkeys revoked with a new password, and "
+    "passkeys of removed accounts, are not counted.",
 )
 ACCOUNTS_CREATED = Counter(
     "atajo_accounts_created", "Accounts created. Repeated registrations are not counted."
@@ -72,7 +73,8 @@ ACCOUNTS_CREATED = Counter(
 KEYS_CREATED = Counter("atajo_api_keys_created", "API keys created.")
 KEYS_REVOKED = Counter(
     "atajo_api_keys_revoked",
-    "API keys revoked by their owners. Keys of removed accounts are not counted.",
+    "API keys that their owners revoked one by one. Keys revoked with a new password, and keys of "
+    "removed accounts, are not counted.",
 )
 KEY_VERIFICATIONS = Counter(
     "atajo_api_key_verifications",

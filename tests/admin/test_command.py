@@ -17,6 +17,7 @@ import pytest
 
 from services.admin.__main__ import main
 from tests.conftest import STORES, store_of_product
+from tests.support.authenticator import Authenticator
 from tests.support.gateway_client import hashed, new_code
 from tests.support.processes import PYTHON_PATH, ROOT
 from tests.support.product import SERVICES, Product
@@ -114,6 +115,14 @@ def test_a_removed_link_is_unknown_and_its_code_stays_taken(product: Product) ->
 def test_a_reset_link_works_once_and_is_a_decision(product: Product) -> None:
     email = product.register()
     token = product.log_in(email)
+    secret = {"token": token, "password": "Camino-42"}
+    assert product.data("createRecoveryCodes", secret)["success"]
+    key = {**secret, "name": "Script", "scopes": ["links:read"]}
+    assert product.data("createKey", key)["success"]
+    begun = product.data("beginPasskey", secret)
+    credential = Authenticator(product.url).create(begun["options"])
+    passkey = {"token": token, "name": "Phone", "credential": credential}
+    assert product.data("finishPasskey", passkey)["success"]
     env = {**addresses(product), "ATAJO_PUBLIC_URL": product.url}
     made = [written(env, "reset-link", email) for _ in range(2)]
     links = [output.split("\n")[0] for code, output in made if code == 0]
@@ -135,6 +144,11 @@ def test_a_reset_link_works_once_and_is_a_decision(product: Product) -> None:
         lambda: product.data("listKeys", {"token": token}).get("error") == "invalid token",
         PROPAGATION_SECONDS,
     )
+    # Whoever was in the account has no way back to it.
+    account = {"token": product.log_in(email, "Sendero-43")}
+    assert product.data("countRecoveryCodes", account)["left"] == 0
+    assert product.data("listKeys", account)["keys"] == []
+    assert product.data("listPasskeys", account)["passkeys"] == []
     recorded = decided(product, 2)
     assert [kind for kind, _ in recorded] == ["reset link", "reset link"]
     assert recorded[0][1].startswith("account ")

@@ -17,7 +17,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from atajo.auth.v1 import auth_pb2 as pb
 from gateway.backends.auth import AuthClient
 from gateway.backends.owners import Account
-from gateway.backends.ports import ApiKey, Scope, VerifiedKey
+from gateway.backends.ports import ApiKey, Creator, Scope, VerifiedKey
 from services.shared import api_keys
 from services.shared.errors import (
     AlreadyExists,
@@ -96,12 +96,17 @@ async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient
     token, started_at = await session(auth), datetime.now(UTC)
     account = Account(await auth.account_of(token))
     expires_at = started_at + timedelta(days=1)
-    first_id, first = await auth.create_key(token, " One ", list(Scope), expires_at)
-    second_id, second = await auth.create_key(token, "Two", [Scope.LINKS_WRITE] * 2, None)
+    first_id, first = await auth.create_key(
+        token, PASSWORD, " One ", list(Scope), expires_at, CLIENT_IP
+    )
+    second_id, second = await auth.create_key(
+        token, PASSWORD, "Two", [Scope.LINKS_WRITE] * 2, None, CLIENT_IP
+    )
     assert api_keys.is_well_formed(first)
     assert api_keys.is_well_formed(second)
 
     newest, oldest = await auth.keys(token)
+    [current] = await auth.sessions(token)
     for key in (newest, oldest):
         assert started_at <= key.created_at <= datetime.now(UTC)
     assert oldest == ApiKey(
@@ -112,6 +117,12 @@ async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient
         created_at=oldest.created_at,
         expires_at=expires_at,
         last_used_at=None,
+        created_by=Creator(
+            id=current.id,
+            created_at=current.created_at,
+            browser=current.browser,
+            system=current.system,
+        ),
     )
     assert (newest.id, newest.name, newest.prefix) == (second_id, "Two", second[:12])
     assert (newest.scopes, newest.expires_at) == ((Scope.LINKS_WRITE,), None)
@@ -141,7 +152,7 @@ async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient
 
 async def test_the_last_use_of_a_key_is_listed_soon(auth: AuthClient) -> None:
     token, started_at = await session(auth), datetime.now(UTC)
-    _, key = await auth.create_key(token, "Script", [Scope.LINKS_READ], None)
+    _, key = await auth.create_key(token, PASSWORD, "Script", [Scope.LINKS_READ], None, CLIENT_IP)
     await auth.verify_key(api_keys.hash_of(key))
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while (last_used_at := (await auth.keys(token))[0].last_used_at) is None:
@@ -154,9 +165,9 @@ async def test_the_last_use_of_a_key_is_listed_soon(auth: AuthClient) -> None:
 async def test_an_account_has_at_most_20_api_keys(auth: AuthClient) -> None:
     token = await session(auth)
     for n in range(20):
-        await auth.create_key(token, f"{n}", [Scope.LINKS_READ], None)
+        await auth.create_key(token, PASSWORD, f"{n}", [Scope.LINKS_READ], None, CLIENT_IP)
     with pytest.raises(ResourceExhausted) as refused:
-        await auth.create_key(token, "21", [Scope.LINKS_READ], None)
+        await auth.create_key(token, PASSWORD, "21", [Scope.LINKS_READ], None, CLIENT_IP)
     assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_KEYS", None)
     assert [key.name for key in await auth.keys(token)] == [f"{n}" for n in range(19, -1, -1)]
 
@@ -189,8 +200,9 @@ def create(
     name: str = "Script",
     scopes: Sequence[Scope] = (Scope.LINKS_READ,),
     expires_at: datetime | None = None,
+    password: str = PASSWORD,
 ) -> Awaitable[object]:
-    return auth.create_key(token, name, scopes, expires_at)
+    return auth.create_key(token, password, name, scopes, expires_at, CLIENT_IP)
 
 
 def change(
@@ -229,6 +241,8 @@ KINDS: dict[str, type[AppError]] = {
         ("INVALID_SCOPES", lambda auth, token: create(auth, token, scopes=[])),
         ("INVALID_EXPIRY", lambda auth, token: create(auth, token, expires_at=datetime.now(UTC))),
         ("INVALID_TOKEN", lambda auth, _: create(auth, "")),
+        ("WRONG_PASSWORD", lambda auth, token: create(auth, token, password=NEW)),
+        ("WRONG_PASSWORD", lambda auth, token: create(auth, token, password="")),
         ("INVALID_TOKEN", lambda auth, _: auth.keys("a.b.c")),
         ("INVALID_TOKEN", lambda auth, _: auth.revoke_key("nonsense", "id")),
         ("INVALID_KEY", lambda auth, _: auth.verify_key(bytes(32))),

@@ -51,6 +51,16 @@ READ = [Scope.LINKS_READ]
 HASH = "$2b$10$SyUprZHiLhjegFiZXUd9DugETUgNx365Jd08EgrysGg4m0CYn2Dwi"
 
 
+PASSWORD, CLIENT_IP = "Camino-42", "203.0.113.7"
+
+
+class RightPassword(PasswordCheck):
+    """Says of each password that it is right."""
+
+    async def check(self, *args: object, **options: object) -> None:
+        pass
+
+
 class Store(SqliteApiKeyStore):
     """Counts the batches of uses. Refuses them while `away`."""
 
@@ -108,11 +118,11 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         tokens, devices = SessionTokens(SECRET, now), DeviceTokens(SECRET, now)
         sessions = Sessions(account_store, session_store, session_uses, tokens, devices, now)
         attempts = AttemptLimiter(SqliteAttemptStore(database), SECRET, [], timedelta(), now, 1)
-        passwords = PasswordCheck(attempts, verifier)
+        passwords = RightPassword(attempts, verifier)
         accounts = AuthService(account_store, passwords, sessions, devices, now)
         store = Store(database)
         uses = LastUses[bytes]("key_uses", lambda batch: store.record_uses(batch))
-        keys = ApiKeys(store, uses, sessions, now)
+        keys = ApiKeys(store, uses, passwords, sessions, now)
         yield Service(keys, uses, store, accounts, account_store, sessions, clock)
         await verifier.close()
 
@@ -121,7 +131,7 @@ async def test_a_created_key_is_valid_for_its_account(service: Service) -> None:
     token = await service.session()
     expires_at = NOW + timedelta(days=1)
     every = list(Scope)
-    key, text = await service.keys.create(token, " Script ", every, expires_at)
+    key, text = await service.keys.create(token, PASSWORD, " Script ", every, expires_at, CLIENT_IP)
 
     found, account = await service.keys.verify(api_keys.hash_of(text))
     assert found == key
@@ -137,7 +147,7 @@ async def test_keys_are_listed_newest_first_and_only_to_their_account(service: S
     made = []
     for n in range(3):
         service.clock[0] = NOW + timedelta(seconds=n)
-        made.append((await service.keys.create(ana, f"{n}", READ, None))[0])
+        made.append((await service.keys.create(ana, PASSWORD, f"{n}", READ, None, CLIENT_IP))[0])
 
     assert await service.keys.list_all(ana) == made[::-1]
     assert await service.keys.list_all(bea) == []
@@ -160,7 +170,7 @@ async def test_an_invalid_key_is_not_created(
 ) -> None:
     token = await service.session()
     with pytest.raises(error):
-        await service.keys.create(token, name, scopes, expires_at)
+        await service.keys.create(token, PASSWORD, name, scopes, expires_at, CLIENT_IP)
     assert await service.keys.list_all(token) == []
 
 
@@ -168,26 +178,29 @@ async def test_an_account_has_at_most_20_keys(service: Service) -> None:
     token, other = await service.session("ana"), await service.session("bea")
     expires_at = NOW + timedelta(seconds=1)
     results = await asyncio.gather(
-        *(service.keys.create(token, f"{n}", READ, expires_at) for n in range(MAX_KEYS + 5)),
+        *(
+            service.keys.create(token, PASSWORD, f"{n}", READ, expires_at, CLIENT_IP)
+            for n in range(MAX_KEYS + 5)
+        ),
         return_exceptions=True,
     )
 
     assert sum(isinstance(result, TooManyKeys) for result in results) == 5
     assert len(await service.keys.list_all(token)) == MAX_KEYS == 20
-    await service.keys.create(other, "Script", READ, None)
+    await service.keys.create(other, PASSWORD, "Script", READ, None, CLIENT_IP)
     service.clock[0] = NOW + timedelta(days=1)  # Expired keys count, too.
     token = await service.session("ana")
     with pytest.raises(TooManyKeys) as refused:
-        await service.keys.create(token, "Script", READ, None)
+        await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_KEYS", None)
     await service.keys.revoke(token, (await service.keys.list_all(token))[0].id)
-    await service.keys.create(token, "Script", READ, None)
+    await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
 
 
 async def test_a_revoked_key_is_invalid_at_once(service: Service) -> None:
     ana, bea = await service.session("ana"), await service.session("bea")
-    key, text = await service.keys.create(ana, "Script", READ, None)
-    other, other_text = await service.keys.create(ana, "Other", READ, None)
+    key, text = await service.keys.create(ana, PASSWORD, "Script", READ, None, CLIENT_IP)
+    other, other_text = await service.keys.create(ana, PASSWORD, "Other", READ, None, CLIENT_IP)
     await service.keys.revoke(bea, key.id)
     await service.keys.revoke(ana, "unknown")
     assert await service.is_valid(text)
@@ -201,7 +214,9 @@ async def test_a_revoked_key_is_invalid_at_once(service: Service) -> None:
 
 async def test_a_key_is_invalid_from_its_expiry_on_and_stays_listed(service: Service) -> None:
     token = await service.session()
-    key, text = await service.keys.create(token, "Script", READ, NOW + timedelta(seconds=1))
+    key, text = await service.keys.create(
+        token, PASSWORD, "Script", READ, NOW + timedelta(seconds=1), CLIENT_IP
+    )
     service.clock[0] = NOW + timedelta(microseconds=999_999)
     assert await service.is_valid(text)
 
@@ -214,7 +229,7 @@ async def test_a_key_is_invalid_from_its_expiry_on_and_stays_listed(service: Ser
 
 async def test_the_keys_of_a_closed_account_are_invalid_at_once(service: Service) -> None:
     token = await service.session()
-    _, text = await service.keys.create(token, "Script", READ, None)
+    _, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     account_id = await service.accounts.close("ana@b")
     assert not await service.is_valid(text)
     await service.accounts.remove(account_id)
@@ -224,16 +239,16 @@ async def test_the_keys_of_a_closed_account_are_invalid_at_once(service: Service
 @pytest.mark.parametrize("end", ["nonsense", "password", "close"])
 async def test_only_an_open_session_manages_keys(service: Service, end: str) -> None:
     token = await service.session()
-    key, text = await service.keys.create(token, "Script", READ, None)
+    key, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     account, _ = await service.sessions.authenticate(token)
     if end == "password":
         session = service.sessions.create(account, "", "")
-        await service.account_store.change_password(account, HASH, HASH[:29], session)
+        await service.account_store.change_password(account, HASH, HASH[:29], session, revoke=False)
     elif end == "close":
         await service.accounts.close("ana@b")
     for bad in (text, "", token if end != "nonsense" else f"{token}x"):
         calls: list[Awaitable[object]] = [
-            service.keys.create(bad, "Script", READ, None),
+            service.keys.create(bad, PASSWORD, "Script", READ, None, CLIENT_IP),
             service.keys.list_all(bad),
             service.keys.revoke(bad, key.id),
         ]
@@ -257,12 +272,14 @@ async def test_a_session_that_ends_meanwhile_creates_no_key(
             await service.accounts.close("ana@b")
         else:
             session = service.sessions.create(account, "", "")
-            await service.account_store.change_password(account, HASH, HASH[:29], session)
+            await service.account_store.change_password(
+                account, HASH, HASH[:29], session, revoke=False
+            )
         return await add(account, key, limit)
 
     monkeypatch.setattr(service.store, "add", add_late)
     with pytest.raises(InvalidToken):
-        await service.keys.create(token, "Script", READ, None)
+        await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
 
 
 async def test_keys_and_verifications_are_counted(service: Service) -> None:
@@ -282,9 +299,12 @@ async def test_keys_and_verifications_are_counted(service: Service) -> None:
     before = counts()
     token = await service.session()
     soon = NOW + timedelta(seconds=1)
-    made = [await service.keys.create(token, "Script", READ, at) for at in (None, None, soon)]
+    made = [
+        await service.keys.create(token, PASSWORD, "Script", READ, at, CLIENT_IP)
+        for at in (None, None, soon)
+    ]
     with contextlib.suppress(AppError):
-        await service.keys.create(token, "", READ, None)
+        await service.keys.create(token, PASSWORD, "", READ, None, CLIENT_IP)
     for _ in range(2):
         await service.keys.revoke(token, made[0][0].id)
         for _, text in made:
@@ -307,9 +327,9 @@ async def test_keys_and_verifications_are_counted(service: Service) -> None:
 
 async def test_a_use_is_written_as_its_minute(service: Service) -> None:
     token = await service.session()
-    await service.keys.create(token, "Unused", READ, None)
+    await service.keys.create(token, PASSWORD, "Unused", READ, None, CLIENT_IP)
     service.clock[0] = NOW + timedelta(seconds=1)
-    _, text = await service.keys.create(token, "Script", READ, None)
+    _, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     await service.is_valid(text)
     assert await service.last_used(token) == [None, None]
     await service.uses.flush()
@@ -328,7 +348,10 @@ async def test_many_uses_are_one_batch(service: Service) -> None:
     texts = []
     for name in ("ana", "bea", "eva"):
         token = await service.session(name)
-        texts += [(await service.keys.create(token, "Script", READ, None))[1] for _ in range(5)]
+        texts += [
+            (await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP))[1]
+            for _ in range(5)
+        ]
     for _ in range(3):
         for text in texts:
             assert await service.is_valid(text)
@@ -341,7 +364,9 @@ async def test_many_uses_are_one_batch(service: Service) -> None:
 
 async def test_rejected_keys_are_not_used(service: Service) -> None:
     token = await service.session()
-    key, text = await service.keys.create(token, "Script", READ, NOW + timedelta(seconds=1))
+    key, text = await service.keys.create(
+        token, PASSWORD, "Script", READ, NOW + timedelta(seconds=1), CLIENT_IP
+    )
     service.clock[0] = NOW + timedelta(seconds=1)
     assert not await service.is_valid(text)
     await service.uses.flush()
@@ -351,7 +376,7 @@ async def test_rejected_keys_are_not_used(service: Service) -> None:
 
 async def test_a_clock_that_goes_back_does_not_change_the_last_use(service: Service) -> None:
     token = await service.session()
-    _, text = await service.keys.create(token, "Script", READ, None)
+    _, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     for minutes in (1, 0, 2, 1):
         service.clock[0] = NOW + timedelta(minutes=minutes)
         await service.is_valid(text)
@@ -361,7 +386,7 @@ async def test_a_clock_that_goes_back_does_not_change_the_last_use(service: Serv
 
 async def test_uses_that_could_not_be_written_are_written_later(service: Service) -> None:
     token = await service.session()
-    _, text = await service.keys.create(token, "Script", READ, None)
+    _, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     service.store.away = True
     for minutes in range(3):
         service.clock[0] = NOW + timedelta(minutes=minutes)
@@ -377,7 +402,7 @@ async def test_uses_are_written_in_the_background_and_at_the_end(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = await service.session()
-    _, text = await service.keys.create(token, "Script", READ, None)
+    _, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     monkeypatch.setattr(last_uses, "INTERVAL_SECONDS", 0.01)
     async with service.uses.running():
         service.store.away = True
@@ -399,7 +424,7 @@ async def test_a_stop_during_a_write_loses_no_use(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token = await service.session()
-    _, text = await service.keys.create(token, "Script", READ, None)
+    _, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     write, reached = service.store.record_uses, asyncio.Event()
 
     async def hang(_: Mapping[bytes, datetime]) -> None:
@@ -420,7 +445,10 @@ async def test_the_number_of_waiting_uses_is_bounded(
 ) -> None:
     monkeypatch.setattr(last_uses, "MAX_PENDING", 2)
     token = await service.session()
-    keys = [(await service.keys.create(token, "Script", READ, None))[0] for _ in range(3)]
+    keys = [
+        (await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP))[0]
+        for _ in range(3)
+    ]
     later = MINUTE + timedelta(minutes=1)
     for at in (MINUTE, later):
         for key in keys:

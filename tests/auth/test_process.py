@@ -78,8 +78,10 @@ class Auth:
     async def close(self, token: str, password: str = PASSWORD, client_ip: str = CLIENT_IP) -> None:
         await self._client.close_account(token, password, client_ip)
 
-    async def create_key(self, token: str) -> tuple[str, str]:
-        return await self._client.create_key(token, "Script", [Scope.LINKS_READ], None)
+    async def create_key(self, token: str, password: str = PASSWORD) -> tuple[str, str]:
+        return await self._client.create_key(
+            token, password, "Script", [Scope.LINKS_READ], None, CLIENT_IP
+        )
 
     async def verify_key(self, key: str) -> VerifiedKey:
         return await self._client.verify_key(api_keys.hash_of(key))
@@ -384,7 +386,7 @@ async def test_secrets_are_neither_logged_nor_stored(deployment: Deployment) -> 
             with pytest.raises(AppError):
                 await auth.verify(token + "x")
             changed, _ = await auth.change(token, client_ip=client_ip)
-            _, key = await auth.create_key(changed)
+            _, key = await auth.create_key(changed, NEW)
             await auth.verify_key(key)
             await outcome(auth.verify_key(f"{key}x"))
             await outcome(auth.change(changed, "A-Wrong-Secret", client_ip))

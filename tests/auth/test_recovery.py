@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import bcrypt
 import pytest
 
 from gateway.backends.auth import AuthClient
+from gateway.backends.ports import Scope
+from services.shared import api_keys
 from services.shared.errors import AppError, InvalidArgument, Unauthenticated
 from tests.support import in_process_services
 
@@ -47,6 +50,11 @@ async def new_codes(auth: AuthClient) -> list[str]:
     return await auth.create_recovery_codes(await session(auth), PASSWORD, CLIENT_IP)
 
 
+async def left(auth: AuthClient, token: str) -> int:
+    count, _ = await auth.count_recovery_codes(token)
+    return count
+
+
 async def reset(
     auth: AuthClient,
     code: str,
@@ -54,10 +62,11 @@ async def reset(
     new_hash: str = NEW_HASH,
     client_ip: str = CLIENT_IP,
     device: str = "",
+    revoke: bool = False,
 ) -> str:
     """Return the reason of the failure, `OK` without one."""
     try:
-        await auth.reset_password(email, code, new_hash, SALT.decode(), client_ip, device)
+        await auth.reset_password(email, code, new_hash, SALT.decode(), client_ip, device, revoke)
     except AppError as error:
         return error.reason
     return "OK"
@@ -66,7 +75,7 @@ async def reset(
 async def test_a_code_sets_a_new_password_once_and_ends_all_sessions(auth: AuthClient) -> None:
     codes = await new_codes(auth)
     token = await session(auth)
-    assert await auth.count_recovery_codes(token) == len(set(codes)) == 10
+    assert await left(auth, token) == len(set(codes)) == 10
 
     assert await reset(auth, codes[4]) == "OK"
     with pytest.raises(Unauthenticated) as ended:
@@ -74,10 +83,57 @@ async def test_a_code_sets_a_new_password_once_and_ends_all_sessions(auth: AuthC
     assert ended.value.reason == "INVALID_TOKEN"
     with pytest.raises(Unauthenticated):
         await session(auth, PASSWORD)
-    assert await auth.count_recovery_codes(await session(auth, NEW)) == 9
+    assert await left(auth, await session(auth, NEW)) == 9
     assert await reset(auth, codes[4]) == "WRONG_RECOVERY_CODE"
     assert await reset(auth, codes[5], new_hash=HASH) == "OK"
     await session(auth, PASSWORD)
+
+
+async def test_the_settings_say_when_the_codes_were_created(auth: AuthClient) -> None:
+    token = await session(auth)
+    assert await auth.count_recovery_codes(token) == (0, None)
+    before = datetime.now(UTC)
+    await auth.create_recovery_codes(token, PASSWORD, CLIENT_IP)
+    count, created_at = await auth.count_recovery_codes(token)
+    assert count == 10
+    assert created_at is not None
+    assert before <= created_at <= datetime.now(UTC)
+
+
+async def new_key(auth: AuthClient) -> str:
+    key = (await session(auth), PASSWORD, "Script", [Scope.LINKS_READ], None, CLIENT_IP)
+    return (await auth.create_key(*key))[1]
+
+
+async def is_valid(auth: AuthClient, key: str) -> bool:
+    try:
+        await auth.verify_key(api_keys.hash_of(key))
+    except Unauthenticated:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("revoke", [False, True])
+async def test_a_changed_password_leaves_no_recovery_code_and_no_key_if_asked(
+    auth: AuthClient, revoke: bool
+) -> None:
+    codes, key = await new_codes(auth), await new_key(auth)
+    token, _ = await auth.change_password(
+        await session(auth), PASSWORD, NEW_HASH, SALT.decode(), CLIENT_IP, revoke=revoke
+    )
+    assert await left(auth, token) == 0
+    assert await reset(auth, codes[0]) == "WRONG_RECOVERY_CODE"
+    assert await is_valid(auth, key) != revoke
+
+
+@pytest.mark.parametrize("revoke", [False, True])
+async def test_a_code_leaves_the_other_nine_and_no_key_if_asked(
+    auth: AuthClient, revoke: bool
+) -> None:
+    codes, key = await new_codes(auth), await new_key(auth)
+    assert await reset(auth, codes[0], revoke=revoke) == "OK"
+    assert await left(auth, await session(auth, NEW)) == 9
+    assert await is_valid(auth, key) != revoke
 
 
 @pytest.mark.parametrize(
@@ -102,7 +158,7 @@ async def test_new_codes_replace_the_old_ones(auth: AuthClient) -> None:
     old = await new_codes(auth)
     await reset(auth, old[0], new_hash=HASH)
     new = await new_codes(auth)
-    assert await auth.count_recovery_codes(await session(auth)) == 10
+    assert await left(auth, await session(auth)) == 10
     assert await reset(auth, old[1]) == "WRONG_RECOVERY_CODE"
     assert await reset(auth, new[0]) == "OK"
 
@@ -112,14 +168,14 @@ async def test_codes_are_created_only_with_the_password(auth: AuthClient) -> Non
     with pytest.raises(Unauthenticated) as wrong:
         await auth.create_recovery_codes(token, "wrong", CLIENT_IP)
     assert wrong.value.reason == "WRONG_PASSWORD"
-    assert await auth.count_recovery_codes(token) == 0
+    assert await left(auth, token) == 0
 
 
 @pytest.mark.parametrize("code", ["", "-", NO_CODE, "x" * 10_000, "ÄÖÜ\U0001f600"])
 async def test_a_wrong_code_changes_nothing(auth: AuthClient, code: str) -> None:
     await new_codes(auth)
     assert await reset(auth, code) == "WRONG_RECOVERY_CODE"
-    assert await auth.count_recovery_codes(await session(auth)) == 10
+    assert await left(auth, await session(auth)) == 10
 
 
 async def test_an_invalid_hash_does_not_spend_a_code(auth: AuthClient) -> None:

@@ -22,7 +22,7 @@ from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
-from services.auth.domain.session import MAX_SESSIONS, Session
+from services.auth.domain.session import MAX_SESSIONS, Creator, Session
 from services.auth.storage.mongo import SCHEMA, MongoAccountStore
 from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore
 from services.shared.sqlite.connection import connect
@@ -42,6 +42,8 @@ ANA = Account(
 )
 BEA = replace(ANA, id="6a1d0b3c2e4f506172839405", email="bea@b", email_key="bea@b", username="Bea")
 
+CREATOR = Creator("89abcdef0123456789abcdef", NOW, "Firefox", "Linux")
+
 KEY = ApiKey(
     id="0123456789abcdef01234567",
     account_id=ANA.id,
@@ -51,6 +53,7 @@ KEY = ApiKey(
     scopes=(Scope.LINKS_READ, Scope.STATISTICS_READ),
     created_at=NOW,
     expires_at=NOW + timedelta(days=1, microseconds=1),
+    created_by=CREATOR,
 )
 
 PASSKEY = Passkey(
@@ -60,6 +63,7 @@ PASSKEY = Passkey(
     public_key=bytes(range(77)),
     sign_count=0,
     created_at=NOW,
+    created_by=CREATOR,
 )
 
 SESSION = Session(
@@ -158,7 +162,7 @@ async def test_a_password_change_increments_the_session_number(stores: Stores) -
     account = ANA
     for number in range(1, 4):
         assert await stores.accounts.change_password(
-            account, f"hash {number}", f"salt {number}", SESSION
+            account, f"hash {number}", f"salt {number}", SESSION, revoke=False
         )
 
         account = replace(
@@ -172,11 +176,13 @@ async def test_a_password_change_increments_the_session_number(stores: Stores) -
 
 async def test_an_account_that_changed_since_it_was_read_is_not_changed(stores: Stores) -> None:
     await stores.accounts.add(ANA)
-    await stores.accounts.change_password(ANA, "other hash", "other salt", SESSION)
+    await stores.accounts.change_password(ANA, "other hash", "other salt", SESSION, revoke=False)
     stored = await stores.accounts.by_id(ANA.id)
     assert stored
     for other in (ANA, replace(stored, session=2), replace(stored, id="unknown"), BEA):
-        assert not await stores.accounts.change_password(other, "hash", "salt", SESSION)
+        assert not await stores.accounts.change_password(
+            other, "hash", "salt", SESSION, revoke=False
+        )
         assert not await stores.accounts.close_in_session(other)
     assert await stores.accounts.by_id(ANA.id) == stored
     assert await stores.accounts.by_id("unknown") is None
@@ -184,7 +190,9 @@ async def test_an_account_that_changed_since_it_was_read_is_not_changed(stores: 
     await stores.accounts.close(ANA.email_key)
     closed = replace(stored, closed=True)
     for read in (stored, closed):
-        assert not await stores.accounts.change_password(read, "hash", "salt", SESSION)
+        assert not await stores.accounts.change_password(
+            read, "hash", "salt", SESSION, revoke=False
+        )
         assert not await stores.accounts.close_in_session(read)
     assert await stores.accounts.by_id(ANA.id) == closed
 
@@ -193,12 +201,14 @@ async def test_an_account_that_changed_since_it_was_read_is_not_changed(stores: 
 async def test_only_one_of_concurrent_changes_is_made(stores: Stores, before: int) -> None:
     await stores.accounts.add(ANA)
     for _ in range(before):
-        await stores.accounts.change_password(ANA, ANA.password_hash, ANA.salt, SESSION)
+        await stores.accounts.change_password(
+            ANA, ANA.password_hash, ANA.salt, SESSION, revoke=False
+        )
     read = replace(ANA, session=before)
 
     made = await asyncio.gather(
         *(
-            stores.accounts.change_password(read, f"hash {n}", f"salt {n}", SESSION)
+            stores.accounts.change_password(read, f"hash {n}", f"salt {n}", SESSION, revoke=False)
             for n in range(20)
         ),
         stores.accounts.close_in_session(read),
@@ -359,7 +369,7 @@ async def test_keys_do_not_change_what_is_read_of_their_account(stores: Stores) 
     assert await stores.accounts.by_id(ANA.id) == ANA
     assert await stores.accounts.by_email(ANA.email_key) == ANA
     assert await stores.accounts.add(ANA) == ANA
-    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION, revoke=False)
     changed = replace(ANA, password_hash="hash", salt="salt", session=1)
     assert await stores.keys.find(KEY.key_hash) == (KEY, changed)
 
@@ -391,7 +401,7 @@ async def test_an_account_has_no_more_keys_than_the_limit(stores: Stores) -> Non
 async def test_a_key_is_added_only_to_an_account_as_it_was_read(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     assert not await stores.keys.add(BEA, numbered(1, BEA), 20)
-    await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    await stores.accounts.change_password(ANA, "hash", "salt", SESSION, revoke=False)
     assert not await stores.keys.add(ANA, KEY, 20)
     changed = await stores.accounts.by_id(ANA.id)
     assert changed
@@ -613,7 +623,7 @@ async def test_a_session_begins_only_with_the_current_password_in_an_open_accoun
     stores: Stores,
 ) -> None:
     await stores.accounts.add(ANA)
-    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION, revoke=False)
     assert not await stores.sessions.add(ANA, another(1), MAX_SESSIONS)
     changed = replace(ANA, session=1, password_hash="hash", salt="salt")
     assert await stores.sessions.add(changed, another(1), MAX_SESSIONS)
@@ -630,7 +640,7 @@ async def test_a_password_change_replaces_all_sessions(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     for number in range(3):
         await stores.sessions.add(ANA, another(number), MAX_SESSIONS)
-    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION, revoke=False)
     assert await ids(stores) == {SESSION.id}
 
 
@@ -696,12 +706,12 @@ async def hashes(stores: Stores, account: Account = ANA) -> set[bytes]:
 async def test_a_new_set_of_recovery_codes_replaces_the_old_one(stores: Stores) -> None:
     for account in (ANA, BEA):
         await stores.accounts.add(account)
-    assert await stores.recovery_codes.replace(ANA, CODES)
+    assert await stores.recovery_codes.replace(ANA, CODES, NOW)
     assert await stores.recovery_codes.put_expiring(ANA.id, RecoveryCode(b"one", NOW))
-    assert await stores.recovery_codes.replace(BEA, CODES[:2])
+    assert await stores.recovery_codes.replace(BEA, CODES[:2], NOW)
     assert await hashes(stores) == {*CODES, b"one"}
 
-    assert await stores.recovery_codes.replace(ANA, CODES[:3])
+    assert await stores.recovery_codes.replace(ANA, CODES[:3], NOW)
     assert await hashes(stores) == set(CODES[:3])
     assert await hashes(stores, BEA) == set(CODES[:2])
     assert await hashes(stores, replace(ANA, id="nobody")) == set()
@@ -709,13 +719,16 @@ async def test_a_new_set_of_recovery_codes_replaces_the_old_one(stores: Stores) 
 
 async def test_an_account_has_one_expiring_code_beside_its_set(stores: Stores) -> None:
     await stores.accounts.add(ANA)
-    await stores.recovery_codes.replace(ANA, CODES[:1])
+    await stores.recovery_codes.replace(ANA, CODES[:1], NOW)
     later = NOW + timedelta(hours=1, microseconds=1)
     for code in (RecoveryCode(b"first", NOW), RecoveryCode(b"second", later)):
         assert await stores.recovery_codes.put_expiring(ANA.id, code)
 
     stored = await stores.recovery_codes.list_all(ANA.id)
-    assert set(stored) == {RecoveryCode(CODES[0]), RecoveryCode(b"second", later)}
+    assert set(stored) == {
+        RecoveryCode(CODES[0], created_at=NOW),
+        RecoveryCode(b"second", later),
+    }
     assert not await stores.recovery_codes.put_expiring(BEA.id, RecoveryCode(b"third", later))
 
 
@@ -723,24 +736,27 @@ async def test_recovery_codes_are_replaced_only_in_an_account_as_it_was_read(
     stores: Stores,
 ) -> None:
     await stores.accounts.add(ANA)
-    await stores.recovery_codes.replace(ANA, CODES)
-    await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
-    assert not await stores.recovery_codes.replace(ANA, CODES[:1])
-    assert not await stores.recovery_codes.replace(BEA, CODES[:1])
+    await stores.recovery_codes.replace(ANA, CODES, NOW)
+    await stores.sessions.add(ANA, SESSION, MAX_SESSIONS)
+    await stores.sessions.delete_others(ANA, SESSION.id)
+    assert not await stores.recovery_codes.replace(ANA, CODES[:1], NOW)
+    assert not await stores.recovery_codes.replace(BEA, CODES[:1], NOW)
     assert await hashes(stores) == set(CODES)
-    assert await stores.recovery_codes.replace(replace(ANA, session=1), CODES[:1])
+    assert await stores.recovery_codes.replace(replace(ANA, session=1), CODES[:1], NOW)
 
 
 async def test_a_spent_code_sets_the_password_and_ends_all_sessions(stores: Stores) -> None:
     for account in (ANA, BEA):
         await stores.accounts.add(account)
-        await stores.recovery_codes.replace(account, CODES)
+        await stores.recovery_codes.replace(account, CODES, NOW)
     for number in range(2):
         await stores.sessions.add(ANA, another(number), MAX_SESSIONS)
 
     results = await asyncio.gather(
         *(
-            stores.recovery_codes.spend(ANA.id, CODES[3], f"hash {n}", f"salt {n}", NOW)
+            stores.recovery_codes.spend(
+                ANA.id, RecoveryCode(CODES[3]), f"hash {n}", f"salt {n}", revoke=False, now=NOW
+            )
             for n in range(20)
         )
     )
@@ -752,21 +768,98 @@ async def test_a_spent_code_sets_the_password_and_ends_all_sessions(stores: Stor
     assert await hashes(stores) == {*CODES} - {CODES[3]}
     assert await hashes(stores, BEA) == set(CODES)
     for wrong in (b"unknown", CODES[3]):
-        assert not await stores.recovery_codes.spend(ANA.id, wrong, "hash", "salt", NOW)
+        assert not await spend(stores, RecoveryCode(wrong), "other hash")
     assert await stores.accounts.by_id(ANA.id) == changed
+
+
+async def filled_account(stores: Stores) -> None:
+    """Store two accounts with sessions, ten codes and one of the operator, keys and passkeys."""
+    for account in (ANA, BEA):
+        await stores.accounts.add(account)
+        await stores.recovery_codes.replace(account, CODES, NOW)
+        await stores.recovery_codes.put_expiring(account.id, OPERATORS_CODE)
+        for number in range(2):
+            await stores.keys.add(account, numbered(number, account), 20)
+            await stores.passkeys.add(account, passkey(number, account), 10)
+
+
+async def ways_in(stores: Stores, account: Account = ANA) -> tuple[int, int, int]:
+    """Return how many recovery codes, API keys and passkeys an account has."""
+    return (
+        len(await stores.recovery_codes.list_all(account.id)),
+        len(await stores.keys.list_all(account.id)),
+        len(await stores.passkeys.list_all(account.id)),
+    )
+
+
+OPERATORS_CODE = RecoveryCode(b"operator", NOW + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(("revoke", "left"), [(False, (0, 2, 2)), (True, (0, 0, 0))])
+async def test_a_new_password_deletes_all_recovery_codes_and_may_revoke_the_rest(
+    stores: Stores, revoke: bool, left: tuple[int, int, int]
+) -> None:
+    await filled_account(stores)
+    other = replace(ANA, session=1)
+    assert not await stores.accounts.change_password(other, "hash", "salt", SESSION, revoke)
+    assert await ways_in(stores) == (11, 2, 2)
+
+    assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION, revoke)
+    assert await ways_in(stores) == left
+    assert (await stores.keys.find(numbered(0).key_hash) is None) == revoke
+    assert (await stores.passkeys.find(passkey(0).id) is None) == revoke
+    assert await ways_in(stores, BEA) == (11, 2, 2)
+    changed = replace(ANA, session=1)
+    assert await stores.keys.add(changed, numbered(5), 3)
+    assert await stores.passkeys.add(changed, passkey(5), 3)
+
+
+@pytest.mark.parametrize(
+    ("code", "revoke", "left"),
+    [
+        (RecoveryCode(CODES[3]), False, (9, 2, 2)),
+        (RecoveryCode(CODES[3]), True, (9, 0, 0)),
+        (OPERATORS_CODE, True, (0, 0, 0)),
+    ],
+)
+async def test_a_spent_code_leaves_no_link_of_the_operator_and_may_revoke_the_rest(
+    stores: Stores, code: RecoveryCode, revoke: bool, left: tuple[int, int, int]
+) -> None:
+    await filled_account(stores)
+    assert not await spend(stores, RecoveryCode(b"unknown"), "hash", revoke)
+    assert await ways_in(stores) == (11, 2, 2)
+
+    assert await spend(stores, code, "hash", revoke)
+    assert await ways_in(stores) == left
+    assert await hashes(stores) == ({*CODES} - {code.hash} if left[0] else set())
+    assert await ways_in(stores, BEA) == (11, 2, 2)
+
+
+async def spend(
+    stores: Stores,
+    code: RecoveryCode,
+    password_hash: str,
+    revoke: bool = False,
+    now: datetime = NOW,
+) -> bool:
+    return await stores.recovery_codes.spend(
+        ANA.id, code, password_hash, "salt", revoke=revoke, now=now
+    )
 
 
 async def test_an_expired_code_and_those_of_a_closed_account_cannot_be_spent(
     stores: Stores,
 ) -> None:
     await stores.accounts.add(ANA)
-    await stores.recovery_codes.replace(ANA, CODES)
-    await stores.recovery_codes.put_expiring(ANA.id, RecoveryCode(b"one", NOW))
-    assert not await stores.recovery_codes.spend(ANA.id, b"one", "hash", "salt", NOW)
+    await stores.recovery_codes.replace(ANA, CODES, NOW)
+    expiring = RecoveryCode(b"one", NOW)
+    await stores.recovery_codes.put_expiring(ANA.id, expiring)
+    assert not await spend(stores, expiring, "hash")
     just_before = NOW - timedelta(microseconds=1)
-    assert await stores.recovery_codes.spend(ANA.id, b"one", "hash", "salt", just_before)
+    assert await spend(stores, expiring, "hash", now=just_before)
+    await stores.recovery_codes.replace(replace(ANA, session=1), CODES, NOW)
     assert await stores.accounts.close(ANA.email_key)
-    assert not await stores.recovery_codes.spend(ANA.id, CODES[0], "other", "salt", NOW)
+    assert not await spend(stores, RecoveryCode(CODES[0]), "other")
     assert not await stores.recovery_codes.put_expiring(ANA.id, RecoveryCode(b"two", NOW))
     account = await stores.accounts.by_id(ANA.id)
     assert account is not None
@@ -819,7 +912,7 @@ async def test_no_two_passkeys_have_the_same_id(stores: Stores) -> None:
 async def test_a_passkey_is_added_only_to_an_account_as_it_was_read(stores: Stores) -> None:
     await stores.accounts.add(ANA)
     assert not await stores.passkeys.add(BEA, passkey(1, BEA), 10)
-    await stores.accounts.change_password(ANA, "hash", "salt", SESSION)
+    await stores.accounts.change_password(ANA, "hash", "salt", SESSION, revoke=False)
     assert not await stores.passkeys.add(ANA, PASSKEY, 10)
     changed = replace(ANA, session=1, password_hash="hash", salt="salt")
     assert await stores.passkeys.add(changed, PASSKEY, 10)
@@ -848,7 +941,7 @@ async def test_of_concurrent_uses_with_one_sign_count_one_is_recorded(stores: St
 
 async def test_codes_and_passkeys_are_deleted_with_their_account(stores: Stores) -> None:
     await stores.accounts.add(ANA)
-    await stores.recovery_codes.replace(ANA, CODES)
+    await stores.recovery_codes.replace(ANA, CODES, NOW)
     await stores.passkeys.add(ANA, PASSKEY, 10)
     await stores.accounts.close(ANA.email_key)
     await stores.accounts.remove(ANA.id)
@@ -862,7 +955,7 @@ async def test_codes_and_passkeys_are_deleted_with_their_account(stores: Stores)
 async def test_codes_and_passkeys_survive_a_restart(opening: Opening) -> None:
     async with opening() as stores:
         await stores.accounts.add(ANA)
-        await stores.recovery_codes.replace(ANA, CODES)
+        await stores.recovery_codes.replace(ANA, CODES, NOW)
         await stores.passkeys.add(ANA, PASSKEY, 10)
     async with opening() as stores:
         assert await hashes(stores) == set(CODES)

@@ -16,7 +16,11 @@ from services.shared.sqlite import Migration
 @pytest.mark.parametrize(
     ("steps", "digests"),
     [
-        pytest.param(AUTH, ["688f1ee3b021330f", "58afc6f1265b0e7e", "60a53151a2078114"], id="auth"),
+        pytest.param(
+            AUTH,
+            ["688f1ee3b021330f", "58afc6f1265b0e7e", "60a53151a2078114", "9c8cc25af727ce1e"],
+            id="auth",
+        ),
         pytest.param(
             LINKS, ["5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea"], id="links"
         ),

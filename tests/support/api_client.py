@@ -22,7 +22,13 @@ class ApiClient:
         self.gateway = gateway
         self.token = token or gateway.log_in(gateway.register())
         made = gateway.data(
-            "createKey", {"token": self.token, "name": "tests", "scopes": list(scopes)}
+            "createKey",
+            {
+                "token": self.token,
+                "password": "Camino-42",
+                "name": "tests",
+                "scopes": list(scopes),
+            },
         )
         assert made["success"], made
         self.key_id, self.key = made["id"], made["key"]

@@ -272,7 +272,7 @@ def test_changing_the_password_and_removing_the_account(
     new = {"new_password": made_new["password"], "new_salt": made_new["salt"]}
     change = {"token": token, "password": "Camino-42", **new}
     assert data(client, "changePassword", {**change, "password": "Camino-44"}) == INCORRECT
-    reply = data(client, "changePassword", change)
+    reply = data(client, "changePassword", {**change, "revoke": True})
     assert set(reply) == {"success", "token", "expirationTimestamp"}
     assert abs(reply["expirationTimestamp"] / 1000 - time.time() - 4 * 3600) < 10
     assert data(client, "showLinks", {"token": token}) == INVALID_TOKEN
@@ -318,7 +318,12 @@ def test_an_import(product: Product, client: FirebaseClient) -> None:
 
 def test_api_keys(product: Product, client: FirebaseClient) -> None:
     account: Owner = {"token": product.log_in(product.register())}
-    fields: dict[str, object] = {**account, "name": "Script", "scopes": ["links:read"]}
+    fields: dict[str, object] = {
+        **account,
+        "password": "Camino-42",
+        "name": "Script",
+        "scopes": ["links:read"],
+    }
     expires_at = "2086-01-01T00:00:00.000Z"
     created = data(client, "createKey", {**fields, "expires_at": expires_at})
     assert set(created) == {"success", "id", "key"}
@@ -331,7 +336,10 @@ def test_api_keys(product: Product, client: FirebaseClient) -> None:
         "created_at": key["created_at"],
         "expires_at": expires_at,
         "last_used_at": None,
+        "created_by": key["created_by"],
     }
+    assert set(key["created_by"]) == {"id", "created_at", "browser", "system"}
+    assert data(client, "createKey", {**fields, "password": "Camino-43"}) == INCORRECT
     revoke: dict[str, object] = {**account, "id": created["id"]}
     assert data(client, "revokeKey", revoke) == {"success": True}
     assert data(client, "listKeys", account) == {"success": True, "keys": []}

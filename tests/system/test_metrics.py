@@ -207,7 +207,7 @@ def test_rows_of_imports_by_verdict(own: Product) -> None:
 
 async def test_api_keys_and_their_verifications(own: Product) -> None:
     token = own.log_in(own.register("scripter@example.com"))
-    fields = {"token": token, "name": "Script", "scopes": ["links:read"]}
+    fields = {"token": token, "password": "Camino-42", "name": "Script", "scopes": ["links:read"]}
     created = [own.data("createKey", fields) for _ in range(2)]
     own.call("createKey", {**fields, "name": ""})
     for _ in range(2):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.support.authenticator import Authenticator
 from tests.support.gateway_client import hashed
 from tests.support.product import Product
@@ -39,6 +41,12 @@ def reset(product: Product, url: str, email: str, code: str, password: str) -> d
     )
 
 
+def is_key_valid(product: Product, url: str, key: str) -> bool:
+    sent = product.http.get(f"{url}/api/v1/account", headers={"authorization": f"Bearer {key}"})
+    assert sent.status_code in (200, 401)
+    return sent.status_code == 200
+
+
 def has_ended(gateways: SeveralGateways, token: str) -> bool:
     return gateways.accepts(token) == [False] * GATEWAYS
 
@@ -63,7 +71,7 @@ def test_a_recovery_code_brings_an_account_back_with_its_links(gateways: Several
     wait_until(lambda: has_ended(gateways, token), PROPAGATION_SECONDS)
     token = log_in(product, email, NEW)
     left = product.data("countRecoveryCodes", {"token": token})
-    assert left == {"success": True, "left": 10 - GATEWAYS}
+    assert left == {"success": True, "left": 10 - GATEWAYS, "created_at": left["created_at"]}
     assert product.data("showLink", {"token": token, "code": code})["success"]
     unknown = reset(product, product.url, f"no-{email}", created["codes"][9], NEW)
     assert unknown == {"success": False, "error": "incorrect"}
@@ -82,7 +90,9 @@ def test_a_passkey_works_on_every_gateway(gateways: SeveralGateways) -> None:
     assert added == {"success": True, "id": credential["id"]}
     listed = call(product, urls[2], "listPasskeys", token=token)
     (passkey,) = listed["passkeys"]
-    assert list(passkey) == ["id", "name", "created_at", "last_used_at"]
+    assert list(passkey) == ["id", "name", "created_at", "last_used_at", "created_by"]
+    [session] = product.data("listSessions", {"token": token})["sessions"]
+    assert passkey["created_by"]["id"] == session["id"]
     assert (passkey["name"], passkey["last_used_at"]) == ("Phone", None)
 
     options = call(product, urls[0], "beginLogin")["options"]
@@ -112,3 +122,36 @@ def test_a_passkey_works_on_every_gateway(gateways: SeveralGateways) -> None:
         credential=device.get(call(product, urls[1], "beginLogin")["options"]),
     )
     assert gone == {"success": False, "error": "no exist"}
+
+
+@pytest.mark.parametrize("way", ["changePassword", "resetPassword"])
+def test_a_new_password_evicts_who_is_in_the_account(gateways: SeveralGateways, way: str) -> None:
+    """An intruder created a key, a passkey and recovery codes, the last with the old password."""
+    product, urls = gateways.product, gateways.urls
+    email = product.register()
+    token = log_in(product, email)
+    secret = {"token": token, "password": PASSWORD}
+    device = Authenticator(product.url)
+    begun = product.data("beginPasskey", secret)
+    passkey = {"token": token, "name": "Phone", "credential": device.create(begun["options"])}
+    assert product.data("finishPasskey", passkey)["success"]
+    key = product.data("createKey", {**secret, "name": "Script", "scopes": ["links:read"]})["key"]
+    assert all(is_key_valid(product, url, key) for url in urls)
+    codes = product.data("createRecoveryCodes", secret)["codes"]
+
+    made = hashed(NEW)
+    new = {"new_password": made["password"], "new_salt": made["salt"]}
+    proof = secret if way == "changePassword" else {"email": email, "recovery_code": codes[0]}
+    assert product.data(way, {**proof, **new, "revoke": True})["success"]
+
+    wait_until(
+        lambda: not any(is_key_valid(product, url, key) for url in urls), PROPAGATION_SECONDS
+    )
+    answer = device.get(product.data("beginLogin", {})["options"])
+    unknown = {"success": False, "error": "no exist"}
+    assert product.data("finishLogin", {"credential": answer}) == unknown
+    # A code that resets leaves the other nine, which are its holder's.
+    left = product.data("countRecoveryCodes", {"token": log_in(product, email, NEW)})["left"]
+    assert left == (9 if way == "resetPassword" else 0)
+    took = reset(product, product.url, email, codes[1], PASSWORD)
+    assert took["success"] == (way == "resetPassword")

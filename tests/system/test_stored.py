@@ -21,7 +21,7 @@ from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
 from services.auth.domain.passkey import create_passkey
 from services.auth.domain.recovery_code import RecoveryCode
-from services.auth.domain.session import create_session
+from services.auth.domain.session import Creator, create_session
 from services.links.__main__ import STORE_FACTORIES as LINKS
 from services.links.application.creations import Creations
 from services.links.application.imports import Imports
@@ -116,18 +116,20 @@ async def fill_links(setting: str) -> None:
 
 async def fill_auth(setting: str) -> None:
     account = Account("id", "Ana@b", "ana@b", "Ana", "hash", "salt", NOW)
+    creator = Creator("session", NOW, "Firefox", "Linux")
     async with open_stores_at(setting, "auth", AUTH) as stores:
         await stores.accounts.add(account)
-        key, _ = create_api_key("id", "Script", list(Scope), NOW + timedelta(days=1), NOW)
+        session = create_session("id", "Firefox", "Linux", NOW)
+        await stores.accounts.change_password(account, "hash", "salt", session, revoke=False)
+        account = replace(account, session=1)
+        key, _ = create_api_key("id", "Script", list(Scope), NOW + timedelta(days=1), NOW, creator)
         await stores.keys.add(account, key, 1)
         await stores.keys.record_uses({key.key_hash: NOW})
-        await stores.recovery_codes.replace(account, [b"hash"])
+        await stores.recovery_codes.replace(account, [b"hash"], NOW)
         await stores.recovery_codes.put_expiring("id", RecoveryCode(b"one", NOW))
-        passkey = create_passkey("id", "Phone", "credential", b"key", 0, NOW)
+        passkey = create_passkey("id", "Phone", "credential", b"key", 0, NOW, creator)
         await stores.passkeys.add(account, passkey, 1)
         await stores.passkeys.record_use(passkey, 1, NOW)
-        session = create_session("id", "Firefox", "Linux", NOW)
-        await stores.accounts.change_password(account, "hash", "salt", session)
         await stores.sessions.record_uses({("id", session.id): NOW + timedelta(hours=1)})
         await stores.accounts.close(account.email_key)
         await stores.attempts.acquire("key", 5, timedelta(minutes=15), NOW)

@@ -34,7 +34,15 @@ describe('the API keys of an account', () => {
         data({
           success: true,
           keys: [
-            apiKey('backup', { last_used_at: '2026-11-21T10:30:00Z' }),
+            apiKey('backup', {
+              last_used_at: '2026-11-21T10:30:00Z',
+              created_by: {
+                id: '1',
+                created_at: '2026-11-20T08:55:00Z',
+                browser: 'Firefox',
+                system: 'Linux',
+              },
+            }),
             apiKey('old script', { expires_at: past }),
           ],
         }),
@@ -44,7 +52,9 @@ describe('the API keys of an account', () => {
     ).getAllByRole('listitem');
     expect(first).toHaveTextContent('backup atajo_a1B2a1…');
     expect(first).toHaveTextContent('links:read, statistics:read');
-    expect(first).toHaveTextContent(/Created 20 Nov 2026 No expiry date Last used 21 Nov 2026/);
+    expect(first).toHaveTextContent(
+      /Created 20 Nov 2026 In Firefox on Linux, logged in 20 Nov 2026, .* No expiry date Last used 21 Nov/,
+    );
     expect(second).toHaveTextContent(/Expired 2 Jan 2026 Never used/);
     await expectNoAxeViolations();
   });
@@ -59,6 +69,7 @@ describe('the API keys of an account', () => {
     await user.type(section.getByLabelText('Name'), ' backup ');
     await user.click(section.getByRole('checkbox', { name: /^statistics:read/ }));
     await user.selectOptions(section.getByLabelText('Expires'), 'In 30 days');
+    await user.type(section.getByLabelText('Password'), 'Senderos-1');
     keys = [apiKey('backup')];
     await user.click(section.getByRole('button', { name: 'Create key' }));
     const plate = await section.findByRole('button', { name: `${KEY} Copy` });
@@ -70,6 +81,7 @@ describe('the API keys of an account', () => {
     const { payload } = calls.find(({ name }) => name === 'createKey') ?? {};
     expect(payload).toMatchObject({
       token: 'my-token',
+      password: 'Senderos-1',
       name: 'backup',
       scopes: ['links:read', 'statistics:read'],
     });
@@ -84,7 +96,20 @@ describe('the API keys of an account', () => {
     section.getByRole('button', { name: 'Create key' });
   });
 
-  it('need a name and a permission', async () => {
+  it('are not created with a wrong password', async () => {
+    const { user, section } = await open({
+      listKeys: () => data({ success: true, keys: [] }),
+      createKey: () => data({ success: false, error: 'incorrect' }),
+    });
+    await user.type(await section.findByLabelText('Name'), 'backup');
+    const password = section.getByLabelText('Password');
+    await user.type(password, 'wrong{Enter}');
+    await waitFor(() => expect(password).toHaveAccessibleDescription('Incorrect password'));
+    expect(password).toHaveFocus();
+    expect(section.getByLabelText('Name')).toHaveValue('backup');
+  });
+
+  it('need a name, a permission and the password', async () => {
     const { user, calls, section } = await open({
       listKeys: () => data({ success: true, keys: [] }),
     });
@@ -98,6 +123,12 @@ describe('the API keys of an account', () => {
     await user.click(create);
     expect(section.getByRole('group', { name: 'Permissions' })).toHaveAccessibleDescription(
       'Please select at least one permission',
+    );
+    await user.click(section.getByRole('checkbox', { name: /^links:read/ }));
+    await user.click(create);
+    expect(section.getByLabelText('Password')).toHaveFocus();
+    expect(section.getByLabelText('Password')).toHaveAccessibleDescription(
+      'Please enter your password',
     );
     await expectNoAxeViolations();
     expect(calls.map(({ name: called }) => called)).toEqual(['listKeys']);
@@ -116,7 +147,8 @@ describe('the API keys of an account', () => {
       listKeys: () => data({ success: true, keys: [] }),
       createKey: () => error(429, 'RESOURCE_EXHAUSTED', {}, { reason: 'TOO_MANY_KEYS' }),
     });
-    await user.type(await section.findByLabelText('Name'), 'backup{Enter}{Enter}');
+    await user.type(await section.findByLabelText('Name'), 'backup');
+    await user.type(section.getByLabelText('Password'), 'Senderos-1{Enter}{Enter}');
     await section.findByText(/which is the maximum/);
     expect(calls.filter(({ name }) => name === 'createKey').length).toBeLessThanOrEqual(2);
     expect(section.getByLabelText('Name')).toHaveValue('backup');

@@ -9,7 +9,13 @@ const PHONE = {
   created_at: '2026-11-26T09:20:00.000Z',
   last_used_at: null,
 };
-const LAPTOP = { ...PHONE, id: 'laptop', name: 'Laptop', last_used_at: '2026-11-26T10:12:00.000Z' };
+const LAPTOP = {
+  ...PHONE,
+  id: 'laptop',
+  name: 'Laptop',
+  last_used_at: '2026-11-26T10:12:00.000Z',
+  created_by: { id: '1', created_at: '2026-11-26T09:15:00.000Z', browser: '', system: '' },
+};
 
 /** What the browser's authenticator does. jsdom has none. */
 const device = {
@@ -58,7 +64,9 @@ describe('passkeys in the settings', () => {
     });
     const list = await section.findByRole('list', { name: 'Your passkeys' });
     const [laptop, phone] = within(list).getAllByRole('listitem');
-    expect(laptop).toHaveTextContent(/^LaptopAdded 26 Nov 2026 Last used 26 Nov 2026/);
+    expect(laptop).toHaveTextContent(
+      /^LaptopAdded 26 Nov 2026 In Unknown browser, logged in 26 Nov 2026, .* Last used 26 Nov 2026/,
+    );
     expect(phone).toHaveTextContent(/^PhoneAdded 26 Nov 2026 Never used/);
     await expectNoAxeViolations();
 

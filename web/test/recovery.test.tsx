@@ -66,10 +66,12 @@ describe('recovery codes in the settings', () => {
 
   it('are replaced only after a warning, and not with a wrong password', async () => {
     const { user, section } = await open({
-      countRecoveryCodes: () => data({ success: true, left: 1 }),
+      countRecoveryCodes: () =>
+        data({ success: true, left: 1, created_at: '2026-11-20T09:00:00.000Z' }),
       createRecoveryCodes: () => data({ success: false, error: 'incorrect' }),
     });
     await section.findByText('You have 1 code left.');
+    section.getByText(/^Created 20 Nov 2026/);
     await user.click(section.getByRole('button', { name: 'Create new codes' }));
     const dialog = within(screen.getByRole('dialog'));
     dialog.getByText('The codes that you have now will stop working.');
@@ -136,6 +138,7 @@ describe('the page for a forgotten password', () => {
       recovery_code: '7kqm-2xbd-9rt4',
       device: null,
     });
+    expect(payload).not.toHaveProperty('revoke');
     expect(String(payload['new_password']).startsWith(String(payload['new_salt']))).toBe(true);
     expect(compareSync('Caminos-22', String(payload['new_password']))).toBe(true);
     expect(localStorage.getItem('userToken')).toBeNull();
@@ -147,6 +150,25 @@ describe('the page for a forgotten password', () => {
     expect(code()).toHaveValue('7KQM-2XBD-9RT4');
     await waitFor(() => expect(location.hash).toBe(''));
     expect(code()).toHaveValue('7KQM-2XBD-9RT4');
+  });
+
+  it('offers to revoke API keys and passkeys, which a link always does', async () => {
+    const reply = () => data({ success: true });
+    const { user, calls } = await openPage(
+      { resetPassword: reply },
+      '#email=marta%40example.com&code=7KQM-2XBD-9RT4',
+    );
+    const option = { name: 'Also revoke all API keys and passkeys' };
+    screen.getByText(/^This link also deletes your recovery codes and revokes/);
+    expect(screen.queryByRole('checkbox', option)).toBeNull();
+    await user.clear(code());
+    await user.type(code(), '7KQM-2XBD-9RT5');
+    await user.click(screen.getByRole('checkbox', option));
+    expect(screen.queryByText(/^This link/)).toBeNull();
+    await expectNoAxeViolations();
+    await user.type(password(), 'Caminos-22{Enter}');
+    await heading('Log in');
+    expect(calls[0]?.payload).toMatchObject({ recovery_code: '7KQM-2XBD-9RT5', revoke: true });
   });
 
   it('requires all fields', async () => {

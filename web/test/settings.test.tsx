@@ -64,6 +64,24 @@ describe('changing the password', () => {
     expect(fresh()).toHaveValue('');
   });
 
+  it('revokes API keys and passkeys if wanted', async () => {
+    const expirationTimestamp = Date.now() + HOUR;
+    sessionStorage.setItem('newApiKey', 'atajo_key');
+    const { user, calls } = await open({
+      changePassword: () => data({ success: true, token: 'new-token', expirationTimestamp }),
+    });
+    const revoke = screen.getByRole('checkbox', { name: 'Also revoke all API keys and passkeys' });
+    expect(revoke).toHaveAccessibleDescription(/somebody else may have used your account/);
+    screen.getByText(/Your recovery codes stop working/);
+    await user.click(revoke);
+    await user.type(current(), 'Senderos-1');
+    await user.type(fresh(), 'Caminos-22{Enter}');
+    await screen.findByText(/^Your password was changed/);
+    expect(calls[0]?.payload).toMatchObject({ revoke: true });
+    expect(revoke).not.toBeChecked();
+    expect(sessionStorage.getItem('newApiKey')).toBeNull();
+  });
+
   it('requires the old password and a new one that meets the rules', async () => {
     const { user, calls } = await open({});
     await user.type(fresh(), 'short');

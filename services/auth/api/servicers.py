@@ -18,6 +18,7 @@ from services.auth.application.recovery import Recovery
 from services.auth.application.sessions import Sessions
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.errors import InvalidExpiry, InvalidScopes
+from services.auth.domain.session import Creator
 from services.shared.rpc.server import Servicer, Servicers
 
 # The enum of the protocol has the names of the domain's.
@@ -112,8 +113,11 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     async def CountRecoveryCodes(
         self, request: pb.CountRecoveryCodesRequest, context: ServicerContext[Any, Any]
     ) -> pb.CountRecoveryCodesResponse:
-        left = await self._recovery.count_codes(request.token)
-        return pb.CountRecoveryCodesResponse(left=left)
+        left, created_at = await self._recovery.count_codes(request.token)
+        response = pb.CountRecoveryCodesResponse(left=left)
+        if created_at is not None:
+            response.created_at.FromDatetime(created_at)
+        return response
 
     async def ResetPassword(
         self, request: pb.ResetPasswordRequest, context: ServicerContext[Any, Any]
@@ -125,6 +129,7 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
             request.new_salt,
             request.client_address,
             request.device,
+            request.revoke,
         )
         return pb.ResetPasswordResponse()
 
@@ -147,7 +152,9 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     ) -> pb.ListPasskeysResponse:
         response = pb.ListPasskeysResponse()
         for passkey in await self._passkeys.list_all(request.token):
-            message = response.passkeys.add(id=passkey.id, name=passkey.name)
+            message = response.passkeys.add(
+                id=passkey.id, name=passkey.name, created_by=_creator_message(passkey.created_by)
+            )
             message.created_at.FromDatetime(passkey.created_at)
             if passkey.last_used_at is not None:
                 message.last_used_at.FromDatetime(passkey.last_used_at)
@@ -183,7 +190,12 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     ) -> pb.CreateKeyResponse:
         expires_at = _datetime(request.expires_at) if request.HasField("expires_at") else None
         key, text = await self._keys.create(
-            request.token, request.name, _scopes(request.scopes), expires_at
+            request.token,
+            request.password,
+            request.name,
+            _scopes(request.scopes),
+            expires_at,
+            request.client_address,
         )
         return pb.CreateKeyResponse(id=key.id, key=text)
 
@@ -225,6 +237,7 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
             request.client_address,
             request.browser,
             request.system,
+            request.revoke,
         )
         response = pb.ChangePasswordResponse(token=token)
         response.expires_at.FromDatetime(expires_at)
@@ -291,12 +304,21 @@ def _key_message(key: ApiKey) -> pb.Key:
         name=key.name,
         prefix=key.prefix,
         scopes=[_SCOPE_NUMBERS[scope] for scope in key.scopes],
+        created_by=_creator_message(key.created_by),
     )
     message.created_at.FromDatetime(key.created_at)
     if key.expires_at is not None:
         message.expires_at.FromDatetime(key.expires_at)
     if key.last_used_at is not None:
         message.last_used_at.FromDatetime(key.last_used_at)
+    return message
+
+
+def _creator_message(creator: Creator | None) -> pb.Creator | None:
+    if creator is None:
+        return None
+    message = pb.Creator(id=creator.id, browser=creator.browser, system=creator.system)
+    message.created_at.FromDatetime(creator.created_at)
     return message
 
 

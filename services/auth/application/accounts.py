@@ -100,11 +100,13 @@ class AuthService:
         client_ip: str,
         browser: str = "",
         system: str = "",
+        revoke: bool = False,
     ) -> tuple[str, datetime]:
         """Change the password of a token's account. Return a new session token and its expiry.
 
-        All earlier tokens of the account become invalid. Of concurrent changes, one succeeds; the
-        others raise InvalidToken, and so does a repeated call.
+        All earlier tokens and recovery codes of the account become invalid, so that they keep
+        nobody in the account. With `revoke`, so do its API keys and passkeys. Of concurrent
+        changes, one succeeds; the others raise InvalidToken, and so does a repeated call.
 
         Raises InvalidPasswordHash, InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy,
         Unavailable.
@@ -114,7 +116,9 @@ class AuthService:
             account, current = await self._sessions.authenticate(token)
             await self._passwords.check(account, password, client_ip, session=current)
             session = self._sessions.create(account, browser, system)
-            if not await self._accounts.change_password(account, new_hash, new_salt, session):
+            if not await self._accounts.change_password(
+                account, new_hash, new_salt, session, revoke
+            ):
                 raise session_ended()
             return self._sessions.token_of(session, replace(account, session=account.session + 1))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from services.auth.application.last_uses import LastUses
+from services.auth.application.password_check import PasswordCheck
 from services.auth.application.ports import ApiKeyStore
 from services.auth.application.sessions import Sessions
 from services.auth.domain.account import Account
@@ -17,30 +18,41 @@ from services.auth.metrics import KEY_VERIFICATIONS, KEYS_CREATED, KEYS_REVOKED,
 class ApiKeys:
     """Creates, lists, revokes and verifies the API keys of accounts. `now` returns UTC.
 
-    Only a session token manages keys, so that nobody can create a key with another one.
+    Only a session token manages keys, so that nobody can create a key with another one. Creating
+    one takes the password, so that a stolen session cannot leave a key behind.
     """
 
     def __init__(
         self,
         store: ApiKeyStore,
         uses: LastUses[bytes],
+        passwords: PasswordCheck,
         sessions: Sessions,
         now: Callable[[], datetime],
     ) -> None:
         self._store = store
         self._uses = uses
+        self._passwords = passwords
         self._sessions = sessions
         self._now = now
 
     async def create(
-        self, token: str, name: str, scopes: Iterable[Scope], expires_at: datetime | None
+        self,
+        token: str,
+        password: str,
+        name: str,
+        scopes: Iterable[Scope],
+        expires_at: datetime | None,
+        client_ip: str,
     ) -> tuple[ApiKey, str]:
         """Create a key of a token's account. Return it and its text, which is not stored.
 
-        Raises InvalidToken, InvalidKeyName, InvalidScopes, InvalidExpiry, TooManyKeys, Unavailable.
+        Raises InvalidToken, InvalidKeyName, InvalidScopes, InvalidExpiry, WrongPassword,
+        TooManyAttempts, LoginsBusy, TooManyKeys, Unavailable.
         """
-        account, _ = await self._sessions.authenticate(token)
-        key, text = create_api_key(account.id, name, scopes, expires_at, self._now())
+        account, current, creator = await self._sessions.authenticate_creator(token)
+        key, text = create_api_key(account.id, name, scopes, expires_at, self._now(), creator)
+        await self._passwords.check(account, password, client_ip, session=current)
         if not await self._store.add(account, key, MAX_KEYS):
             await self._sessions.authenticate(token)  # Perhaps the session ended meanwhile.
             raise TooManyKeys(f"An account has at most {MAX_KEYS} API keys.")

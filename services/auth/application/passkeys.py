@@ -59,11 +59,17 @@ class Passkeys:
 
         Raises InvalidToken, InvalidPasskeyName, InvalidPasskey, TooManyPasskeys, Unavailable.
         """
-        account, current = await self._sessions.authenticate(token)
+        account, current, creator = await self._sessions.authenticate_creator(token)
         try:
             created = self._web_authn.check_creation(credential, _adding(account, current))
             passkey = create_passkey(
-                account.id, name, created.id, created.public_key, created.sign_count, self._now()
+                account.id,
+                name,
+                created.id,
+                created.public_key,
+                created.sign_count,
+                self._now(),
+                creator,
             )
             await self._challenges.use(created.challenge_id)
         except (InvalidCredential, InvalidChallenge) as error:

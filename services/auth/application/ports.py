@@ -33,9 +33,10 @@ class AccountStore(Protocol):
         ...
 
     async def change_password(
-        self, account: Account, password_hash: str, salt: str, session: Session
+        self, account: Account, password_hash: str, salt: str, session: Session, revoke: bool
     ) -> bool:
-        """Set the password, increment the session number, and replace all sessions by a new one.
+        """Set the password, increment the session number, replace all sessions by a new one, and
+        delete all recovery codes. With `revoke`, delete all API keys and passkeys, too.
 
         This is one atomic write. Return False, and change nothing, if the account is closed or does
         not exist, or if its session number is no longer that of `account`.
@@ -103,7 +104,9 @@ class SessionStore(Protocol):
 class RecoveryCodeStore(Protocol):
     """Stores the hashes of recovery codes that are not spent."""
 
-    async def replace(self, account: Account, hashes: Sequence[bytes]) -> bool:
+    async def replace(
+        self, account: Account, hashes: Sequence[bytes], created_at: datetime
+    ) -> bool:
         """Replace all codes of an account, expiring ones too, by a set that does not expire.
 
         Return False, and change nothing, under the same conditions as
@@ -120,9 +123,18 @@ class RecoveryCodeStore(Protocol):
         ...
 
     async def spend(
-        self, account_id: str, code_hash: bytes, password_hash: str, salt: str, now: datetime
+        self,
+        account_id: str,
+        code: RecoveryCode,
+        password_hash: str,
+        salt: str,
+        revoke: bool,
+        now: datetime,
     ) -> bool:
         """Delete a code, set the password, increment the session number, and end all sessions.
+
+        An expiring code is deleted in any case. The other codes stay, unless the spent one is
+        expiring. With `revoke`, delete all API keys and passkeys, too.
 
         This is one atomic write. Return False, and change nothing, if the account is closed, or has
         no such code that has not expired.

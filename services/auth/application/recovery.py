@@ -70,15 +70,22 @@ class Recovery:
         network = capacity_network(client_ip, in_session=True)
         codes = [generate_code() for _ in range(COUNT)]
         hashes = [await self._hash(code, account.id, network) for code in codes]
-        if not await self._codes.replace(account, hashes):
+        if not await self._codes.replace(account, hashes, self._now()):
             raise session_ended()
         RECOVERY_CODES_CREATED.inc()
         return codes
 
-    async def count_codes(self, token: str) -> int:
-        """Return how many codes of a token's account are left. Raises InvalidToken, Unavailable."""
+    async def count_codes(self, token: str) -> tuple[int, datetime | None]:
+        """Return how many codes of a token's account are left, and when they were created.
+
+        The time is None if there are none, or if an earlier schema version stored them.
+
+        Raises InvalidToken, Unavailable.
+        """
         account, _ = await self._sessions.authenticate(token)
-        return sum(code.expires_at is None for code in await self._codes.list_all(account.id))
+        stored = await self._codes.list_all(account.id)
+        codes = [code for code in stored if not code.is_operators]
+        return len(codes), codes[0].created_at if codes else None
 
     async def reset_password(
         self,
@@ -88,8 +95,13 @@ class Recovery:
         new_salt: str,
         client_ip: str,
         device_token: str = "",
+        revoke: bool = False,
     ) -> None:
         """Set the password of an account, spend the code, and end all sessions of the account.
+
+        With `revoke`, and always with a code of the operator, also delete the API keys and passkeys
+        of the account. A code of the operator says that the owner lost the account, perhaps to
+        somebody who created codes: it deletes the owner's codes, too.
 
         Nobody can tell from the error or its time whether the account exists.
 
@@ -107,7 +119,12 @@ class Recovery:
                 # Compare with each of them, so that the time does not depend on which one matches.
                 matching = [one for one in stored if hmac.compare_digest(one.hash, hashed)]
                 if not matching or not await self._codes.spend(
-                    account_id, hashed, new_hash, new_salt, self._now()
+                    account_id,
+                    matching[0],
+                    new_hash,
+                    new_salt,
+                    revoke or matching[0].is_operators,
+                    self._now(),
                 ):
                     raise WrongRecoveryCode("The e-mail address or the recovery code is wrong.")
 

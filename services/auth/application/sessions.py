@@ -12,7 +12,13 @@ from services.auth.application.ports import AccountStore, SessionStore
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.domain.account import Account
 from services.auth.domain.errors import InvalidToken
-from services.auth.domain.session import MAX_SESSIONS, Session, create_session, hour_of
+from services.auth.domain.session import (
+    MAX_SESSIONS,
+    Creator,
+    Session,
+    create_session,
+    hour_of,
+)
 from services.auth.metrics import SESSIONS_ENDED
 
 SessionUses = LastUses[tuple[str, str]]
@@ -78,12 +84,20 @@ class Sessions:
 
     async def authenticate(self, token: str) -> tuple[Account, str]:
         """Return the account and the session id of a token. Raises InvalidToken, Unavailable."""
+        account, session_id, _ = await self.authenticate_creator(token)
+        return account, session_id
+
+    async def authenticate_creator(self, token: str) -> tuple[Account, str, Creator | None]:
+        """Like `authenticate`, but also return what to store with what the session creates.
+
+        That is None for a session that is not stored.
+        """
         claims = self._tokens.read(token)
         if not claims.is_stored:
             account = await self._accounts.by_id(claims.account_id)
             if account is None or account.closed or account.session != claims.generation:
                 raise session_ended()
-            return account, claims.session_id
+            return account, claims.session_id, None
         found = await self._store.find(claims.account_id, claims.session_id)
         if found is None or found[1].closed:
             raise session_ended()
@@ -91,7 +105,8 @@ class Sessions:
         hour = hour_of(self._now())
         if session.last_seen_at < hour:
             self._uses.note((account.id, session.id), hour)
-        return account, session.id
+        creator = Creator(session.id, session.created_at, session.browser, session.system)
+        return account, session.id, creator
 
     async def list_all(self, token: str) -> tuple[list[Session], str]:
         """Return the sessions of a token's account, newest first, and the id of its own.

@@ -10,6 +10,7 @@ from enum import Enum
 
 from services.auth.domain.errors import InvalidExpiry, InvalidKeyName, InvalidScopes
 from services.auth.domain.names import parse_name
+from services.auth.domain.session import Creator
 from services.shared import api_keys
 
 MAX_KEYS = 20
@@ -42,6 +43,8 @@ class ApiKey:
     expires_at: datetime | None
     last_used_at: datetime | None = None
     """The minute of the last use, None if it was never used."""
+    created_by: Creator | None = None
+    """None if the session is not known, as for those of earlier schema versions."""
 
     def has_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now
@@ -53,6 +56,7 @@ def create_api_key(
     scopes: Iterable[Scope],
     expires_at: datetime | None,
     now: datetime,
+    created_by: Creator | None = None,
 ) -> tuple[ApiKey, str]:
     """Return a new key with a random id, and the text of the key.
 
@@ -73,5 +77,6 @@ def create_api_key(
         scopes=tuple(scope for scope in Scope if scope in scopes),
         created_at=now,
         expires_at=expires_at,
+        created_by=created_by,
     )
     return key, text

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from services.auth.domain.errors import InvalidPasskeyName
 from services.auth.domain.names import parse_name
+from services.auth.domain.session import Creator
 
 MAX_PASSKEYS = 10
 """Maximum passkeys of an account."""
@@ -27,6 +28,8 @@ class Passkey:
     created_at: datetime
     last_used_at: datetime | None = None
     """The minute of the last log-in, None if there was none."""
+    created_by: Creator | None = None
+    """None if the session is not known, as for those of earlier schema versions."""
 
 
 def create_passkey(
@@ -36,6 +39,7 @@ def create_passkey(
     public_key: bytes,
     sign_count: int,
     now: datetime,
+    created_by: Creator | None = None,
 ) -> Passkey:
     """Return a passkey of a verified credential. Raises InvalidPasskeyName."""
     return Passkey(
@@ -45,4 +49,5 @@ def create_passkey(
         public_key=public_key,
         sign_count=sign_count,
         created_at=now,
+        created_by=created_by,
     )

@@ -24,6 +24,12 @@ class RecoveryCode:
     hash: bytes = field(repr=False)
     expires_at: datetime | None = None
     """None for a code of the owner's set, which does not expire."""
+    created_at: datetime | None = None
+    """None if it is not known, as of a code of the operator."""
+
+    @property
+    def is_operators(self) -> bool:
+        return self.expires_at is not None
 
 
 def generate_code() -> str:

@@ -30,6 +30,16 @@ class Session:
     """The name of the operating system, likewise."""
 
 
+@dataclass(frozen=True, slots=True)
+class Creator:
+    """The session that created an API key or a passkey, as it was then. It may have ended."""
+
+    id: str
+    created_at: datetime
+    browser: str
+    system: str
+
+
 def create_session(account_id: str, browser: str, system: str, now: datetime) -> Session:
     """Return a session with a new random id."""
     return Session(

@@ -3,10 +3,11 @@
     accounts  _id (the account's id), email, email_key (unique), username, password_hash, salt,
               created_at, closed, session,
               api_keys: [{id, key_hash (unique), name, prefix, scopes, created_at, expires_at,
-              last_used_at}],
+              last_used_at, created_by (if known: {id, created_at, browser, system})}],
               sessions: [{id, created_at, expires_at, last_seen_at, browser, system}], newest last,
-              recovery_codes: [{hash, expires_at (of the operator's code, or null)}],
-              passkeys: [{id (unique), name, public_key, sign_count, created_at, last_used_at}]
+              recovery_codes: [{hash, expires_at (of the operator's code, or null), created_at}],
+              passkeys: [{id (unique), name, public_key, sign_count, created_at, last_used_at,
+              created_by (as of api_keys)}]
     attempts  _id (the counter), count, window_ends, tidied_at (when the TTL index deletes it)
 
 Timestamps are microseconds since the Unix epoch, because MongoDB's dates have only milliseconds.
@@ -30,7 +31,7 @@ from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
-from services.auth.domain.session import Session
+from services.auth.domain.session import Creator, Session
 from services.shared.mongo import Database, Document, Schema
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
@@ -65,9 +66,14 @@ SCHEMA: Schema = (
 )
 
 _WITHOUT_PARTS = {"api_keys": 0, "sessions": 0, "recovery_codes": 0, "passkeys": 0}
+_REVOKED: Document = {"api_keys": [], "passkeys": []}
+"""The fields of an account whose API keys and passkeys were revoked."""
 _SESSION_TIMES = ("created_at", "expires_at", "last_seen_at")
 _KEY_TIMES = ("created_at", "expires_at", "last_used_at")
 _PASSKEY_TIMES = ("created_at", "last_used_at")
+
+_IS_OPERATORS = {"expires_at": {"$ne": None}}
+"""The query for the code of the operator among the recovery codes."""
 
 _DELETE_AFTER = timedelta(hours=1)
 """Time between the end of a window and its deletion. It exceeds the error of the server's clock."""
@@ -101,13 +107,15 @@ class MongoAccountStore:
         return await self._find("accounts_by_id", {"_id": account_id})
 
     async def change_password(
-        self, account: Account, password_hash: str, salt: str, session: Session
+        self, account: Account, password_hash: str, salt: str, session: Session, revoke: bool
     ) -> bool:
         changed = {
             "password_hash": password_hash,
             "salt": salt,
             "session": account.session + 1,
             "sessions": [_session_document(session)],
+            "recovery_codes": [],
+            **(_REVOKED if revoke else {}),
         }
         return await self._change("accounts_change_password", account, changed)
 
@@ -350,8 +358,11 @@ class MongoRecoveryCodeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def replace(self, account: Account, hashes: Sequence[bytes]) -> bool:
-        codes = [{"hash": one, "expires_at": None} for one in hashes]
+    async def replace(
+        self, account: Account, hashes: Sequence[bytes], created_at: datetime
+    ) -> bool:
+        created = {"expires_at": None, "created_at": to_micros(created_at)}
+        codes = [{"hash": one, **created} for one in hashes]
         replaced = await self._database.write(
             "recovery_codes_replace",
             lambda db: db.accounts.update_one(
@@ -361,7 +372,11 @@ class MongoRecoveryCodeStore:
         return replaced.matched_count == 1
 
     async def put_expiring(self, account_id: str, code: RecoveryCode) -> bool:
-        document = {"hash": code.hash, "expires_at": _micros(code.expires_at)}
+        document = {
+            "hash": code.hash,
+            "expires_at": _micros(code.expires_at),
+            "created_at": _micros(code.created_at),
+        }
         stored = {"$ifNull": ["$recovery_codes", []]}
         stays = {"$eq": ["$$one.expires_at", None]}
         others = {"$filter": {"input": stored, "as": "one", "cond": stays}}
@@ -380,20 +395,36 @@ class MongoRecoveryCodeStore:
             lambda db: db.accounts.find_one({"_id": account_id}, {"recovery_codes": 1}),
         )
         codes = found.get("recovery_codes", []) if found else []
-        return [RecoveryCode(code["hash"], _moment(code["expires_at"])) for code in codes]
+        return [
+            RecoveryCode(code["hash"], _moment(code["expires_at"]), _moment(code.get("created_at")))
+            for code in codes
+        ]
 
     async def spend(
-        self, account_id: str, code_hash: bytes, password_hash: str, salt: str, now: datetime
+        self,
+        account_id: str,
+        code: RecoveryCode,
+        password_hash: str,
+        salt: str,
+        revoke: bool,
+        now: datetime,
     ) -> bool:
         is_valid = [{"expires_at": None}, {"expires_at": {"$gt": to_micros(now)}}]
-        valid = {"$elemMatch": {"hash": code_hash, "$or": is_valid}}
+        valid = {"$elemMatch": {"hash": code.hash, "$or": is_valid}}
+        deleted = {} if code.is_operators else {"$or": [{"hash": code.hash}, _IS_OPERATORS]}
+        changed = {
+            "password_hash": password_hash,
+            "salt": salt,
+            "sessions": [],
+            **(_REVOKED if revoke else {}),
+        }
         spent = await self._database.write(
             "recovery_codes_spend",
             lambda db: db.accounts.update_one(
                 {"_id": account_id, "closed": False, "recovery_codes": valid},
                 {
-                    "$pull": {"recovery_codes": {"hash": code_hash}},
-                    "$set": {"password_hash": password_hash, "salt": salt, "sessions": []},
+                    "$pull": {"recovery_codes": deleted},
+                    "$set": changed,
                     "$inc": {"session": 1},
                 },
             ),
@@ -497,11 +528,28 @@ def _session(document: Document, account_id: str) -> Session:
     return Session(**{**values, "account_id": account_id})
 
 
+def _with_creator(document: Document, creator: Creator | None) -> Document:
+    """Encode the session that created something, unless it is not known."""
+    if creator is None:
+        return {name: value for name, value in document.items() if name != "created_by"}
+    encoded = {**asdict(creator), "created_at": to_micros(creator.created_at)}
+    return {**document, "created_by": encoded}
+
+
+def _creator(document: Document | None) -> Creator | None:
+    """Decode the session that created something. Ignores fields of later versions."""
+    if document is None:
+        return None
+    values = {each.name: document[each.name] for each in fields(Creator)}
+    return Creator(**{**values, "created_at": from_micros(document["created_at"])})
+
+
 def _key_document(key: ApiKey) -> Document:
     document = asdict(key)
     del document["account_id"]
     document |= {name: _micros(document[name]) for name in _KEY_TIMES}
-    return {**document, "scopes": [scope.value for scope in key.scopes]}
+    document |= {"scopes": [scope.value for scope in key.scopes]}
+    return _with_creator(document, key.created_by)
 
 
 def _key(document: Document, account_id: str) -> ApiKey:
@@ -509,19 +557,22 @@ def _key(document: Document, account_id: str) -> ApiKey:
     values: Document = {each.name: document.get(each.name) for each in fields(ApiKey)}
     values |= {name: _moment(values[name]) for name in _KEY_TIMES}
     values["scopes"] = tuple(scope for scope in Scope if scope.value in document["scopes"])
+    values["created_by"] = _creator(values["created_by"])
     return ApiKey(**{**values, "account_id": account_id})
 
 
 def _passkey_document(passkey: Passkey) -> Document:
     document = asdict(passkey)
     del document["account_id"]
-    return document | {name: _micros(document[name]) for name in _PASSKEY_TIMES}
+    document |= {name: _micros(document[name]) for name in _PASSKEY_TIMES}
+    return _with_creator(document, passkey.created_by)
 
 
 def _passkey(document: Document, account_id: str) -> Passkey:
     """Decode a passkey. Ignores fields that a later version may have added."""
     values: Document = {each.name: document.get(each.name) for each in fields(Passkey)}
     values |= {name: _moment(values[name]) for name in _PASSKEY_TIMES}
+    values["created_by"] = _creator(values["created_by"])
     return Passkey(**{**values, "account_id": account_id})
 
 

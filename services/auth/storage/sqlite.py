@@ -13,7 +13,7 @@ from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
-from services.auth.domain.session import Session
+from services.auth.domain.session import Creator, Session
 from services.shared.sqlite import Database
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
@@ -81,6 +81,18 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX passkeys_by_account ON passkeys (account_id);
     """,
+    # The session that created a key or passkey, and when recovery codes were created.
+    """
+    ALTER TABLE api_keys ADD COLUMN creator_id TEXT;
+    ALTER TABLE api_keys ADD COLUMN creator_created_at INTEGER;
+    ALTER TABLE api_keys ADD COLUMN creator_browser TEXT;
+    ALTER TABLE api_keys ADD COLUMN creator_system TEXT;
+    ALTER TABLE passkeys ADD COLUMN creator_id TEXT;
+    ALTER TABLE passkeys ADD COLUMN creator_created_at INTEGER;
+    ALTER TABLE passkeys ADD COLUMN creator_browser TEXT;
+    ALTER TABLE passkeys ADD COLUMN creator_system TEXT;
+    ALTER TABLE recovery_codes ADD COLUMN created_at INTEGER;
+    """,
 )
 
 _COLUMNS = tuple(field.name for field in fields(Account))
@@ -89,7 +101,16 @@ _INSERT = (
     "ON CONFLICT (email_key) DO NOTHING"
 )
 _SELECT = f"SELECT {', '.join(_COLUMNS)} FROM accounts"
-_KEY_COLUMNS = tuple(field.name for field in fields(ApiKey))
+_CREATOR_FIELDS = tuple(field.name for field in fields(Creator))
+
+
+def _with_creator(entity: type[ApiKey | Passkey]) -> tuple[str, ...]:
+    """Return the columns of an entity, whose `created_by` takes several."""
+    own = (field.name for field in fields(entity) if field.name != "created_by")
+    return (*own, *(f"creator_{name}" for name in _CREATOR_FIELDS))
+
+
+_KEY_COLUMNS = _with_creator(ApiKey)
 _INSERT_KEY = (
     f"INSERT INTO api_keys ({', '.join(_KEY_COLUMNS)}) VALUES (:{', :'.join(_KEY_COLUMNS)})"
 )
@@ -101,7 +122,7 @@ _INSERT_SESSION = (
 )
 _SESSION_TIMES = ("created_at", "expires_at", "last_seen_at")
 _SELECT_SESSIONS = f"SELECT {', '.join(_SESSION_COLUMNS)} FROM sessions"
-_PASSKEY_COLUMNS = tuple(field.name for field in fields(Passkey))
+_PASSKEY_COLUMNS = _with_creator(Passkey)
 _INSERT_PASSKEY = (
     f"INSERT INTO passkeys ({', '.join(_PASSKEY_COLUMNS)}) "
     f"VALUES (:{', :'.join(_PASSKEY_COLUMNS)}) "
@@ -143,7 +164,7 @@ class SqliteAccountStore:
         )
 
     async def change_password(
-        self, account: Account, password_hash: str, salt: str, session: Session
+        self, account: Account, password_hash: str, salt: str, session: Session, revoke: bool
     ) -> bool:
         changes = "password_hash = ?, salt = ?, session = session + 1"
         row = _session_row(session)
@@ -151,8 +172,10 @@ class SqliteAccountStore:
         def operation(connection: sqlite3.Connection) -> bool:
             if not _change(connection, account, changes, password_hash, salt):
                 return False
-            connection.execute("DELETE FROM sessions WHERE account_id = ?", (account.id,))
+            _delete_all(connection, account.id, "sessions", "recovery_codes")
             connection.execute(_INSERT_SESSION, row)
+            if revoke:
+                _delete_all(connection, account.id, "api_keys", "passkeys")
             return True
 
         return await self._database.write("accounts_change_password", operation)
@@ -400,14 +423,17 @@ class SqliteRecoveryCodeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def replace(self, account: Account, hashes: Sequence[bytes]) -> bool:
+    async def replace(
+        self, account: Account, hashes: Sequence[bytes], created_at: datetime
+    ) -> bool:
+        rows = [(account.id, one, to_micros(created_at)) for one in hashes]
+
         def operation(connection: sqlite3.Connection) -> bool:
             if not _change(connection, account, "session = session"):
                 return False
-            connection.execute("DELETE FROM recovery_codes WHERE account_id = ?", (account.id,))
+            _delete_all(connection, account.id, "recovery_codes")
             connection.executemany(
-                "INSERT INTO recovery_codes (account_id, hash) VALUES (?, ?)",
-                [(account.id, one) for one in hashes],
+                "INSERT INTO recovery_codes (account_id, hash, created_at) VALUES (?, ?, ?)", rows
             )
             return True
 
@@ -433,16 +459,24 @@ class SqliteRecoveryCodeStore:
     async def list_all(self, account_id: str) -> list[RecoveryCode]:
         def operation(connection: sqlite3.Connection) -> list[RecoveryCode]:
             rows = connection.execute(
-                "SELECT hash, expires_at FROM recovery_codes WHERE account_id = ?", (account_id,)
+                "SELECT hash, expires_at, created_at FROM recovery_codes WHERE account_id = ?",
+                (account_id,),
             )
-            return [RecoveryCode(one, _moment(expires_at)) for one, expires_at in rows]
+            return [RecoveryCode(one, *map(_moment, times)) for one, *times in rows]
 
         return await self._database.read("recovery_codes_list", operation)
 
     async def spend(
-        self, account_id: str, code_hash: bytes, password_hash: str, salt: str, now: datetime
+        self,
+        account_id: str,
+        code: RecoveryCode,
+        password_hash: str,
+        salt: str,
+        revoke: bool,
+        now: datetime,
     ) -> bool:
-        spent = (account_id, code_hash, to_micros(now))
+        spent = (account_id, code.hash, to_micros(now))
+        deleted_too = "" if code.is_operators else " AND expires_at IS NOT NULL"
 
         def operation(connection: sqlite3.Connection) -> bool:
             deleted = connection.execute(
@@ -458,7 +492,12 @@ class SqliteRecoveryCodeStore:
                 "WHERE id = ?",
                 (password_hash, salt, account_id),
             )
-            connection.execute("DELETE FROM sessions WHERE account_id = ?", (account_id,))
+            connection.execute(
+                f"DELETE FROM recovery_codes WHERE account_id = ?{deleted_too}", (account_id,)
+            )
+            _delete_all(connection, account_id, "sessions")
+            if revoke:
+                _delete_all(connection, account_id, "api_keys", "passkeys")
             return True
 
         return await self._database.write("recovery_codes_spend", operation)
@@ -471,8 +510,7 @@ class SqlitePasskeyStore:
         self._database = database
 
     async def add(self, account: Account, passkey: Passkey, limit: int) -> bool:
-        row = asdict(passkey)
-        row |= {name: _micros(row[name]) for name in _PASSKEY_TIMES}
+        row = _passkey_row(passkey)
 
         def operation(connection: sqlite3.Connection) -> bool:
             if not _has_room(connection, "passkeys", account, limit):
@@ -542,6 +580,12 @@ def _has_room(connection: sqlite3.Connection, table: str, account: Account, limi
     return bool(has_room == (1,))
 
 
+def _delete_all(connection: sqlite3.Connection, account_id: str, *tables: str) -> None:
+    """Delete the rows of an account in tables."""
+    for table in tables:
+        connection.execute(f"DELETE FROM {table} WHERE account_id = ?", (account_id,))
+
+
 def _find(connection: sqlite3.Connection, column: str, value: str) -> Account | None:
     """Return the account with a value in a unique column."""
     for row in _select(connection, f"{_SELECT} WHERE {column} = ?", value):
@@ -566,22 +610,44 @@ def _session_of(row: sqlite3.Row) -> Session:
     return Session(**({**row} | {name: from_micros(row[name]) for name in _SESSION_TIMES}))
 
 
+def _flattened(row: dict[str, Any]) -> dict[str, Any]:
+    """Replace `created_by` by its columns."""
+    creator = row.pop("created_by") or dict.fromkeys(_CREATOR_FIELDS)
+    columns = {f"creator_{name}": creator[name] for name in _CREATOR_FIELDS}
+    return row | columns | {"creator_created_at": _micros(creator["created_at"])}
+
+
+def _unflattened(row: sqlite3.Row) -> dict[str, Any]:
+    values = {**row}
+    creator = {name: values.pop(f"creator_{name}") for name in _CREATOR_FIELDS}
+    if creator["id"] is None:
+        return {**values, "created_by": None}
+    created_at = from_micros(creator["created_at"])
+    return {**values, "created_by": Creator(**{**creator, "created_at": created_at})}
+
+
 def _key_row(key: ApiKey) -> dict[str, Any]:
     row = asdict(key)
     row |= {name: _micros(row[name]) for name in _KEY_TIMES}
-    return {**row, "scopes": " ".join(scope.value for scope in key.scopes)}
+    return {**_flattened(row), "scopes": " ".join(scope.value for scope in key.scopes)}
 
 
 def _key_of(row: sqlite3.Row) -> ApiKey:
-    values = {**row}
+    values = _unflattened(row)
     values |= {name: _moment(row[name]) for name in _KEY_TIMES}
     scopes = row["scopes"].split(" ")
     values["scopes"] = tuple(scope for scope in Scope if scope.value in scopes)
     return ApiKey(**values)
 
 
+def _passkey_row(passkey: Passkey) -> dict[str, Any]:
+    row = asdict(passkey)
+    return _flattened(row) | {name: _micros(row[name]) for name in _PASSKEY_TIMES}
+
+
 def _passkey_of(row: sqlite3.Row) -> Passkey:
-    return Passkey(**({**row} | {name: _moment(row[name]) for name in _PASSKEY_TIMES}))
+    values = _unflattened(row)
+    return Passkey(**(values | {name: _moment(row[name]) for name in _PASSKEY_TIMES}))
 
 
 def _micros(moment: datetime | None) -> int | None:

@@ -145,6 +145,7 @@ def test_an_expired_key_stops_at_once(gateway: InProcessGateway) -> None:
         "createKey",
         {
             "token": session,
+            "password": "Camino-42",
             "name": "short",
             "scopes": ["links:read"],
             "expires_at": expires_at.isoformat(),

@@ -22,7 +22,7 @@ LIMITS = {
 }
 EDITS = [
     *("changeLink", "removeLinks", "restoreLinks", "claimLinks", "createScanCode"),
-    *("importLinks", "undoImport", "createKey", "revokeKey"),
+    *("importLinks", "undoImport", "revokeKey", "revokeKey"),
 ]
 READS = [
     *("showLink", "showLinks", "showStatistics", "previewLink", "checkImport", "listImports"),
@@ -32,7 +32,7 @@ GROUPS = [
     ["createShortLink"] * 2,
     ["registerUser"],
     ["verifyUser"] * 3,
-    ["changePassword", "removeAccount", "changePassword"],
+    ["changePassword", "removeAccount", "createKey"],
     EDITS,
     [*READS, "showStatistics"],
     ["reportLink"] * 6,
@@ -73,7 +73,7 @@ def valid_payload(function: str) -> object:
         "undoImport": {"import_id": "a" * 22},
         "checkImport": {"rows": [row]},
         "listImports": {},
-        "createKey": {"name": "Script", "scopes": ["links:read"]},
+        "createKey": {"password": "x", "name": "Script", "scopes": ["links:read"]},
         "revokeKey": {"id": "a"},
         "listKeys": {},
         "showLink": {"guest": guest, "code": "abcdefgh"},

@@ -16,7 +16,12 @@ NO_LOGGED = {"success": False, "error": "no logged"}
 INVALID_TOKEN = {"success": False, "error": "invalid token"}
 SCOPES = ["links:read", "links:write", "statistics:read"]
 FUNCTIONS: dict[str, dict[str, Any]] = {
-    "createKey": {"name": "Script", "scopes": SCOPES[:1], "expires_at": None},
+    "createKey": {
+        "password": "Camino-42",
+        "name": "Script",
+        "scopes": SCOPES[:1],
+        "expires_at": None,
+    },
     "listKeys": {},
     "revokeKey": {"id": "0123456789abcdef01234567"},
 }
@@ -64,6 +69,7 @@ def test_a_key_is_shown_only_once(gateway: InProcessGateway, token: str) -> None
     assert whole["key"] not in shown.text
     assert bare["key"] not in shown.text
     [second, first] = shown.json()["data"]["keys"]
+    [session] = gateway.data("listSessions", {"token": token})["sessions"]
     created = [datetime.fromisoformat(key.pop("created_at")) for key in (first, second)]
     assert before < created[0] <= created[1] <= datetime.now(UTC)
     assert first == {
@@ -73,6 +79,12 @@ def test_a_key_is_shown_only_once(gateway: InProcessGateway, token: str) -> None
         "scopes": SCOPES,
         "expires_at": "2086-07-01T07:30:00.250Z",
         "last_used_at": None,
+        "created_by": {
+            "id": session["id"],
+            "created_at": session["created_at"],
+            "browser": session["browser"],
+            "system": session["system"],
+        },
     }
     assert second == {
         **first,
@@ -85,9 +97,19 @@ def test_a_key_is_shown_only_once(gateway: InProcessGateway, token: str) -> None
 
 
 def test_an_expiry_may_be_left_out(gateway: InProcessGateway, token: str) -> None:
-    payload = {"token": token, "name": "Script", "scopes": SCOPES}
+    payload = {"token": token, "password": "Camino-42", "name": "Script", "scopes": SCOPES}
     assert gateway.data("createKey", payload)["success"]
     assert listed(gateway, token)[0]["expires_at"] is None
+
+
+def test_a_key_needs_the_password(gateway: InProcessGateway, token: str) -> None:
+    payload = {**FUNCTIONS["createKey"], "token": token}
+    wrong = gateway.data("createKey", {**payload, "password": "Camino-43"})
+    assert wrong == {"success": False, "error": "incorrect"}
+    assert gateway.call("createKey", {**payload, "password": ""}).status_code == 400
+    del payload["password"]
+    assert gateway.call("createKey", payload).status_code == 400
+    assert listed(gateway, token) == []
 
 
 def test_a_revoked_key_is_not_listed(gateway: InProcessGateway, token: str) -> None:

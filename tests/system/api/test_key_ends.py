@@ -38,6 +38,7 @@ def test_a_key_that_expires_stops(gateways: SeveralGateways) -> None:
         "createKey",
         {
             "token": api.token,
+            "password": "Camino-42",
             "name": "short",
             "scopes": ["links:read"],
             "expires_at": expires_at.isoformat(),

@@ -16,6 +16,7 @@ def test_a_key_works_until_it_is_revoked(site: Product, page: Page) -> None:
     section = page.get_by_role("region", name="API keys")
     expect(section.get_by_text("You have no API keys.")).to_be_visible()
     section.get_by_label("Name").fill("backup")
+    section.get_by_label("Password", exact=True).fill(PASSWORD)
     page.keyboard.press("Enter")
     plate = section.get_by_role("button", name="Copy")
     expect(plate).to_be_focused()

@@ -51,6 +51,7 @@ def test_a_created_key_is_in_the_samples_until_it_is_revoked(site: Product, page
     page.goto("/my-account/settings")
     section = page.get_by_role("region", name="API keys")
     section.get_by_label("Name").fill("docs")
+    section.get_by_label("Password", exact=True).fill(PASSWORD)
     section.get_by_role("button", name="Create key").click()
     key = section.get_by_role("button", name="Copy").locator("code").inner_text()
     section.get_by_role("link", name="API documentation").click()

@@ -441,6 +441,18 @@ export async function listImports(
 const scopes = ['links:read', 'links:write', 'statistics:read'] as const;
 export type Scope = (typeof scopes)[number];
 
+/** The session that created something, as it was then. It may have ended. */
+const creator = v.object({
+  id: v.string(),
+  created_at: moment,
+  /** Empty if unknown, like `system`. */
+  browser: v.string(),
+  system: v.string(),
+});
+export type Creator = v.InferOutput<typeof creator>;
+/** Null if it is not known. A server of the previous version does not send it. */
+const created_by = v.optional(v.nullable(creator), null);
+
 const apiKey = v.object({
   id: v.string(),
   name: v.string(),
@@ -450,16 +462,18 @@ const apiKey = v.object({
   created_at: moment,
   expires_at: v.nullable(moment),
   last_used_at: v.nullable(moment),
+  created_by,
 });
 export type ApiKey = v.InferOutput<typeof apiKey>;
 
 /** Creates an API key of the account. Returns the key, which no other call returns. */
 export async function createKey(
   { token }: Account,
-  key: { name: string; scopes: readonly Scope[]; expires_at: string | null },
+  key: { password: string; name: string; scopes: readonly Scope[]; expires_at: string | null },
 ): Promise<string> {
   const entries = { id: v.string(), key: v.pipe(v.string(), v.nonEmpty()) };
-  return (await succeed('createKey', { token, ...key }, entries, isNoOwner)).data.key;
+  const outcomes = [...isNoOwner, 'incorrect'] as const;
+  return (await succeed('createKey', { token, ...key }, entries, outcomes)).data.key;
 }
 
 /** Returns the API keys of the account, newest first. */
@@ -507,6 +521,14 @@ const session = {
   token: v.pipe(v.string(), v.nonEmpty()),
   expirationTimestamp: v.number(),
 };
+
+interface NewPassword {
+  /** A bcrypt hash, and its salt. */
+  new_password: string;
+  new_salt: string;
+  /** Whether to revoke API keys and passkeys; false by default. */
+  revoke?: boolean;
+}
 
 export interface Credentials {
   email: string;
@@ -559,14 +581,18 @@ export async function registerUser(user: {
   await succeed('registerUser', user, {}, ['exist']);
 }
 
+/** Whether API keys and passkeys are revoked. Left out otherwise. */
+const ifRevoked = (revoke: boolean) => (revoke ? { revoke } : {});
+
 /**
- * Sets a new password (a hash, with its salt). Returns the session that replaces the current one.
+ * Sets a new password (a hash, with its salt), and revokes API keys and passkeys if wanted. Returns
+ * the session that replaces the current one.
  */
 export async function changePassword(
   account: Account,
-  change: { password: string; new_password: string; new_salt: string },
+  { revoke = false, ...change }: NewPassword & { password: string },
 ): Promise<{ token: string; expirationTimestamp: number }> {
-  const payload = { token: account.token, ...change };
+  const payload = { token: account.token, ...change, ...ifRevoked(revoke) };
   const { data, date } = await succeed('changePassword', payload, session, [
     ...isNoOwner,
     'incorrect',
@@ -591,24 +617,37 @@ export async function createRecoveryCodes({ token }: Account, password: string):
   return (await succeed('createRecoveryCodes', { token, password }, entries, outcomes)).data.codes;
 }
 
-/** Returns how many recovery codes of the account are left. */
+const recoveryCodes = {
+  left: v.number(),
+  /** Null if there are none, or if it is not known. */
+  created_at: v.optional(v.nullable(moment), null),
+};
+export interface RecoveryCodeCount {
+  left: number;
+  created_at: string | null;
+}
+
+/** Returns how many recovery codes of the account are left, and when they were created. */
 export async function countRecoveryCodes(
   { token }: Account,
   options: CallOptions = {},
-): Promise<number> {
-  const entries = { left: v.number() };
-  return (await succeed('countRecoveryCodes', { token }, entries, isNoOwner, options)).data.left;
+): Promise<RecoveryCodeCount> {
+  return (await succeed('countRecoveryCodes', { token }, recoveryCodes, isNoOwner, options)).data;
 }
 
-/** Sets the password of an account by one of its recovery codes. */
-export async function resetPassword(reset: {
+/**
+ * Sets the password of an account by one of its recovery codes, and revokes API keys and passkeys
+ * if wanted.
+ */
+export async function resetPassword({
+  revoke = false,
+  ...reset
+}: NewPassword & {
   email: string;
   recovery_code: string;
-  new_password: string;
-  new_salt: string;
   device: string | null;
 }): Promise<void> {
-  await succeed('resetPassword', reset, {}, ['incorrect']);
+  await succeed('resetPassword', { ...reset, ...ifRevoked(revoke) }, {}, ['incorrect']);
 }
 
 const passkey = v.object({
@@ -617,6 +656,7 @@ const passkey = v.object({
   created_at: moment,
   /** The minute of its last login; null if there was none. */
   last_used_at: v.nullable(moment),
+  created_by,
 });
 export type Passkey = v.InferOutput<typeof passkey>;
 

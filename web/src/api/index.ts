@@ -36,6 +36,7 @@ export type {
   PastImport,
   Preview,
   RecentSpan,
+  RecoveryCodeCount,
   Scope,
   Session,
   Span,

@@ -8,6 +8,9 @@ export const messages = {
   showPassword: 'Show password',
   hidePassword: 'Hide password',
   close: 'Close',
+  unknownBrowser: 'Unknown browser',
+  browserOn: (browser: string, system: string) => `${browser} on ${system}`,
+  createdBy: (browser: string, time: string) => `In ${browser}, logged in ${time}`,
   notifications: 'Notifications Alt+T',
   removeQuestion: (what: ReactNode) => <>Remove {what}?</>,
   printedCodes: (count: number, printed: number) =>

@@ -3,7 +3,7 @@ import { failureCode, type Scope } from '../../api';
 import { createKey } from '../../api/apiKeys';
 import { Button } from '../../components/Button';
 import { Checkbox } from '../../components/Checkbox';
-import { Field } from '../../components/Field';
+import { Field, PasswordField } from '../../components/Field';
 import { FieldError } from '../../components/FieldError';
 import { Select } from '../../components/Select';
 import { endSessionOf, type Account } from '../../lib/owner';
@@ -35,6 +35,13 @@ export interface NewKey {
   text: string;
 }
 
+/** The texts of what is wrong with the fields. */
+interface Problem {
+  name?: string | undefined;
+  scopes?: string | undefined;
+  password?: string | undefined;
+}
+
 interface CreateKeyFormProps {
   account: Account;
   onCreated: (key: NewKey) => void;
@@ -46,7 +53,8 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>(['links:read']);
   const [lifetime, setLifetime] = useState<Lifetime>('quarter');
-  const [problem, setProblem] = useState<{ name: boolean; scopes: boolean }>();
+  const [password, setPassword] = useState('');
+  const [problem, setProblem] = useState<Problem>({});
   const [attempt, setAttempt] = useState(0);
   const [busy, setBusy] = useState(false);
   const [failed, setFailed] = useState('');
@@ -61,6 +69,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
     const duration = days[lifetime];
     try {
       const text = await createKey(account, {
+        password,
         name: name.trim(),
         scopes: chosen,
         expires_at: duration === null ? null : new Date(Date.now() + duration * DAY).toISOString(),
@@ -72,10 +81,14 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
         endSessionOf(account);
         return;
       }
-      console.error(error);
+      if (code !== 'incorrect') console.error(error);
       if (!isHere()) return;
-      setFailed(failureText(error));
       setBusy(false);
+      if (code === 'incorrect') {
+        setProblem({ password: form.incorrect });
+        setAttempt((last) => last + 1);
+        focus('password');
+      } else setFailed(failureText(error));
     }
   };
 
@@ -83,11 +96,16 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
     event.preventDefault();
     if (busy) return;
     const length = codePoints(name.trim());
-    const found = { name: length === 0 || length > MAX_NAME, scopes: chosen.length === 0 };
+    const found: Problem = {
+      name: length === 0 || length > MAX_NAME ? form.noName : undefined,
+      scopes: chosen.length === 0 ? form.noScopes : undefined,
+      password: password === '' ? form.noPassword : undefined,
+    };
     setProblem(found);
     setAttempt(attempt + 1);
     if (found.name) focus('key-name');
     else if (found.scopes) focus('scope');
+    else if (found.password) focus('password');
     else void create();
   };
 
@@ -105,7 +123,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
           value={name}
           onChange={(event) => setName(event.target.value)}
           describedBy={`${id}-name`}
-          error={problem?.name ? form.noName : undefined}
+          error={problem.name}
           attempt={attempt}
           aria-required
         />
@@ -128,17 +146,23 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
             }
           />
         ))}
-        <FieldError
-          id={`${id}-scopes`}
-          text={problem?.scopes ? form.noScopes : undefined}
-          attempt={attempt}
-        />
+        <FieldError id={`${id}-scopes`} text={problem.scopes} attempt={attempt} />
       </fieldset>
       <Select
         label={form.expiry}
         options={lifetimes.map((value) => ({ value, text: form.lifetimes[value] }))}
         value={lifetime}
         onChange={setLifetime}
+      />
+      <PasswordField
+        label={form.password}
+        name="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        error={problem.password}
+        attempt={attempt}
+        aria-required
       />
       <p className={styles.failed} role="alert">
         {failed}

@@ -3,6 +3,7 @@ import { failureCode, type ApiKey } from '../../api';
 import { revokeKey } from '../../api/apiKeys';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
+import { creatorFacts } from '../../components/browserName';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
 import { Item, ItemList } from '../../components/ItemList';
@@ -60,7 +61,7 @@ export function KeyList({ account, apiKeys }: { account: Account; apiKeys: reado
                   <code className={styles.code}>{apiKey.prefix}…</code>
                 </>
               }
-              facts={[apiKey.scopes.join(', '), ...datesOf(apiKey)]}
+              facts={[apiKey.scopes.join(', '), ...factsOf(apiKey)]}
               action={
                 <Button
                   busy={busy === apiKey.id}
@@ -90,9 +91,10 @@ export function KeyList({ account, apiKeys }: { account: Account; apiKeys: reado
   );
 }
 
-function datesOf({ created_at, expires_at, last_used_at }: ApiKey): string[] {
+function factsOf({ created_at, created_by, expires_at, last_used_at }: ApiKey): string[] {
   return [
     item.createdOn(formatMoment(created_at)),
+    ...creatorFacts(created_by),
     expiryOf(expires_at),
     last_used_at === null ? item.neverUsed : item.lastUsed(formatInstant(last_used_at)),
   ];

@@ -31,6 +31,9 @@ export const form = {
     quarter: 'In 90 days',
     year: 'In 1 year',
   },
+  password: 'Password',
+  noPassword: 'Please enter your password',
+  incorrect: 'Incorrect password',
   create: 'Create key',
 };
 

@@ -265,11 +265,11 @@ export const stored = {
     sessions:
       'Of each session: a random id, when it began, when it ends, the hour of its last use, and the names of its browser and operating system; at most 100. An ended session is deleted when you log in again. And how often sessions ended together, and whether you deleted the account.',
     apiKeys:
-      'Of each of your API keys: a random id, its name, its first 12 characters, the SHA-256 hash of the key, from which the key cannot be computed, what it may do, when you created it, when it expires, and the minute of its last use. All of this is deleted when you revoke the key.',
+      'Of each of your API keys: a random id, its name, its first 12 characters, the SHA-256 hash of the key, from which the key cannot be computed, what it may do, when you created it, the session in which you did (its id, its beginning, and the names of its browser and operating system), when it expires, and the minute of its last use. All of this is deleted when you revoke the key.',
     recoveryCodes:
-      'A scrypt hash of each of your recovery codes, until you use it or create new ones. And of a code that the operator created for you to set a new password, with the time when it expires.',
+      'A scrypt hash of each of your recovery codes and when you created it, until you use it, create new ones or change your password. And a hash of a code that the operator created for you to set a new password, with the time when it expires.',
     passkeys:
-      'Of each of your passkeys: its id, its name, its public key, the number of its signatures if your device counts them, when you added it, and the minute of its last use. Fingerprints, faces and PINs never leave your device. All of this is deleted when you remove the passkey.',
+      'Of each of your passkeys: its id, its name, its public key, the number of its signatures if your device counts them, when you added it, the session in which you did (its id, its beginning, and the names of its browser and operating system), and the minute of its last use. Fingerprints, faces and PINs never leave your device. All of this is deleted when you remove the passkey.',
   },
   reports: {
     counts:

@@ -2,6 +2,7 @@ import { useId, useRef, useState, type SubmitEvent } from 'react';
 import { changePassword, failureCode } from '../../api';
 import { Button } from '../../components/Button';
 import { PasswordField } from '../../components/Field';
+import { forgetApiKey } from '../../lib/apiKey';
 import { endSessionOf, type Account } from '../../lib/owner';
 import { startSession, username } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
@@ -10,6 +11,7 @@ import { hashPassword } from './hash';
 import { failureText } from './failureText';
 import { account as texts, login, messages } from './messages';
 import { PasswordRules } from './PasswordRules';
+import { RevokeOption } from './RevokeOption';
 import { isGoodPassword } from './rules';
 
 /** A form for a new password. The session continues here and ends everywhere else. */
@@ -18,6 +20,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
   const form = useRef<HTMLFormElement>(null);
   const [old, setOld] = useState('');
   const [fresh, setFresh] = useState('');
+  const [revoke, setRevoke] = useState(false);
   const [problem, setProblem] = useState<{ old?: string | undefined; fresh: boolean }>();
   const [attempt, setAttempt] = useState(0);
   const [busy, setBusy] = useState(false);
@@ -35,11 +38,14 @@ export function ChangePasswordForm({ account }: { account: Account }) {
         password: old,
         new_password: password,
         new_salt: salt,
+        revoke,
       });
+      if (revoke) forgetApiKey();
       startSession(session, username());
       if (!isHere()) return;
       setOld('');
       setFresh('');
+      setRevoke(false);
       setProblem(undefined);
       setSaid({ done: true, text: texts.passwordChanged });
     } catch (error) {
@@ -97,6 +103,8 @@ export function ChangePasswordForm({ account }: { account: Account }) {
         aria-required
       />
       <PasswordRules id={rulesId} password={fresh} insist={problem?.fresh ?? false} />
+      <p>{texts.codesDeleted}</p>
+      <RevokeOption checked={revoke} onChange={setRevoke} />
       <p className={said?.done === false ? styles.failed : undefined} role="status">
         {said?.text}
       </p>

@@ -4,6 +4,7 @@ import { failureReason, type Passkey } from '../../api';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { beginPasskey, finishPasskey, listPasskeys, removePasskey } from '../../api/passkeys';
+import { creatorFacts } from '../../components/browserName';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
 import { Item, ItemList } from '../../components/ItemList';
@@ -76,6 +77,7 @@ export function Passkeys({ account }: { account: Account }) {
               title={<strong dir="auto">{passkey.name}</strong>}
               facts={[
                 texts.createdOn(formatMoment(passkey.created_at)),
+                ...creatorFacts(passkey.created_by),
                 passkey.last_used_at === null
                   ? texts.neverUsed
                   : texts.lastUsed(formatInstant(passkey.last_used_at)),

@@ -1,11 +1,13 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
+import type { RecoveryCodeCount } from '../../api';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { countRecoveryCodes, createRecoveryCodes } from '../../api/recovery';
 import { Button } from '../../components/Button';
 import { actions } from '../../components/messages';
 import { Spinner } from '../../components/Spinner';
+import { formatInstant } from '../../lib/format';
 import type { Account } from '../../lib/owner';
 import { CreatedCodes } from './CreatedCodes';
 import { PasswordDialog } from './PasswordDialog';
@@ -23,7 +25,8 @@ export function RecoveryCodes({ account }: { account: Account }) {
 
   const create = async (password: string) => {
     const made = await createRecoveryCodes(account, password);
-    cache.setQueryData(queryKey, made.length);
+    const created_at = new Date().toISOString();
+    cache.setQueryData<RecoveryCodeCount>(queryKey, { left: made.length, created_at });
     setAsked(false);
     setCodes(made);
   };
@@ -45,10 +48,11 @@ export function RecoveryCodes({ account }: { account: Account }) {
       {codes && <CreatedCodes codes={codes} onDone={() => setCodes(undefined)} />}
       {data !== undefined && !codes && (
         <>
-          <p>{data === 0 ? recovery.none : recovery.left(data)}</p>
+          <p>{data.left === 0 ? recovery.none : recovery.left(data.left)}</p>
+          {data.created_at && <p>{recovery.createdOn(formatInstant(data.created_at))}</p>}
           <div>
             <Button onClick={() => setAsked(true)}>
-              {data === 0 ? recovery.create : recovery.replace}
+              {data.left === 0 ? recovery.create : recovery.replace}
             </Button>
           </div>
         </>
@@ -61,7 +65,7 @@ export function RecoveryCodes({ account }: { account: Account }) {
           action={create}
           onClose={() => setAsked(false)}
         >
-          {data !== undefined && data > 0 && <p>{recovery.replaceWarning}</p>}
+          {data !== undefined && data.left > 0 && <p>{recovery.replaceWarning}</p>}
         </PasswordDialog>
       )}
     </>

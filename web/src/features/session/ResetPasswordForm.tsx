@@ -12,10 +12,12 @@ import { failureText } from './failureText';
 import { messages } from './messages';
 import { PasswordRules } from './PasswordRules';
 import { reset as texts } from './recoveryMessages';
+import { RevokeOption } from './RevokeOption';
 import { emailProblem, isGoodPassword } from './rules';
 
 interface ResetPasswordFormProps {
   initialEmail: string;
+  /** The code of a link of the operator, which always revokes API keys and passkeys. */
   initialCode: string;
   onReset: (email: string) => void;
 }
@@ -33,11 +35,13 @@ export function ResetPasswordForm({ initialEmail, initialCode, onReset }: ResetP
   const [email, setEmail] = useState(initialEmail);
   const [code, setCode] = useState(initialCode);
   const [password, setPassword] = useState('');
+  const [revoke, setRevoke] = useState(false);
   const [problems, setProblems] = useState<Problems>({ password: false });
   const [attempt, setAttempt] = useState(0);
   const [failed, setFailed] = useState('');
   const [busy, setBusy] = useState(false);
   const isHere = useHere();
+  const hasLink = initialCode !== '' && code === initialCode;
 
   const focus = (name: string) =>
     form.current?.querySelector<HTMLInputElement>(`[name="${name}"]`)?.focus();
@@ -52,6 +56,7 @@ export function ResetPasswordForm({ initialEmail, initialCode, onReset }: ResetP
         new_password: hashed.password,
         new_salt: hashed.salt,
         device: deviceToken(),
+        revoke,
       });
       // The server ended all sessions of the account. One of another account must log in, too.
       endSession();
@@ -127,6 +132,11 @@ export function ResetPasswordForm({ initialEmail, initialCode, onReset }: ResetP
         aria-required
       />
       <PasswordRules id={rulesId} password={password} insist={problems.password} />
+      {hasLink ? (
+        <p>{texts.operatorsLink}</p>
+      ) : (
+        <RevokeOption checked={revoke} onChange={setRevoke} />
+      )}
       <p className={styles.failed} role="alert">
         {failed}
       </p>

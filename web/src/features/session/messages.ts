@@ -8,6 +8,9 @@ export const messages = {
   ruleMet: '(met)',
   ruleNotMet: '(not met)',
   noPassword: 'Please enter your password',
+  revoke: 'Also revoke all API keys and passkeys',
+  revokeHint:
+    'If somebody else may have used your account. Programs with a key stop working, and you log in with the new password.',
   sessionEnded: 'Your session has ended. Please log in again.',
   failed: 'Something went wrong. Please try again.',
   tooMany: (when: string) => `Too many attempts. Please try again ${when}.`,
@@ -50,6 +53,7 @@ export const account = {
   password: 'Password',
   changePassword: 'Change password',
   passwordChanged: 'Your password was changed. All other sessions were logged out.',
+  codesDeleted: 'Your recovery codes stop working. Create new ones afterwards.',
   deleteAccount: 'Delete account',
   deleteQuestion: 'Delete your account?',
   deletePermanently: 'Delete permanently',

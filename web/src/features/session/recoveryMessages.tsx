@@ -9,6 +9,7 @@ export const recovery = {
   loadFailed: 'Your recovery codes could not be loaded.',
   none: 'You have no recovery codes yet.',
   left: (left: number) => `You have ${left} ${plural(left, 'code', 'codes')} left.`,
+  createdOn: (time: string) => `Created ${time}.`,
   create: 'Create recovery codes',
   replace: 'Create new codes',
   replaceWarning: 'The codes that you have now will stop working.',
@@ -38,6 +39,8 @@ export const reset = {
       account.
     </>
   ),
+  operatorsLink:
+    'This link also deletes your recovery codes and revokes your API keys and passkeys, in case somebody else has them.',
   code: 'Recovery code',
   submit: 'Set password',
   incorrect: 'The email or the recovery code is wrong',

@@ -4,6 +4,7 @@ import { failureCode, type Session } from '../../api';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { endOtherSessions, endSession, listSessions } from '../../api/sessions';
+import { browserName } from '../../components/browserName';
 import { Button } from '../../components/Button';
 import { Item, ItemList } from '../../components/ItemList';
 import { actions } from '../../components/messages';
@@ -87,7 +88,7 @@ export function SessionList({ account }: { account: Account }) {
           {data.map((session) => (
             <Item
               key={session.id}
-              title={<strong>{nameOf(session)}</strong>}
+              title={<strong>{browserName(session)}</strong>}
               facts={[
                 messages.since(formatInstant(session.created_at)),
                 session.current
@@ -98,7 +99,10 @@ export function SessionList({ account }: { account: Account }) {
                 !session.current && (
                   <Button
                     busy={busy === session.id}
-                    aria-label={messages.endOf(nameOf(session), formatInstant(session.created_at))}
+                    aria-label={messages.endOf(
+                      browserName(session),
+                      formatInstant(session.created_at),
+                    )}
                     onClick={() => void endOne(session)}
                   >
                     {messages.end}
@@ -119,9 +123,4 @@ export function SessionList({ account }: { account: Account }) {
       {said !== '' && <p>{said}</p>}
     </>
   );
-}
-
-function nameOf({ browser, system }: Session): string {
-  const name = browser === '' ? messages.unknownBrowser : browser;
-  return system === '' ? name : messages.on(name, system);
 }

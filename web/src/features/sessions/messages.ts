@@ -6,8 +6,6 @@ export const messages = {
   loading: 'Loading your sessions',
   loadFailed: 'Your sessions could not be loaded.',
   current: 'This session',
-  on: (browser: string, system: string) => `${browser} on ${system}`,
-  unknownBrowser: 'Unknown browser',
   since: (time: string) => `Logged in ${time}`,
   lastUsed: (time: string) => `Last used around ${time}`,
   end: 'Log out',

@@ -491,16 +491,22 @@ class CountRecoveryCodesResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     LEFT_FIELD_NUMBER: _builtins.int
+    CREATED_AT_FIELD_NUMBER: _builtins.int
     left: _builtins.int
     """Codes that are not spent, 0 to 10."""
+    @_builtins.property
+    def created_at(self) -> _timestamp_pb2.Timestamp:
+        """When they were created; absent if there are none, or if it is not known."""
+
     def __init__(
         self,
         *,
         left: _builtins.int = ...,
+        created_at: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["left", b"left"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "left", b"left"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -518,6 +524,7 @@ class ResetPasswordRequest(_message.Message):
     NEW_SALT_FIELD_NUMBER: _builtins.int
     CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
     DEVICE_FIELD_NUMBER: _builtins.int
+    REVOKE_FIELD_NUMBER: _builtins.int
     email: _builtins.str
     """E-mail address as typed."""
     recovery_code: _builtins.str
@@ -530,6 +537,10 @@ class ResetPasswordRequest(_message.Message):
     """IP address of the client, for the limits on failures. Stored only as a keyed hash."""
     device: _builtins.str
     """Device token of the browser, as for a log-in."""
+    revoke: _builtins.bool
+    """Whether to delete all API keys and passkeys of the account. A code of CreateResetCode deletes
+    them in any case.
+    """
     def __init__(
         self,
         *,
@@ -539,10 +550,11 @@ class ResetPasswordRequest(_message.Message):
         new_salt: _builtins.str = ...,
         client_address: _builtins.str = ...,
         device: _builtins.str = ...,
+        revoke: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "device", b"device", "email", b"email", "new_password_hash", b"new_password_hash", "new_salt", b"new_salt", "recovery_code", b"recovery_code"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "device", b"device", "email", b"email", "new_password_hash", b"new_password_hash", "new_salt", b"new_salt", "recovery_code", b"recovery_code", "revoke", b"revoke"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -727,6 +739,7 @@ class Passkey(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
     LAST_USED_AT_FIELD_NUMBER: _builtins.int
+    CREATED_BY_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Identifier: the id of its credential."""
     name: _builtins.str
@@ -739,6 +752,10 @@ class Passkey(_message.Message):
     def last_used_at(self) -> _timestamp_pb2.Timestamp:
         """The minute of its last log-in; absent if there was none."""
 
+    @_builtins.property
+    def created_by(self) -> Global___Creator:
+        """The session that added it; absent if it is not known."""
+
     def __init__(
         self,
         *,
@@ -746,14 +763,51 @@ class Passkey(_message.Message):
         name: _builtins.str = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
         last_used_at: _timestamp_pb2.Timestamp | None = ...,
+        created_by: Global___Creator | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "last_used_at", b"last_used_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "created_by", b"created_by", "last_used_at", b"last_used_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "id", b"id", "last_used_at", b"last_used_at", "name", b"name"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "created_by", b"created_by", "id", b"id", "last_used_at", b"last_used_at", "name", b"name"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Passkey: _TypeAlias = Passkey  # noqa: Y015
+
+@_typing.final
+class Creator(_message.Message):
+    """The session that created something, as it was then. It may have ended."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    CREATED_AT_FIELD_NUMBER: _builtins.int
+    BROWSER_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Identifier of the session."""
+    browser: _builtins.str
+    """Name of its browser, empty if unknown."""
+    system: _builtins.str
+    """Name of its operating system, empty if unknown."""
+    @_builtins.property
+    def created_at(self) -> _timestamp_pb2.Timestamp:
+        """When it began."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        created_at: _timestamp_pb2.Timestamp | None = ...,
+        browser: _builtins.str = ...,
+        system: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "created_at", b"created_at", "id", b"id", "system", b"system"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Creator: _TypeAlias = Creator  # noqa: Y015
 
 @_typing.final
 class RemovePasskeyRequest(_message.Message):
@@ -927,10 +981,16 @@ class CreateKeyRequest(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     SCOPES_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    PASSWORD_FIELD_NUMBER: _builtins.int
+    CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Session token of the account."""
     name: _builtins.str
     """Name of the key, 1 to 50 code points."""
+    password: _builtins.str
+    """Password of the account, as typed."""
+    client_address: _builtins.str
+    """IP address of the client. Client networks share the capacity for password checks. Not stored."""
     @_builtins.property
     def scopes(self) -> _containers.RepeatedScalarFieldContainer[Global___Scope.ValueType]:
         """What the key may do: at least one. Repeated scopes count once."""
@@ -946,10 +1006,12 @@ class CreateKeyRequest(_message.Message):
         name: _builtins.str = ...,
         scopes: _abc.Iterable[Global___Scope.ValueType] | None = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
+        password: _builtins.str = ...,
+        client_address: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["expires_at", b"expires_at", "name", b"name", "scopes", b"scopes", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "expires_at", b"expires_at", "name", b"name", "password", b"password", "scopes", b"scopes", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1040,6 +1102,7 @@ class Key(_message.Message):
     CREATED_AT_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
     LAST_USED_AT_FIELD_NUMBER: _builtins.int
+    CREATED_BY_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """Identifier."""
     name: _builtins.str
@@ -1062,6 +1125,10 @@ class Key(_message.Message):
     def last_used_at(self) -> _timestamp_pb2.Timestamp:
         """The minute of its last use; absent if it was never used."""
 
+    @_builtins.property
+    def created_by(self) -> Global___Creator:
+        """The session that created it; absent if it is not known."""
+
     def __init__(
         self,
         *,
@@ -1072,10 +1139,11 @@ class Key(_message.Message):
         created_at: _timestamp_pb2.Timestamp | None = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
         last_used_at: _timestamp_pb2.Timestamp | None = ...,
+        created_by: Global___Creator | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "expires_at", b"expires_at", "last_used_at", b"last_used_at"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "created_by", b"created_by", "expires_at", b"expires_at", "last_used_at", b"last_used_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "expires_at", b"expires_at", "id", b"id", "last_used_at", b"last_used_at", "name", b"name", "prefix", b"prefix", "scopes", b"scopes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "created_by", b"created_by", "expires_at", b"expires_at", "id", b"id", "last_used_at", b"last_used_at", "name", b"name", "prefix", b"prefix", "scopes", b"scopes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -1205,6 +1273,7 @@ class ChangePasswordRequest(_message.Message):
     CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
     BROWSER_FIELD_NUMBER: _builtins.int
     SYSTEM_FIELD_NUMBER: _builtins.int
+    REVOKE_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Session token of the account."""
     password: _builtins.str
@@ -1219,6 +1288,8 @@ class ChangePasswordRequest(_message.Message):
     """Name of the browser for the list of sessions, empty if unknown."""
     system: _builtins.str
     """Name of the operating system, likewise."""
+    revoke: _builtins.bool
+    """Whether to delete all API keys and passkeys of the account."""
     def __init__(
         self,
         *,
@@ -1229,10 +1300,11 @@ class ChangePasswordRequest(_message.Message):
         client_address: _builtins.str = ...,
         browser: _builtins.str = ...,
         system: _builtins.str = ...,
+        revoke: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "client_address", b"client_address", "new_password_hash", b"new_password_hash", "new_salt", b"new_salt", "password", b"password", "system", b"system", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "client_address", b"client_address", "new_password_hash", b"new_password_hash", "new_salt", b"new_salt", "password", b"password", "revoke", b"revoke", "system", b"system", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -168,8 +168,8 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ChangePassword(self, request, context):
-        """Changes the password of an account and starts a session. All earlier session tokens of the
-        account become invalid. Do not retry: each wrong password counts towards the session's limit.
+        """Changes the password of an account and starts a session. All earlier session tokens and recovery
+        codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -241,7 +241,7 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CountRecoveryCodes(self, request, context):
-        """Returns how many recovery codes of an account are left.
+        """Returns how many recovery codes of an account are left, and when they were created.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN).
         """
@@ -251,7 +251,7 @@ class AuthServiceServicer:
 
     def ResetPassword(self, request, context):
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-        sessions. Takes as long for an e-mail address without an account. Do not retry: each wrong code
+        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
         counts like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
@@ -322,10 +322,11 @@ class AuthServiceServicer:
 
     def CreateKey(self, request, context):
         """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
-        not retry: each call creates a key.
+        not retry: each call creates a key, and each wrong password counts towards the session's limit.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN), INVALID_ARGUMENT (INVALID_KEY_NAME, INVALID_SCOPES,
-        INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_KEYS).
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), INVALID_ARGUMENT (INVALID_KEY_NAME,
+        INVALID_SCOPES, INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+        google.rpc.RetryInfo; TOO_MANY_KEYS).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

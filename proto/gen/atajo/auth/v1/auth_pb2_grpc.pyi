@@ -50,8 +50,8 @@ class AuthServiceStub:
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     ChangePassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]
-    """Changes the password of an account and starts a session. All earlier session tokens of the
-    account become invalid. Do not retry: each wrong password counts towards the session's limit.
+    """Changes the password of an account and starts a session. All earlier session tokens and recovery
+    codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -95,13 +95,13 @@ class AuthServiceStub:
     LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     CountRecoveryCodes: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CountRecoveryCodesRequest, _auth_pb2.CountRecoveryCodesResponse]
-    """Returns how many recovery codes of an account are left.
+    """Returns how many recovery codes of an account are left, and when they were created.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
     ResetPassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-    sessions. Takes as long for an e-mail address without an account. Do not retry: each wrong code
+    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
     counts like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
@@ -143,10 +143,11 @@ class AuthServiceStub:
     """
     CreateKey: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
-    not retry: each call creates a key.
+    not retry: each call creates a key, and each wrong password counts towards the session's limit.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN), INVALID_ARGUMENT (INVALID_KEY_NAME, INVALID_SCOPES,
-    INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_KEYS).
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), INVALID_ARGUMENT (INVALID_KEY_NAME,
+    INVALID_SCOPES, INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+    google.rpc.RetryInfo; TOO_MANY_KEYS).
     """
     ListKeys: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ListKeysRequest, _auth_pb2.ListKeysResponse]
     """Returns the keys of an account that are not revoked, newest first.
@@ -184,8 +185,8 @@ class AuthServiceAsyncStub(AuthServiceStub):
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     ChangePassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]  # type: ignore[assignment]
-    """Changes the password of an account and starts a session. All earlier session tokens of the
-    account become invalid. Do not retry: each wrong password counts towards the session's limit.
+    """Changes the password of an account and starts a session. All earlier session tokens and recovery
+    codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -229,13 +230,13 @@ class AuthServiceAsyncStub(AuthServiceStub):
     LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     CountRecoveryCodes: _aio.UnaryUnaryMultiCallable[_auth_pb2.CountRecoveryCodesRequest, _auth_pb2.CountRecoveryCodesResponse]  # type: ignore[assignment]
-    """Returns how many recovery codes of an account are left.
+    """Returns how many recovery codes of an account are left, and when they were created.
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN).
     """
     ResetPassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]  # type: ignore[assignment]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-    sessions. Takes as long for an e-mail address without an account. Do not retry: each wrong code
+    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
     counts like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
@@ -277,10 +278,11 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """
     CreateKey: _aio.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]  # type: ignore[assignment]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
-    not retry: each call creates a key.
+    not retry: each call creates a key, and each wrong password counts towards the session's limit.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN), INVALID_ARGUMENT (INVALID_KEY_NAME, INVALID_SCOPES,
-    INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_KEYS).
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), INVALID_ARGUMENT (INVALID_KEY_NAME,
+    INVALID_SCOPES, INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+    google.rpc.RetryInfo; TOO_MANY_KEYS).
     """
     ListKeys: _aio.UnaryUnaryMultiCallable[_auth_pb2.ListKeysRequest, _auth_pb2.ListKeysResponse]  # type: ignore[assignment]
     """Returns the keys of an account that are not revoked, newest first.
@@ -333,8 +335,8 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.ChangePasswordRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ChangePasswordResponse, _abc.Awaitable[_auth_pb2.ChangePasswordResponse]]:
-        """Changes the password of an account and starts a session. All earlier session tokens of the
-        account become invalid. Do not retry: each wrong password counts towards the session's limit.
+        """Changes the password of an account and starts a session. All earlier session tokens and recovery
+        codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -420,7 +422,7 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.CountRecoveryCodesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.CountRecoveryCodesResponse, _abc.Awaitable[_auth_pb2.CountRecoveryCodesResponse]]:
-        """Returns how many recovery codes of an account are left.
+        """Returns how many recovery codes of an account are left, and when they were created.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN).
         """
@@ -432,7 +434,7 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ResetPasswordResponse, _abc.Awaitable[_auth_pb2.ResetPasswordResponse]]:
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-        sessions. Takes as long for an e-mail address without an account. Do not retry: each wrong code
+        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
         counts like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
@@ -516,10 +518,11 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.CreateKeyResponse, _abc.Awaitable[_auth_pb2.CreateKeyResponse]]:
         """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
-        not retry: each call creates a key.
+        not retry: each call creates a key, and each wrong password counts towards the session's limit.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN), INVALID_ARGUMENT (INVALID_KEY_NAME, INVALID_SCOPES,
-        INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_KEYS).
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), INVALID_ARGUMENT (INVALID_KEY_NAME,
+        INVALID_SCOPES, INVALID_EXPIRY), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+        google.rpc.RetryInfo; TOO_MANY_KEYS).
         """
 
     @_abc_1.abstractmethod

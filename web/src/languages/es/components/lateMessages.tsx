@@ -7,6 +7,9 @@ export const messages: typeof english.messages = {
   showPassword: 'Mostrar la contraseña',
   hidePassword: 'Ocultar la contraseña',
   close: 'Cerrar',
+  unknownBrowser: 'Navegador desconocido',
+  browserOn: (browser, system) => `${browser} en ${system}`,
+  createdBy: (browser, time) => `En ${browser}, con la sesión iniciada el ${time}`,
   notifications: 'Notificaciones Alt+T',
   removeQuestion: (what) => <>¿Eliminar {what}?</>,
   printedCodes: (count, printed) =>

@@ -28,6 +28,9 @@ export const form: typeof english.form = {
     quarter: 'Dentro de 90 días',
     year: 'Dentro de 1 año',
   },
+  password: 'Contraseña',
+  noPassword: 'Introduce tu contraseña',
+  incorrect: 'Contraseña incorrecta',
   create: 'Crear clave',
 };
 

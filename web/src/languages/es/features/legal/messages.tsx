@@ -261,11 +261,11 @@ export const stored: typeof english.stored = {
     sessions:
       'De cada sesión: un identificador aleatorio, cuándo empezó, cuándo termina, la hora de su último uso y los nombres de su navegador y de su sistema operativo; 100 como máximo. Una sesión terminada se borra cuando vuelves a iniciar sesión. Además, cuántas veces terminaron varias sesiones a la vez y si borraste la cuenta.',
     apiKeys:
-      'De cada una de tus claves de API: un identificador aleatorio, su nombre, sus 12 primeros caracteres, el resumen SHA-256 de la clave, del que no se puede calcular la clave, lo que permite, cuándo la creaste, cuándo caduca y el minuto de su último uso. Todo esto se borra cuando revocas la clave.',
+      'De cada una de tus claves de API: un identificador aleatorio, su nombre, sus 12 primeros caracteres, el resumen SHA-256 de la clave, del que no se puede calcular la clave, lo que permite, cuándo la creaste, la sesión en la que lo hiciste (su identificador, su comienzo y los nombres de su navegador y su sistema operativo), cuándo caduca y el minuto de su último uso. Todo esto se borra cuando revocas la clave.',
     recoveryCodes:
-      'Un resumen scrypt de cada uno de tus códigos de recuperación, hasta que lo usas o creas otros. Y el de un código que el responsable creó para que pongas una contraseña nueva, con la hora en que caduca.',
+      'Un resumen scrypt de cada uno de tus códigos de recuperación y cuándo lo creaste, hasta que lo usas, creas otros o cambias la contraseña. Y el resumen de un código que el responsable creó para que pongas una contraseña nueva, con la hora en que caduca.',
     passkeys:
-      'De cada una de tus claves de acceso: su identificador, su nombre, su clave pública, el número de sus firmas si tu dispositivo las cuenta, cuándo la añadiste y el minuto de su último uso. Las huellas, las caras y los PIN no salen nunca de tu dispositivo. Todo esto se borra cuando eliminas la clave de acceso.',
+      'De cada una de tus claves de acceso: su identificador, su nombre, su clave pública, el número de sus firmas si tu dispositivo las cuenta, cuándo la añadiste, la sesión en la que lo hiciste (su identificador, su comienzo y los nombres de su navegador y su sistema operativo) y el minuto de su último uso. Las huellas, las caras y los PIN no salen nunca de tu dispositivo. Todo esto se borra cuando eliminas la clave de acceso.',
   },
   reports: {
     counts:

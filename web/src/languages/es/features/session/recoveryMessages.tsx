@@ -9,6 +9,7 @@ export const recovery: typeof english.recovery = {
   none: 'Todavía no tienes códigos de recuperación.',
   left: (left) =>
     `Te ${plural(left, 'queda', 'quedan')} ${left} ${plural(left, 'código', 'códigos')}.`,
+  createdOn: (time) => `Creados el ${time}.`,
   create: 'Crear códigos de recuperación',
   replace: 'Crear códigos nuevos',
   replaceWarning: 'Los códigos que tienes ahora dejarán de funcionar.',
@@ -39,6 +40,8 @@ export const reset: typeof english.reset = {
       electrónico de tu cuenta.
     </>
   ),
+  operatorsLink:
+    'Este enlace también borra tus códigos de recuperación y revoca tus claves de API y tus claves de acceso, por si las tiene otra persona.',
   code: 'Código de recuperación',
   submit: 'Poner la contraseña',
   incorrect: 'El correo electrónico o el código de recuperación no es correcto',

@@ -7,8 +7,6 @@ export const messages: typeof english.messages = {
   loading: 'Cargando tus sesiones',
   loadFailed: 'No se han podido cargar tus sesiones.',
   current: 'Esta sesión',
-  on: (browser, system) => `${browser} en ${system}`,
-  unknownBrowser: 'Navegador desconocido',
   since: (time) => `Inicio: ${time}`,
   lastUsed: (time) => `Último uso aproximado: ${time}`,
   end: 'Cerrar sesión',

@@ -1,0 +1,20 @@
+import { formatInstant } from '../lib/format';
+import { messages } from './lateMessages';
+
+interface Browser {
+  /** Empty if unknown, like `system`. */
+  browser: string;
+  system: string;
+}
+
+/** Names the browser of a session, such as 'Firefox on Linux'. */
+export function browserName({ browser, system }: Browser): string {
+  const name = browser === '' ? messages.unknownBrowser : browser;
+  return system === '' ? name : messages.browserOn(name, system);
+}
+
+/** Returns a text of the session that created something, or none if it is not known. */
+export function creatorFacts(creator: (Browser & { created_at: string }) | null): string[] {
+  if (creator === null) return [];
+  return [messages.createdBy(browserName(creator), formatInstant(creator.created_at))];
+}
