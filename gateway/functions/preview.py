@@ -14,6 +14,9 @@ from gateway.redirects.resolution import LinkState
 from gateway.support.timestamps import text_of
 from services.shared.errors import NotFound
 
+_WITH_HOST = frozenset({LinkState.ACTIVE, LinkState.BLOCKED})
+"""States in which strangers see the host."""
+
 
 @dataclass(frozen=True)
 class Previews:
@@ -31,16 +34,23 @@ class Previews:
 
 
 def preview_json(link: LinkPreview) -> Reply:
-    """Return a link as strangers see it. Of the URL of a blocked link, only the host is shown."""
-    long_link = {} if link.state is LinkState.BLOCKED else {"long_link": link.url}
-    return {
+    """Return a link as strangers see it.
+
+    Only an active link has `long_link` and `title`. A blocked one has its host, with the warnings
+    about it. An expired or removed link has nothing of its destination: its owner took it back.
+    """
+    shown: Reply = {
         "code": link.code,
-        **long_link,
-        "host": host_of(link.url),
         "state": link.state.value,
         "reason": link.reason.value if link.reason else None,
         "created_at": text_of(link.created_at),
         "changed_at": text_of(link.changed_at) if link.changed_at else None,
-        "title": link.title,
-        "warnings": [warning.value for warning in warnings_of(link.url)],
+        "warnings": [],
     }
+    if link.state in _WITH_HOST:
+        shown["host"] = host_of(link.url)
+        shown["warnings"] = [warning.value for warning in warnings_of(link.url)]
+    if link.state is LinkState.ACTIVE:
+        shown["long_link"] = link.url
+        shown["title"] = link.title
+    return shown

@@ -48,7 +48,8 @@ def test_the_page_of_an_inactive_link_leads_to_its_preview(
     assert axe_violations(page) == []
     page.get_by_role("link", name="Show link preview").click()
     expect(page).to_have_url(f"{site.url}/{code}+")
-    expect(page.get_by_text("https://example.org/led-here")).to_be_visible()
+    expect(page.get_by_text("This link was removed by its owner.")).to_be_visible()
+    expect(page.get_by_text("example.org")).to_have_count(0)
     expect(page.get_by_role("link", name="Go there")).to_have_count(0)
 
 

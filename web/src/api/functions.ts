@@ -301,20 +301,20 @@ export async function showStatistics(
 const preview = v.object({
   code,
   long_link: v.nullish(v.string()),
-  host: v.string(),
+  host: v.nullish(v.string()),
   state: link.entries.state,
   reason: v.nullable(blockReason),
   created_at: moment,
   changed_at: v.nullable(moment),
-  title: v.string(),
+  title: v.nullish(v.string()),
   warnings: v.array(v.string()),
 });
 
 /**
  * A public preview of a link.
  *
- * `host` is in ASCII, as in requests. A blocked link has no `long_link`. A later server version may
- * send `warnings` that this page does not know.
+ * Only an active link has `long_link` and `title`. It and a blocked link have `host`, in ASCII as in
+ * requests. A later server version may send `warnings` that this page does not know.
  */
 export type Preview = v.InferOutput<typeof preview>;
 

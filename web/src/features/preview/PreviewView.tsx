@@ -61,13 +61,16 @@ export function PreviewView({ code, page, over, otherwise }: PreviewViewProps) {
   );
 }
 
-function Known({ preview, over }: { preview: Preview; over: (preview: Preview) => ReactNode }) {
-  const [reporting, setReporting] = useState(false);
-  const [sent, setSent] = useState(false);
-  const { code, host, long_link: address, state, title } = preview;
+interface PlaceProps {
+  host: string;
+  /** The whole URL, if it is shown. */
+  url: Preview['long_link'];
+  warnings: readonly string[];
+}
+
+/** Where a link leads, with the warnings about it. */
+function Place({ host, url, warnings }: PlaceProps) {
   const shown = readable(host);
-  const made = formatMoment(preview.created_at);
-  const changed = preview.changed_at && formatMoment(preview.changed_at);
   return (
     <>
       <div className={styles.place}>
@@ -79,13 +82,26 @@ function Known({ preview, over }: { preview: Preview; over: (preview: Preview) =
         {shown && (
           <p className={styles.shown}>{messages.displayedAs(<bdi translate="no">{shown}</bdi>)}</p>
         )}
-        {address && (
+        {url && (
           <p className={styles.address} translate="no" dir="ltr">
-            {address}
+            {url}
           </p>
         )}
       </div>
-      <Warnings preview={preview} />
+      <Warnings place={{ host, long_link: url }} warnings={warnings} />
+    </>
+  );
+}
+
+function Known({ preview, over }: { preview: Preview; over: (preview: Preview) => ReactNode }) {
+  const [reporting, setReporting] = useState(false);
+  const [sent, setSent] = useState(false);
+  const { code, host, state, title } = preview;
+  const made = formatMoment(preview.created_at);
+  const changed = preview.changed_at && formatMoment(preview.changed_at);
+  return (
+    <>
+      {host && <Place host={host} url={preview.long_link} warnings={preview.warnings} />}
       {state !== 'active' && <div className={styles.over}>{over(preview)}</div>}
       <p className={styles.quiet}>
         {messages.created(<ShortAddress code={code} />, made)}{' '}

@@ -4,10 +4,17 @@ import { readable } from '../../lib/hosts';
 import { messages } from './messages';
 import styles from './Warnings.module.css';
 
-/** The warnings of a preview, each as a sentence. Omits those that this page does not know. */
-export function Warnings({ preview }: { preview: Preview }) {
-  const sentences = preview.warnings.flatMap((warning) => {
-    const text = texts[warning]?.(preview);
+type Place = Required<Pick<Preview, 'long_link'>> & { host: string };
+
+interface WarningsProps {
+  place: Place;
+  warnings: readonly string[];
+}
+
+/** Warnings about a destination, each as a sentence. Omits those that this page does not know. */
+export function Warnings({ place, warnings }: WarningsProps) {
+  const sentences = warnings.flatMap((warning) => {
+    const text = texts[warning]?.(place);
     return text ? [{ warning, text }] : [];
   });
   if (sentences.length === 0) return null;
@@ -20,7 +27,7 @@ export function Warnings({ preview }: { preview: Preview }) {
   );
 }
 
-const texts: Partial<Record<string, (preview: Preview) => ReactNode>> = {
+const texts: Partial<Record<string, (place: Place) => ReactNode>> = {
   'mixed script host': () => messages.mixedScripts,
   'look-alike host': ({ host }) =>
     readable(host) === null ? messages.lookAlike : messages.lookAlikeOf(<Name host={host} />),
