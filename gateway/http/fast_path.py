@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Protocol, cast
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
@@ -84,16 +85,19 @@ class _FastPathProtocol(HardenedProtocol):
         self._host = self.client[0] if self.client else ""
 
     def on_request(self, **state: Any) -> None:
+        path = self.url
+        if b"?" in path:  # Advertisers append a query. It makes no difference to a short URL.
+            path = path[: path.index(b"?")]
         if (
-            _MIN_PATH_BYTES <= len(self.url) <= _MAX_PATH_BYTES
+            _MIN_PATH_BYTES <= len(path) <= _MAX_PATH_BYTES
             and self.is_plain_get
             and self._is_idle()
         ):
             try:
                 response = self.fast_path.hit(
-                    self.url, self.headers, self._host, self.server_state.default_headers
+                    path, self.headers, self._host, self.server_state.default_headers
                 )
-                lookup = None if response else self.fast_path.lookup(self.url, self.headers)
+                lookup = None if response else self.fast_path.lookup(path, self.headers)
             except Exception as error:
                 state[ERROR] = error
             else:
@@ -103,7 +107,7 @@ class _FastPathProtocol(HardenedProtocol):
                     self.on_response_complete()
                     return
                 if lookup is not None:
-                    self._wait_for(lookup)
+                    self._wait_for(path, lookup)
                     return
         # After a hit in the same read, the connection is no longer idle.
         self._unset_keepalive_if_required()
@@ -114,9 +118,9 @@ class _FastPathProtocol(HardenedProtocol):
         is_done = self.cycle is None or self.cycle.response_complete
         return is_done and not self.pipeline and not self.flow.write_paused
 
-    def _wait_for(self, lookup: Lookup) -> None:
+    def _wait_for(self, path: bytes, lookup: Lookup) -> None:
         self._unset_keepalive_if_required()
-        waiting = _Waiting(self.url, self.headers, lookup)
+        waiting = _Waiting(path, self.url, self.headers, lookup)
         self.cycle = cast(RequestResponseCycle, waiting)
         # When uvicorn stops, it waits for its tasks, and later cancels them.
         cast(set[asyncio.Future[Any]], self.tasks).add(lookup.result)
@@ -131,7 +135,7 @@ class _FastPathProtocol(HardenedProtocol):
         if waiting.keep_alive and not self.flow.write_paused:
             try:
                 response = self.fast_path.respond(
-                    waiting.url,
+                    waiting.path,
                     waiting.headers,
                     self._host,
                     waiting.lookup,
@@ -150,7 +154,7 @@ class _FastPathProtocol(HardenedProtocol):
 
     def _hand_over(self, waiting: _Waiting, state: dict[str, Any]) -> None:
         """Let the application answer a waiting request, through a uvicorn cycle."""
-        path = self.root_path + waiting.url.decode("ascii")
+        path = self.root_path + waiting.path.decode("ascii")
         scope = {
             "type": "http",
             "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
@@ -162,7 +166,7 @@ class _FastPathProtocol(HardenedProtocol):
             "root_path": self.root_path,
             "path": path,
             "raw_path": path.encode("ascii"),
-            "query_string": b"",
+            "query_string": httptools.parse_url(waiting.url).query or b"",
             "headers": waiting.headers,
             "state": {**self.app_state, **state},
         }
@@ -201,12 +205,16 @@ class _Waiting:
         "lookup",
         "message_event",
         "more_body",
+        "path",
         "response_complete",
         "url",
     )
     response_started = False
 
-    def __init__(self, url: bytes, headers: list[tuple[bytes, bytes]], lookup: Lookup) -> None:
+    def __init__(
+        self, path: bytes, url: bytes, headers: list[tuple[bytes, bytes]], lookup: Lookup
+    ) -> None:
+        self.path = path
         self.url = url
         self.headers = headers
         self.lookup = lookup

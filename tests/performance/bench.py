@@ -3,11 +3,12 @@
 Gateway and load generator have a core each; the services share the generator's. Every round
 measures nginx and then Atajo; the table shows the median of the rounds. Between two loads the
 benchmark waits until remaining work, such as counting visits, is done. Requests have a browser's
-headers. Redirects through nginx use the web image's nginx on the gateway's core, as in a cluster.
-Cold redirects are of codes drawn from a million, of which the gateway caches a tenth. At half load,
-clients pause 1 to 3 ms between a response and the next request, and their number results in half of
-the hot redirects; the time is that from a request to its response. Prints a table and writes
-`reports/bench.json`.
+headers; those "with queries" have the headers of ten browsers in turn, and every tenth has a query,
+as networks and newsletters append it (`clicks.json`). Redirects through nginx use the web image's
+nginx on the gateway's core, as in a cluster. Cold redirects are of codes drawn from a million, of
+which the gateway caches a tenth. At half load, clients pause 1 to 3 ms between a response and the
+next request, and their number results in half of the hot redirects; the time is that from a request
+to its response. Prints a table and writes `reports/bench.json`.
 """
 
 from __future__ import annotations
@@ -55,8 +56,11 @@ BROWSER_HEADERS = {
 }
 """A browser's headers on a click on a link, without the newer Sec-Fetch headers."""
 
+_CLICKS = json.loads(Path(__file__).with_name("clicks.json").read_text(encoding="utf-8"))
+
 GOALS = {
     "hot redirect": "at least 0.35 of nginx",
+    "hot with queries": "at least 0.35 of nginx with queries",
     "cold redirect": "at least 8,000 a second",
     "creation": "at least 500 a second",
     "half load": "p99 under 5 ms",
@@ -94,6 +98,23 @@ local count = #codes / 9
 request = function()
   local at = (math.random(count) - 1) * 9
   return wrk.format(nil, "/" .. codes:sub(at + 1, at + 8))
+end
+"""
+_MIX = """
+local heads = {{ {heads} }}
+local queries = {{ {queries} }}
+local requests = {{}}
+local number = 0
+init = function()
+  for i = 0, 10 * #queries - 1 do
+    local query = i % 10 == 1 and queries[(i - 1) / 10 + 1] or ""
+    requests[i] = "GET " .. wrk.path .. query .. " HTTP/1.1\\r\\nHost: " .. wrk.headers["Host"]
+      .. "\\r\\n" .. heads[i % #heads + 1] .. "\\r\\n"
+  end
+end
+request = function()
+  number = (number + 1) % (10 * #queries)
+  return requests[number]
 end
 """
 _THINK = """
@@ -207,8 +228,8 @@ def main() -> None:
     options = parser.parse_args()
     need("wrk", "nginx", "taskset")
 
-    visits = ("hot redirect", "through nginx", "half load")
-    names = ("nginx 302", *visits, "cold redirect", "creation")
+    visits = ("hot redirect", "hot with queries", "through nginx", "half load")
+    names = ("nginx 302", "nginx with queries", *visits, "cold redirect", "creation")
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in names}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -232,6 +253,10 @@ def main() -> None:
                 rows["nginx 302"].append(wrk(peer, options.seconds))
                 hot = wrk(f"{url}/{code}", options.seconds)
                 rows["hot redirect"].append(hot)
+                rows["nginx with queries"].append(wrk(peer, options.seconds, scripts["mix"]))
+                rows["hot with queries"].append(
+                    wrk(f"{url}/{code}", options.seconds, scripts["mix"])
+                )
                 with front:
                     for pid in front.pids():
                         pin(pid, SERVER_CORE)
@@ -258,11 +283,18 @@ def main() -> None:
 
 def write_scripts(folder: Path, codes: Path) -> dict[str, Path]:
     """wrk's scripts by name. Cold redirects use the codes in a file, one per line."""
-    texts = {"create": _CREATE, "cold": _COLD.format(codes=codes), "think": _THINK}
+    heads = ["".join(f"{n}: {v}\r\n" for n, v in each.items()) for each in _CLICKS["browsers"]]
+    mix = _MIX.format(heads=_lua(heads), queries=_lua(_CLICKS["queries"]))
+    texts = {"create": _CREATE, "cold": _COLD.format(codes=codes), "think": _THINK, "mix": mix}
     scripts = {name: folder / f"{name}.lua" for name in texts}
     for name, text in texts.items():
         scripts[name].write_text(text)
     return scripts
+
+
+def _lua(texts: list[str]) -> str:
+    """Return the items of a Lua table of strings. Its escapes are those of JSON."""
+    return ", ".join(map(json.dumps, texts))
 
 
 def _report(
@@ -272,16 +304,16 @@ def _report(
         name: {key: statistics.median(row[key] for row in runs) for key in runs[0]}
         for name, runs in rows.items()
     }
-    base = medians["nginx 302"]["per_second"]
-    print(f"{'':14}{'per second':>12}{'of nginx':>10}{'p99 ms':>10}{'failed':>8}  goal")
+    print(f"{'':18}{'per second':>12}{'of nginx':>10}{'p99 ms':>10}{'failed':>8}  goal")
     for name, row in medians.items():
-        ratio = row["per_second"] / base
+        peer = "nginx with queries" if name.endswith("with queries") else "nginx 302"
+        ratio = row["per_second"] / medians[peer]["per_second"]
         print(
-            f"{name:14}{row['per_second']:12,.0f}{ratio:10.2f}{row['p99_ms']:10.2f}"
+            f"{name:18}{row['per_second']:12,.0f}{ratio:10.2f}{row['p99_ms']:10.2f}"
             f"{row['failed']:8.0f}  {GOALS.get(name, '')}"
         )
     print(
-        f"{'memory, MB':14}{sum(memory.values()):12,.0f}{'':28}  {GOALS['memory']}: "
+        f"{'memory, MB':18}{sum(memory.values()):12,.0f}{'':28}  {GOALS['memory']}: "
         + ", ".join(f"{name} {size:.0f}" for name, size in memory.items())
     )
     print(f"views {views:,} of {answered:,.0f} answered, those on the way at a round's end beside")

@@ -365,6 +365,61 @@ async def test_an_error_in_the_fast_path_is_answered_counted_and_logged_once(
         assert len(server.visits.codes) == 4
 
 
+QUERIES = ("?fbclid=IwAR" + "x" * 200, "?", "??", "?a=%C3%B1/b?c", "?/login", f"?{'&a=b' * 4000}")
+
+
+def forbid_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every request fail that leaves the fast path."""
+
+    def breaks(**_: object) -> None:
+        raise AssertionError("the request left the fast path")
+
+    for module in ("uvicorn.protocols.http.httptools_impl", "gateway.http.fast_path"):
+        monkeypatch.setattr(f"{module}.RequestResponseCycle", breaks)
+
+
+async def test_a_query_does_not_take_a_short_url_off_the_fast_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Networks and newsletters append one to every link."""
+    forbid_requests(monkeypatch)
+    server = Server()
+    async with server.running() as port:
+        for length in (4, 8, 32):  # At first a lookup, then hits.
+            code = "c" * length
+            urls = [f"{code}{query}" for query in QUERIES]
+            assert await get(port, *urls, code) == [FOUND] * (len(urls) + 1)
+            assert server.visits.codes == [code] * (len(urls) + 1)
+            server.visits.codes.clear()
+        for query in QUERIES:
+            code = f"looked-up-{len(query)}"
+            assert await get(port, f"{code}{query}") == [FOUND]
+            assert server.visits.codes == [code]
+            server.visits.codes.clear()
+        assert server.resolver.results == {"hit": 18, "stale": 0, "miss": 3 + len(QUERIES)}
+
+
+async def test_a_query_reaches_the_application_if_the_fast_path_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The document of an error is in the language that the query asks for."""
+    server, queries = Server(), []
+    server.source.is_away = True
+    send_unavailable = Site.send_unavailable
+
+    async def note(self: Site, scope: Scope, receive: Receive, send: Send) -> None:
+        queries.append((scope["path"], scope["raw_path"], scope["query_string"]))
+        await send_unavailable(self, scope, receive, send)
+
+    monkeypatch.setattr(Site, "send_unavailable", note)
+    async with server.running() as port:
+        urls = ("abcdefgh", "abcdefgh?lang=es", "abcdefgh?", "abcdefgh?a?b#c?d")
+        assert await get(port, *urls) == [FAILING] * 4
+    assert queries == [
+        ("/abcdefgh", b"/abcdefgh", query) for query in (b"", b"lang=es", b"", b"a?b")
+    ]
+
+
 class Held:
     """An application whose responses wait for `release`, like lookups."""
 

@@ -178,7 +178,7 @@ def test_pipelined_requests_are_answered_in_order_and_each_counted(
     codes = [product.shorten(f"https://example.com/{n}", token) for n in range(3)]
     asked = [codes[(n // 2) % 3] for n in range(60)]
     # Requests of the fast path mixed with requests of the application.
-    requests = [plain_get(f"{code}?x" if n % 5 == 0 else code) for n, code in enumerate(asked)]
+    requests = [plain_get(f"{code}." if n % 5 == 0 else code) for n, code in enumerate(asked)]
     responses = exchange(product, *requests)
     assert [headers["location"] for _, headers in responses] == [
         f"https://example.com/{codes.index(code)}" for code in asked
@@ -190,13 +190,13 @@ def test_a_looked_up_link_is_answered_as_the_application_does(uncached: Product)
     token = uncached.log_in(uncached.register())
     code, other = (uncached.shorten(f"https://example.com/{n}", token) for n in range(2))
     responses = []
-    for address in (code, f"{code}?x"):
+    for address in (code, f"{code}?utm=1", f"{code}."):
         before = look_ups(uncached)
         responses += exchange(uncached, plain_get(address))
         assert look_ups(uncached) == before + 1
         assert uncached.visit(other).status_code == 302
-    assert responses[0] == responses[1]
-    uncached.await_views(token, {code: 2, other: 2})
+    assert responses[0] == responses[1] == responses[2]
+    uncached.await_views(token, {code: 3, other: 3})
 
 
 def send_request(product: Product, code: str) -> socket.socket:
@@ -354,7 +354,7 @@ def test_an_inactive_link_shows_its_state_and_records_no_visit(
         ("atajo_redirects_total", {"result": "not_found"}),
     ]
     people, bots, ended, not_found = (single.metric(name, **labels) for name, labels in counted)
-    # A miss, a hit, and a request of the application.
+    # A miss, two hits, and two requests of the application.
     paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E2%80%9D?a=b")
     for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
         response = single.http.request(
@@ -463,9 +463,9 @@ def test_punctuation_after_a_scan_code_counts_as_a_scan(product: Product) -> Non
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
     scan_code = product.data("createScanCode", {"token": token, "code": code})["scan_code"]
-    for trailing in ("", ".", "%E2%80%8B"):
+    for trailing in ("", ".", "%E2%80%8B", "?utm_source=poster", ".?a=b"):
         assert product.visit(f"{scan_code}{trailing}").status_code == 302
-    product.await_views(token, {code: 3})
+    product.await_views(token, {code: 5})
 
 
 def test_punctuation_after_a_code_whose_look_up_fails_has_retry_after(
