@@ -12,6 +12,8 @@ What it changes, and why:
 - Pipelined requests are bounded by one read. uvicorn resumes reading after each response, so a
   client that sends faster than it is answered fills the memory.
 - Connections are closed if a request does not arrive in time, or if the client does not read.
+- A connection has one timer, which ends with it. uvicorn makes and cancels one per response, and a
+  connection that the client resets keeps it, with all it holds, until it fires.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sized
+from math import inf
 from typing import Any
 
 import httptools
@@ -35,7 +38,8 @@ MAX_HEAD_BYTES = 65_536
 MAX_REQUEST_SECONDS = 30.0
 """Maximum time for a request to arrive, from its first byte or the start of the connection."""
 MAX_UNREAD_SECONDS = 60.0
-"""Maximum time that the send buffer may stay full because the client does not read."""
+"""Maximum time that the send buffer may stay full, or a connection close, because the client does
+not read."""
 MAX_LINGER_SECONDS = 5.0
 """How long the connection of a rejected client is still read."""
 
@@ -60,10 +64,16 @@ class HardenedProtocol(HttpToolsProtocol):
     _valid_host: bytes | None = None
     """The last valid Host. On one connection nearly all are equal."""
     _head_bytes = 0
-    _unread: asyncio.TimerHandle | None = None
-    """Fires unless the client reads."""
-    _deadline: asyncio.TimerHandle | None = None
-    """Fires unless the current request arrives, or a rejected client closes the connection."""
+    _timer: asyncio.TimerHandle | None = None
+    """The timer of the connection. It fires early after a deadline moved, and is set again."""
+    _fires_at = inf
+    """When the timer fires, by the clock of the loop, as the deadlines below."""
+    _late_at = inf
+    """When the current request must have arrived."""
+    _idle_until = inf
+    """When an idle client, or a rejected one, must have sent a request or closed the connection."""
+    _unread_until = inf
+    """When a client must have read, if its send buffer is full or the connection closes."""
     _is_between_requests = False
     """Whether the last request has arrived and no other has begun."""
     _rejection: bytes | None = None
@@ -72,11 +82,13 @@ class HardenedProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.flow = _Flow(transport, self.pipeline)
-        self._start_deadline()
+        self._expect_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._cancel_unread()
-        self._cancel_deadline()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._fires_at = -inf  # No deadline is earlier, so the timer is not set again.
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -102,8 +114,8 @@ class HardenedProtocol(HttpToolsProtocol):
         elif not self._is_between_requests:
             if self._is_http09_request(data):
                 self._reject("invalid", 400, _INVALID)
-            elif self._deadline is None:
-                self._start_deadline()
+            elif self._late_at == inf:
+                self._expect_request()
 
     def _feed(self, data: bytes) -> None:
         rest = memoryview(data)
@@ -180,7 +192,7 @@ class HardenedProtocol(HttpToolsProtocol):
             return
         self._head_bytes = 0
         self._is_between_requests = True
-        self._cancel_deadline()
+        self._late_at = inf
         if not self.is_answered:
             super().on_message_complete()
 
@@ -232,7 +244,7 @@ class HardenedProtocol(HttpToolsProtocol):
     def _end(self, rejection: bytes) -> None:
         """Close the connection with `rejection` after the responses to earlier requests."""
         self._rejection = rejection
-        self._cancel_deadline()
+        self._late_at = inf
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             self._send_rejection()
@@ -252,44 +264,78 @@ class HardenedProtocol(HttpToolsProtocol):
             self.transport.write(self._rejection)
         self.transport.write_eof()
         self.flow.resume_reading()
-        self._deadline = self.loop.call_later(MAX_LINGER_SECONDS, self.transport.close)
+        self._idle_until = self._wake_in(MAX_LINGER_SECONDS)
+
+    # Deadlines
 
     def on_response_complete(self) -> None:
-        is_last = not self.pipeline
-        super().on_response_complete()
-        if is_last and self._rejection is not None and not self.transport.is_closing():
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            self._limit_closing()
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        elif self._rejection is not None:
             self._send_rejection()
+        else:
+            self._idle_until = self._wake_in(self.timeout_keep_alive)
 
-    # Slow clients
+    def _unset_keepalive_if_required(self) -> None:
+        self._idle_until = inf
 
-    def _start_deadline(self) -> None:
-        self._deadline = self.loop.call_later(MAX_REQUEST_SECONDS, self._cut_off)
+    def _expect_request(self) -> None:
+        self._late_at = self._wake_in(MAX_REQUEST_SECONDS)
 
-    def _cancel_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread_until = self._wake_in(MAX_UNREAD_SECONDS)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unread_until = inf
+
+    def _limit_closing(self) -> None:
+        """Bound how long a closed connection waits for a client that does not read the rest."""
+        if self._unread_until == inf:
+            self._unread_until = self._wake_in(MAX_UNREAD_SECONDS)
+
+    def _wake_in(self, seconds: float) -> float:
+        """Return the time in so many seconds, at which or before which the timer fires."""
+        deadline = self.loop.time() + seconds
+        if deadline < self._fires_at:
+            self._set_timer(deadline)
+        return deadline
+
+    def _set_timer(self, deadline: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._fires_at = deadline
+        self._timer = self.loop.call_at(deadline, self._wake)
+
+    def _wake(self) -> None:
+        """Act on the deadlines that have passed, and set the timer for the next."""
+        now, self._timer, self._fires_at = self._fires_at, None, inf
+        if self._unread_until <= now:
+            self._unread_until = inf
+            self.transport.abort()
+        elif self._idle_until <= now:
+            self._idle_until = inf
+            self.transport.close()
+            self._limit_closing()
+        elif self._late_at <= now:
+            self._cut_off()
+        next_deadline = min(self._unread_until, self._idle_until, self._late_at)
+        if next_deadline < self._fires_at:
+            self._set_timer(next_deadline)
 
     def _cut_off(self) -> None:
         """Close the connection after the responses to requests before the late one."""
         if self.flow.read_paused:  # The gateway stopped reading, so the client may not be late.
-            self._start_deadline()
+            self._expect_request()
             return
         HTTP_REJECTED.labels("late").inc()
         self._end(b"")
-
-    def pause_writing(self) -> None:
-        super().pause_writing()
-        self._unread = self.loop.call_later(MAX_UNREAD_SECONDS, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        super().resume_writing()
-        self._cancel_unread()
-
-    def _cancel_unread(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
 
 
 class _Flow(FlowControl):
