@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type * as worker from '../src/features/import/worker';
 import { read } from '../src/features/import/read';
 import { expectNoAxeViolations, heading, logIn, visit } from './app';
+import { fakeIndexedDb } from './indexedDb';
 import { answered, data, error, never, serve, type Call } from './server';
 
 // jsdom has no workers: the file is read here.
@@ -414,6 +415,52 @@ describe('the import page', () => {
     await press('Discard it');
     await screen.findByLabelText('Choose a file');
     expect(calls.some(({ name }) => name === 'importLinks')).toBe(false);
+  });
+
+  it.each([true, false])(
+    'stays if the browser fails to open its rows for a moment; finished: %s',
+    async (isFinished) => {
+      vi.spyOn(console, 'error').mockReturnValue();
+      const database = fakeIndexedDb();
+      vi.stubGlobal('indexedDB', database);
+      const { results } = importServer();
+      const { choose, press, unmount } = await open();
+      await choose(csv('slug,url', 'cafe,https://cafe.example/', 'kiosk,https://kiosk.example/'));
+      await press('Check these links');
+      await press('Import 2 links');
+      await screen.findByRole('heading', { name: '2 links were imported.' });
+      unmount();
+      const job = JSON.parse(localStorage.getItem('import') ?? '') as object;
+      localStorage.setItem('import', JSON.stringify({ ...job, isFinished }));
+      database.fails = true;
+
+      const { user } = visit('/my-account/import');
+      await user.click(await screen.findByRole('button', { name: 'Continue' }));
+      await screen.findByText('The import stopped. Links that are already imported are kept.');
+      database.fails = false;
+      await user.click(screen.getByRole('button', { name: 'Continue' }));
+      await screen.findByRole('heading', { name: '2 links were imported.' });
+      expect(results.size).toBe(2);
+    },
+  );
+
+  it('stays in memory if the browser stores nothing, also once it does', async () => {
+    vi.spyOn(console, 'warn').mockReturnValue();
+    const database = fakeIndexedDb();
+    vi.stubGlobal('indexedDB', database);
+    database.fails = true;
+    const { results } = importServer();
+    const { choose, press, unmount } = await open();
+    await choose(csv('slug,url', 'cafe,https://cafe.example/'));
+    await press('Check these links');
+    await press('Import 1 link');
+    await screen.findByRole('heading', { name: '1 link was imported.' });
+    unmount();
+    database.fails = false;
+
+    visit('/my-account/import');
+    await screen.findByRole('heading', { name: '1 link was imported.' });
+    expect(results.size).toBe(1);
   });
 
   it('asks for the file again if its rows are no longer stored', async () => {

@@ -18,6 +18,8 @@ const importJob = v.object({
   sizes: v.array(v.number()),
   /** Whether rows whose ending turns out to be taken get a new one. */
   newCodes: v.boolean(),
+  /** Whether its rows are in IndexedDB. If not, they are in the memory of the page that began it. */
+  isLasting: v.optional(v.boolean(), true),
   isFinished: v.boolean(),
 });
 export type ImportJob = v.InferOutput<typeof importJob>;

@@ -21,7 +21,7 @@ export function Imported({ job, imported, onOther }: ImportedProps) {
   const download = async () => {
     setProblem('');
     try {
-      save(await resultsFile(await openStore(), job), messages.resultsFile);
+      save(await resultsFile(await openStore(job), job), messages.resultsFile);
     } catch (error) {
       console.error(error);
       setProblem(messages.downloadFailed);

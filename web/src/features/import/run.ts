@@ -15,7 +15,7 @@ import { batchesOf, MAX_IMPORTED_ROWS } from './batches';
 import { MAX_ROWS, type Row } from './parsed';
 import { planned, type Choices, type PlannedRow } from './plan';
 import type { CallEvents } from './rehearsal';
-import type { ImportStore, StoredResult } from './store';
+import { createStore, type ImportStore, type StoredResult } from './store';
 import { messages, verdictNames } from './messages';
 
 /** Maximum concurrent calls. The server handles the calls of one account one by one. */
@@ -33,13 +33,14 @@ export class LostImport extends Error {
   override readonly name = 'LostImport';
 }
 
-/** Stores a new import, which then continues after a reload. */
+/** Stores a new import, which then continues after a reload if its store is lasting. */
 export async function prepare(
-  store: ImportStore,
   rows: readonly Row[],
   verdicts: readonly Verdict[],
   choices: Choices,
-): Promise<ImportJob> {
+): Promise<{ job: ImportJob; store: ImportStore }> {
+  const id = randomText(ID_LENGTH);
+  const store = await createStore(id);
   await store.clear();
   const sizes: number[] = [];
   for (const batch of batchesOf(planned(rows, verdicts, choices), MAX_IMPORTED_ROWS)) {
@@ -54,14 +55,15 @@ export async function prepare(
     });
   await store.put('results', sizes.length, existing);
   const job: ImportJob = {
-    id: randomText(ID_LENGTH),
+    id,
     username: username(),
     sizes,
     newCodes: choices.newCodes,
+    isLasting: store.isLasting,
     isFinished: false,
   };
   writeImportJob(job);
-  return job;
+  return { job, store };
 }
 
 /** Returns how many links were imported. Reads all results. */

@@ -1,6 +1,6 @@
 /** Stores the rows of an import and their results by call, in IndexedDB if available. */
 import type { Verdict } from '../../api';
-import { IMPORT_DATABASE } from '../../lib/importJob';
+import { IMPORT_DATABASE, type ImportJob } from '../../lib/importJob';
 import type { PlannedRow } from './plan';
 
 /** The result of one row, for the table of old and new short URLs. */
@@ -30,14 +30,27 @@ export interface ImportStore {
 
 const TABLES: readonly Table[] = ['rows', 'results'];
 
-export async function openStore(): Promise<ImportStore> {
-  if (!('indexedDB' in globalThis)) return memoryStore();
+/** Opens the store of a new import: in memory if the browser has no other. */
+export async function createStore(id: string): Promise<ImportStore> {
+  if (!hasDatabase()) return memoryStore(id);
   try {
     return databaseStore(await openDatabase());
   } catch (error) {
     console.warn('The import is stored in memory only', error);
-    return memoryStore();
+    return memoryStore(id);
   }
+}
+
+/**
+ * Opens the store of an import that was prepared. Rejects if the browser fails to open it now: its
+ * rows are still there.
+ */
+export async function openStore({ id, isLasting }: ImportJob): Promise<ImportStore> {
+  return isLasting && hasDatabase() ? databaseStore(await openDatabase()) : memoryStore(id);
+}
+
+function hasDatabase(): boolean {
+  return 'indexedDB' in globalThis;
 }
 
 function openDatabase(): Promise<IDBDatabase> {
@@ -66,14 +79,20 @@ function databaseStore(database: IDBDatabase): ImportStore {
   };
 }
 
-/** Data of this page, shared by all stores in memory. */
+/** Data of this page, of its last import. */
 const memory = {
+  id: '',
   rows: new Map<number, PlannedRow[]>(),
   results: new Map<number, StoredResult[]>(),
 };
 
-function memoryStore(): ImportStore {
+function memoryStore(id: string): ImportStore {
   const tables: { [T in Table]: Map<number, Tables[T]> } = memory;
+  const clear = () => {
+    for (const name of TABLES) tables[name].clear();
+  };
+  if (memory.id !== id) clear();
+  memory.id = id;
   return {
     isLasting: false,
     put: (name, call, value) => {
@@ -83,7 +102,7 @@ function memoryStore(): ImportStore {
     get: (name, call) => Promise.resolve(tables[name].get(call)),
     keys: (name) => Promise.resolve([...tables[name].keys()]),
     clear: () => {
-      for (const name of TABLES) tables[name].clear();
+      clear();
       return Promise.resolve();
     },
   };

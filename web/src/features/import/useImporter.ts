@@ -176,8 +176,7 @@ export function useImporter(account: Account) {
     const signal = begin();
     setStep({ step: 'preparing' });
     try {
-      const store = await openStore();
-      const job = await prepare(store, rows, verdicts, choices);
+      const { job, store } = await prepare(rows, verdicts, choices);
       if (!signal.aborted) await run(job, store, signal);
     } catch (error) {
       fail(error, signal, { step: 'choose', problem: messages.importFailed });
@@ -187,15 +186,19 @@ export function useImporter(account: Account) {
   const resume = useCallback(
     async (job: ImportJob) => {
       const signal = begin();
-      const store = await openStore();
-      if (job.isFinished) {
-        const imported = await countImported(store, job);
-        if (!signal.aborted) setStep({ step: 'imported', job, imported });
-      } else {
-        await run(job, store, signal);
+      try {
+        const store = await openStore(job);
+        if (job.isFinished) {
+          const imported = await countImported(store, job);
+          if (!signal.aborted) setStep({ step: 'imported', job, imported });
+        } else {
+          await run(job, store, signal);
+        }
+      } catch (error) {
+        fail(error, signal, { step: 'paused', job, problem: messages.importFailed });
       }
     },
-    [begin, run],
+    [begin, fail, run],
   );
 
   /** Continues the unfinished import of this browser if this account began it. */
