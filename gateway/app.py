@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import FastAPI, Request
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
@@ -39,6 +41,7 @@ from gateway.support.disconnect import (
 )
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.failure import failure_of, note_failure
+from gateway.support.rate_limits import CallLimiter, Networks, networks_of
 from gateway.support.request_id import sending_request_id
 from services.shared.errors import AppError, Internal, InvalidArgument, NotFound
 from services.shared.observability import logs, request_id
@@ -55,6 +58,7 @@ def create_functions_app(
     origins: list[str],
     rejected: RejectedReads,
     clients: ClientIpFinder,
+    running: CallLimiter,
 ) -> FastAPI:
     """Return a FastAPI application with the functions that `edge` lists, callable from `origins`.
 
@@ -69,8 +73,10 @@ def create_functions_app(
     if (paths := {f"/{name}" for name in functions}) != set(edge.functions):
         raise ValueError(f"Listed in one place only: {paths ^ set(edge.functions)}")
     for name, function in functions.items():
-        decoder = Decoder(function.payload, edge.body_bytes_of(f"/{name}"))
-        app.post(f"/{name}")(_endpoint(function, decoder, edge, clients))
+        path = f"/{name}"
+        decoder = Decoder(function.payload, edge.body_bytes_of(path))
+        hold = partial(running.hold, is_large=path in edge.large_functions)
+        app.post(path)(_endpoint(function, decoder, edge, clients, hold))
 
     @app.exception_handler(AppError)
     async def respond_to_app_error(request: Request, error: AppError) -> Response:
@@ -98,11 +104,20 @@ def create_functions_app(
 
 
 def _endpoint(
-    function: Function, decoder: Decoder[Payload], edge: Edge, clients: ClientIpFinder
+    function: Function,
+    decoder: Decoder[Payload],
+    edge: Edge,
+    clients: ClientIpFinder,
+    hold: Callable[[Networks], AbstractContextManager[None]],
 ) -> Callable[..., Any]:
-    async def endpoint(request: Request, payload: Any = Depends(decoder)) -> Response:
-        call = function.call(payload, request, clients)
-        data = await (run_while_connected(request, call) if function.is_read else call)
+    """Return the endpoint of a function, which counts a call before it reads the body."""
+
+    async def endpoint(request: Request) -> Response:
+        networks = networks_of(clients.of(request))
+        function.count(networks)
+        with hold(networks):
+            call = function.call(await decoder.read(request), request)
+            data = await (run_while_connected(request, call) if function.is_read else call)
         return success(request, data, edge.function_headers)
 
     return endpoint

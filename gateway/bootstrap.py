@@ -42,7 +42,13 @@ from gateway.redirects.resolver import Resolver
 from gateway.settings import GatewaySettings
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.edge import Edge
-from gateway.support.rate_limits import ClientConcurrencyLimiter, Rate, RateLimiter
+from gateway.support.rate_limits import (
+    PROFILES,
+    CallLimiter,
+    ClientConcurrencyLimiter,
+    Rate,
+    RateLimiter,
+)
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
 from gateway.visits.enrichment.countries import (
@@ -132,15 +138,16 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         LinkPresenter(views, settings.origin),
         StatisticsReader(links, analytics),
     )
-    functions = _functions(settings, auth, services, views, resolver, visits, clients)
-    api = RestApi(services, _gate(settings, auth, clients), edge)
+    running = CallLimiter(by_network=settings.limits == "on")
+    functions = _functions(settings, auth, services, views, resolver, visits, clients, running)
+    api = RestApi(services, _gate(settings, auth, clients), edge, running)
     origins = [settings.origin, *settings.cors_origins]
     rejected = RejectedReads()
     status_page = StatusPage(
         edge, lambda: health.dependencies, lambda: visits.lag_seconds, rejected.is_recent
     )
     dispatcher = Dispatcher(
-        create_functions_app(functions, edge, origins, rejected, clients),
+        create_functions_app(functions, edge, origins, rejected, clients, running),
         api,
         site,
         LinkPages(edge, resolver, site),
@@ -164,16 +171,18 @@ def _functions(
     resolver: Resolver,
     visits: VisitPipeline,
     clients: ClientIpFinder,
+    running: CallLimiter,
 ) -> Mapping[str, Function]:
     links, editor = services.links, services.editor
-    profile_limit = ClientConcurrencyLimiter("profile", by_network=settings.limits == "on")
+    by_network = settings.limits == "on"
+    profile_limit = ClientConcurrencyLimiter("profile", PROFILES, by_network)
     return table(
         ShortUrls(auth, links, editor, resolver, visits),
         OwnedLinks(auth, links, editor, services.presenter),
         Profiles(auth, links, views, clients, profile_limit),
         LinkStatistics(auth, services.statistics),
         Previews(links),
-        Imports(auth, links, editor, resolver),
+        Imports(auth, links, editor, resolver, running),
         Accounts(auth, clients),
         Passkeys(auth, clients),
         Keys(auth, clients),

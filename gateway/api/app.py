@@ -27,6 +27,7 @@ from gateway.support.cancellation import Cancellation
 from gateway.support.disconnect import CLIENT_CLOSED_REQUEST, ClientDisconnectedError
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.failure import note_failure
+from gateway.support.rate_limits import CallLimiter
 from services.shared.errors import AppError
 from services.shared.observability import request_id
 
@@ -99,9 +100,10 @@ def _allowed(request: Request) -> list[str]:
 class RestApi:
     """Serves the API for the `Dispatcher`."""
 
-    def __init__(self, services: Services, gate: Gate, edge: Edge) -> None:
+    def __init__(self, services: Services, gate: Gate, edge: Edge, running: CallLimiter) -> None:
         app = create_app()
         app.state.services = services
+        app.state.running = running
         app.state.edge = edge
         self._app: ASGIApp = Cancellation(app, lambda error: from_error(error).response())
         self._gate = gate

@@ -44,6 +44,8 @@ class Admission:
     """Who sent a request, and what it is counted under."""
 
     quota: Quota
+    client: Networks
+    """What its client's calls are counted under."""
     key: VerifiedKey | None
     error: Exception | None = None
     """Why there is no valid key, or ResourceExhausted."""
@@ -86,12 +88,13 @@ class Gate:
         so that random keys are limited. If it is valid, it is taken back.
         """
         client = self.client_quota(request)
+        networks = client.networks
         text = authentication.key_in(request)
         key_hash = authentication.hash_of(text) if text else None
         try:
             if key_hash is None:
                 client.hit()
-                return Admission(client, None, authentication.refuse(text))
+                return Admission(client, networks, None, authentication.refuse(text))
             is_known = self._verifier.is_known(key_hash)
             if not is_known:
                 client.hit()
@@ -100,14 +103,14 @@ class Gate:
             except Unauthenticated:
                 if is_known:
                     client.hit()
-                return Admission(client, None, authentication.refuse(text))
+                return Admission(client, networks, None, authentication.refuse(text))
             if not is_known:
                 client.limiter.take_back(client.networks)
         except Exception as error:  # Limited, or auth is away.
-            return Admission(client, None, error)
+            return Admission(client, networks, None, error)
         quota = Quota(self._keys, (key.id.encode(),))
         try:
             quota.hit()
         except ResourceExhausted as error:
-            return Admission(quota, key, error)
-        return Admission(quota, key)
+            return Admission(quota, networks, key, error)
+        return Admission(quota, networks, key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from gateway.api.limits import Admission, Quota
 from gateway.api.problems import ApiError
 from gateway.backends.ports import Links, Scope, VerifiedKey
 from gateway.support.edge import Edge
+from gateway.support.rate_limits import CallLimiter
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
 
@@ -49,10 +51,18 @@ class StrictRoute(APIRoute):
             return handle
 
         async def handle_strictly(request: Request) -> Response:
-            admission_of(request).valid_key()
             edge: Edge = request.app.state.edge
-            body = await _read_body(request, edge.body_bytes_of(request.url.path))
-            return await handle(_ParsedRequest(request, body))
+            path = request.url.path
+            with ExitStack() as holding:
+                admission = admission_of(request)
+                account = admission.valid_key().account
+                is_large = path in edge.large_functions
+                running: CallLimiter = request.app.state.running
+                holding.enter_context(running.hold(admission.client, is_large=is_large))
+                if is_large:
+                    holding.enter_context(running.hold_account(account.id))
+                body = await _read_body(request, edge.body_bytes_of(path))
+                return await handle(_ParsedRequest(request, body))
 
         return handle_strictly
 

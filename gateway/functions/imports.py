@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field, PlainValidator
+from pydantic import BeforeValidator, FailFast, Field, PlainValidator
 from starlette.requests import Request
 
 from gateway.backends.ports import Auth, ImportRow, Links
@@ -15,12 +15,15 @@ from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
 from gateway.redirects.resolver import Resolver
+from gateway.support.rate_limits import CallLimiter
 from gateway.support.timestamps import datetime_of, text_of
 from gateway.use_cases.links import LinkEditor
 from services.shared.errors import DeadlineExceeded
 
 MAX_CHECKED_ROWS = 500
 MAX_IMPORTED_ROWS = 200
+MAX_READ_TAGS = 100
+"""Tags of a row beyond these are dropped. A link has at most ten."""
 UNDO_SECONDS = 60.0
 """Timeout of all steps of an undo: as long as the longest other call."""
 
@@ -32,6 +35,10 @@ def _timestamp(value: Any) -> datetime | None:
     if not isinstance(value, str):
         raise ValueError("a timestamp is a string")
     return datetime_of(value)
+
+
+def _first_tags(value: Any) -> Any:
+    return value[:MAX_READ_TAGS] if isinstance(value, list) else value
 
 
 Timestamp = Annotated[datetime | None, PlainValidator(_timestamp)]
@@ -52,7 +59,7 @@ class ImportedRow(CheckedRow):
     """A row to import. Title and tags may be any text: they are cut to the limits of a link."""
 
     title: str | None = None
-    tags: list[str] | None = None
+    tags: Annotated[list[str] | None, BeforeValidator(_first_tags)] = None
     created_at: Timestamp = None
     expires_at: Timestamp = None
 
@@ -74,7 +81,7 @@ class ListImports(Payload):
 
 class CheckImport(Payload):
     token: Token = None
-    rows: Annotated[list[CheckedRow], Field(min_length=1, max_length=MAX_CHECKED_ROWS)]
+    rows: Annotated[list[CheckedRow], FailFast(), Field(min_length=1, max_length=MAX_CHECKED_ROWS)]
 
 
 ImportId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{22}$")]
@@ -83,7 +90,9 @@ ImportId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{22}$")]
 class ImportLinks(Payload):
     token: Token = None
     import_id: ImportId
-    rows: Annotated[list[ImportedRow], Field(min_length=1, max_length=MAX_IMPORTED_ROWS)]
+    rows: Annotated[
+        list[ImportedRow], FailFast(), Field(min_length=1, max_length=MAX_IMPORTED_ROWS)
+    ]
 
 
 class UndoImport(Payload):
@@ -99,11 +108,13 @@ class Imports:
     links: Links
     editor: LinkEditor
     resolver: Resolver
+    running: CallLimiter
 
     async def check_import(self, payload: CheckImport, request: Request) -> Reply:
         account = await account_of(self.auth, payload.token)
         rows = [row.as_port_value() for row in payload.rows]
-        results = await self.links.check_import(account, rows)
+        with self.running.hold_account(account.id):
+            results = await self.links.check_import(account, rows)
         verdicts = [{"row": one.number, "verdict": one.verdict.value} for one in results]
         return {"success": True, "verdicts": verdicts}
 
@@ -111,8 +122,9 @@ class Imports:
         account = await account_of(self.auth, payload.token)
         rows = [row.as_port_value() for row in payload.rows]
         version = self.resolver.version
-        results, created = await self.links.import_links(account, payload.import_id, rows)
-        await self.editor.serve_created(created, version)
+        with self.running.hold_account(account.id):
+            results, created = await self.links.import_links(account, payload.import_id, rows)
+            await self.editor.serve_created(created, version)
         return {
             "success": True,
             "results": [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from pydantic import FailFast
 from starlette.requests import Request
 
 from gateway.backends.ports import ApiKey, Auth, Scope
@@ -21,7 +22,7 @@ class CreateKey(Payload):
     token: Token = None
     password: Password
     name: Text
-    scopes: list[Scope]
+    scopes: Annotated[list[Scope], FailFast()]
     expires_at: Expiry = None
 
 

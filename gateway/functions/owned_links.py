@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import FailFast, Field
 from starlette.requests import Request
 
 from gateway.backends.ports import Auth, LinkChanges, LinkOrder, LinkQuery, Links
@@ -41,7 +41,7 @@ class ChangesPayload(Payload):
 
     url: Text = ""
     title: Text = ""
-    tags: Annotated[list[Text], Field(default_factory=list)]
+    tags: Annotated[list[Text], FailFast(), Field(default_factory=list)]
     expires_at: Expiry = None
     ended_url: Text | None = None
     public_statistics: bool = False
@@ -64,7 +64,7 @@ class ChangeLink(OwnedLinkPayload):
 class OwnedLinksPayload(OwnerPayload):
     """Repeated codes count once."""
 
-    codes: Annotated[list[Text], Field(min_length=1)]
+    codes: Annotated[list[Text], FailFast(), Field(min_length=1)]
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,9 @@ _STATUSES: tuple[tuple[type[AppError], int, str], ...] = (
     (errors.DeadlineExceeded, 504, "DEADLINE_EXCEEDED"),
 )
 
+_NO_CALL = 'The body must be JSON of the form {"data": ...}.'
+_MAX_FAULTS = 100
+"""Maximum faults of a body whose fields are named. Naming 50,000 takes 0.2 s."""
 _MIN_COMPRESSED_BYTES = 1024
 """Minimum length of a body that is compressed."""
 _GZIP_LEVEL = 5
@@ -88,13 +91,13 @@ class _Envelope(BaseModel, Generic[P]):
 
 
 class Decoder(Generic[P]):
-    """Reads the payload of one function from a request. A FastAPI dependency."""
+    """Reads the payload of one function from a request."""
 
     def __init__(self, payload: type[P], body_bytes: int) -> None:
         self._envelope = _Envelope[payload]  # type: ignore[valid-type]
         self._body_bytes = body_bytes
 
-    async def __call__(self, request: Request) -> P:
+    async def read(self, request: Request) -> P:
         """Return the payload. Raises InvalidArgument if the request has no valid one."""
         content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type != "application/json":
@@ -130,10 +133,12 @@ def too_large(body_bytes: int) -> InvalidArgument:
 
 def _message_of(error: ValidationError) -> str:
     """Return a message that names the invalid fields of a body, but not their values."""
+    if error.error_count() > _MAX_FAULTS:
+        return _NO_CALL
     details = error.errors(include_input=False, include_url=False, include_context=False)
     named = sorted({".".join(str(part) for part in detail["loc"]) for detail in details[:5]})
     if not any(named):
-        return 'The body must be JSON of the form {"data": ...}.'
+        return _NO_CALL
     # Unknown keys come from the client, so only plain names are echoed.
     plain = [name for name in named if name.replace(".", "").replace("_", "").isalnum()]
     return f"Missing, unknown or of a wrong type: {', '.join(plain) or 'a key'}."

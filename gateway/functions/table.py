@@ -38,8 +38,7 @@ from gateway.functions.protocol import Payload
 from gateway.functions.sessions import EndOtherSessions, EndSession, ListSessions, Sessions
 from gateway.functions.short_urls import AccessLink, CreateShortLink, ReportLink, ShortUrls
 from gateway.functions.statistics import LinkStatistics, ShowStatistics
-from gateway.support.client_ip import ClientIpFinder
-from gateway.support.rate_limits import RateLimiter, networks_of
+from gateway.support.rate_limits import Networks, RateLimiter
 from services.shared.errors import AppError
 
 Handler = Callable[[Any, Request], Coroutine[Any, Any, Reply | AsyncGenerator[bytes, None]]]
@@ -70,12 +69,13 @@ class Function:
     is_read: bool = False
     """Whether it only reads and may take long. Then it is cancelled if its client disconnects."""
 
-    async def call(
-        self, payload: Payload, request: Request, clients: ClientIpFinder
-    ) -> Reply | AsyncGenerator[bytes, None]:
-        """Return the `data` of the response. Raises AppError for every error that is no outcome."""
+    def count(self, networks: Networks) -> None:
+        """Count a call of a client. Raises ResourceExhausted."""
         if self.limit:
-            self.limit.hit(networks_of(clients.of(request)))
+            self.limit.hit(networks)
+
+    async def call(self, payload: Payload, request: Request) -> Reply | AsyncGenerator[bytes, None]:
+        """Return the `data` of the response. Raises AppError for every error that is no outcome."""
         try:
             return await self.handler(payload, request)
         except AppError as error:

@@ -1,4 +1,4 @@
-"""Limits calls by client IP address or API key, in this gateway's memory.
+"""Limits calls by client IP address or account, in this gateway's memory.
 
 N gateways allow N times as much.
 
@@ -13,7 +13,7 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from ipaddress import IPv4Address
 from typing import NamedTuple, Self
@@ -24,7 +24,12 @@ from services.shared import ip_addresses
 from services.shared.errors import ResourceExhausted
 from services.shared.ip_addresses import IpAddress
 
-LIMITED = Counter("atajo_limited", "Calls rejected by a rate or concurrency limit.", ["limit"])
+LIMITED = Counter(
+    "atajo_limited",
+    "Calls rejected by a limit: of a rate, or of running calls (call, large, large_account and "
+    "profile).",
+    ["limit"],
+)
 _RATE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,5})?(second|minute|hour|day)s?")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400}
 
@@ -34,9 +39,23 @@ _NETWORK_FACTOR = 16
 MAX_WINDOWS = 65_536
 """Maximum windows of one limiter, which take 20 MB: 160 MB for the eight limiters."""
 
-MAX_CONCURRENT = 256
-MAX_CONCURRENT_BY_NETWORK = (16, 64)
-"""For one IPv4 address or IPv6 /64, and for one IPv6 /48."""
+
+@dataclass(frozen=True)
+class Concurrency:
+    """How many calls of a kind may run at once."""
+
+    total: int
+    by_network: tuple[int, ...]
+    """Those of one IPv4 address or IPv6 /64, and those of one IPv6 /48."""
+
+
+PROFILES = Concurrency(256, (16, 64))
+CALLS = Concurrency(1024, (512, 768))
+"""Calls of functions, and requests of the REST API with a body. The memory limit of the chart's
+gateway covers all of them (tests/deployment/chart/test_call_memory.py)."""
+LARGE_CALLS = Concurrency(32, (8, 16))
+"""Those among them whose body may have 512 KiB."""
+MAX_LARGE_CALLS_BY_ACCOUNT = 8
 
 Networks = tuple[bytes, ...]
 """What a call is counted under: its IPv4 address, or the /64 and the /48 of its IPv6 address."""
@@ -176,8 +195,8 @@ class RateLimiter:
 class ClientConcurrencyLimiter:
     """Limits the running calls: of all clients, of one address, and of one IPv6 network."""
 
-    def __init__(self, name: str, by_network: bool = True) -> None:
-        self._max = (MAX_CONCURRENT, *(MAX_CONCURRENT_BY_NETWORK if by_network else ()))
+    def __init__(self, name: str, limit: Concurrency, by_network: bool = True) -> None:
+        self._max = (limit.total, *(limit.by_network if by_network else ()))
         self._running: collections.Counter[bytes | None] = collections.Counter()
         self._limited = LIMITED.labels(name)
 
@@ -194,4 +213,32 @@ class ClientConcurrencyLimiter:
         try:
             yield
         finally:
-            self._running -= collections.Counter(keys)  # Drops keys with a count of 0.
+            for key in keys:
+                self._running[key] -= 1
+                if not self._running[key]:
+                    del self._running[key]
+
+
+class CallLimiter:
+    """Limits the running calls with a body: all of them, and those that may be large.
+
+    Large calls are also limited by client and by account. A call counts for its client before its
+    body is read, and for its account once that is known.
+    """
+
+    def __init__(self, by_network: bool = True) -> None:
+        by_account = Concurrency(LARGE_CALLS.total, (MAX_LARGE_CALLS_BY_ACCOUNT,))
+        self._calls = ClientConcurrencyLimiter("call", CALLS, by_network)
+        self._clients = ClientConcurrencyLimiter("large", LARGE_CALLS, by_network)
+        self._accounts = ClientConcurrencyLimiter("large_account", by_account, by_network)
+
+    @contextmanager
+    def hold(self, networks: Networks, *, is_large: bool) -> Iterator[None]:
+        """Count a call of a client while the block runs. Raises ResourceExhausted."""
+        large = self._clients.hold(networks) if is_large else nullcontext()
+        with self._calls.hold(networks), large:
+            yield
+
+    def hold_account(self, account: str) -> AbstractContextManager[None]:
+        """Count a large call of an account while the block runs. Raises ResourceExhausted."""
+        return self._accounts.hold((account.encode(),))

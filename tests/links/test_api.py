@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import ExitStack
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,8 +29,16 @@ from gateway.backends.ports import (
     NewLink,
 )
 from gateway.redirects.resolution import BlockReason, ChangeFeedPage, LinkState, Resolution
+from services.links.api import large_calls
+from services.links.api.large_calls import MAX_LARGE_CALLS, LargeCalls
 from services.links.domain.imports import Verdict
-from services.shared.errors import AlreadyExists, AppError, InvalidArgument, NotFound
+from services.shared.errors import (
+    AlreadyExists,
+    AppError,
+    InvalidArgument,
+    NotFound,
+    ResourceExhausted,
+)
 from tests.support import in_process_services
 
 ONE, TWO = Account("one"), Account("two")
@@ -503,3 +512,30 @@ async def test_an_import_is_checked_run_undone_and_listed(
     assert invalid.value.reason == "INVALID_IMPORT"
     verdicts = [one.value for one in Verdict]
     assert [one.value for one in ImportVerdict] == verdicts
+
+
+def test_large_calls_that_run_at_once_are_limited() -> None:
+    calls = LargeCalls()
+    with ExitStack() as under_way:
+        for _ in range(MAX_LARGE_CALLS):
+            under_way.enter_context(calls.hold())
+        with pytest.raises(ResourceExhausted) as refused, calls.hold():
+            pass
+    assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_REQUESTS", 1)
+    with calls.hold():
+        pass
+
+
+async def test_imports_checks_and_creations_of_many_links_are_large_calls(
+    links: LinksClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(large_calls, "MAX_LARGE_CALLS", 0)
+    rows = [ImportRow(1, "abcdefgh", "a.example")]
+    for call in (
+        links.check_import(ONE, rows),
+        links.import_links(ONE, "a" * 22, rows),
+        links.create_all(ONE, [NewLink("a.example")], b"k", bytes(32)),
+    ):
+        with pytest.raises(ResourceExhausted) as refused:
+            await call
+        assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_REQUESTS", 1)

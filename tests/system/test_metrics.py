@@ -50,7 +50,17 @@ ALLOWED_VALUES = {
     "lane": {"standard", "expensive"},
     "limit": {
         *("create", "register", "login", "session_check"),
-        *("profile", "edit", "read", "report", "api", "api_unverified"),
+        *(
+            "call",
+            "large",
+            "large_account",
+            "profile",
+            "edit",
+            "read",
+            "report",
+            "api",
+            "api_unverified",
+        ),
     },
     "method": {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "other"},
     "operation_id": {*OPERATIONS, "none"},

@@ -12,6 +12,7 @@ from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links.api.large_calls import LargeCalls
 from services.links.api.messages import (
     ORDER_OF,
     REASON_OF,
@@ -61,6 +62,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         self._queries = queries
         self._reporting = reporting
         self._imports = imports
+        self._large_calls = LargeCalls()
         self._creations = creations
         self._now = now
 
@@ -89,12 +91,13 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def CreateAccountLinks(
         self, request: pb.CreateAccountLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateAccountLinksResponse:
-        created = await self._creations.run(
-            Account(request.account_id),
-            request.idempotency_key,
-            request.fingerprint,
-            [new_link_of(one) for one in request.links],
-        )
+        with self._large_calls.hold():
+            created = await self._creations.run(
+                Account(request.account_id),
+                request.idempotency_key,
+                request.fingerprint,
+                [new_link_of(one) for one in request.links],
+            )
         response = pb.CreateAccountLinksResponse()
         for outcome in created.record.outcomes:
             write_account_creation(response.creations.add(), outcome, created.record.created_at)
@@ -138,17 +141,20 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def CheckImport(
         self, request: pb.CheckImportRequest, context: ServicerContext[Any, Any]
     ) -> pb.CheckImportResponse:
-        rows = [import_row_of(row) for row in request.rows]
+        with self._large_calls.hold():
+            rows = [import_row_of(row) for row in request.rows]
+            results = await self._imports.check(Account(request.account_id), rows)
         response = pb.CheckImportResponse()
-        for result in await self._imports.check(Account(request.account_id), rows):
+        for result in results:
             write_import_result(response.results.add(), result)
         return response
 
     async def ImportLinks(
         self, request: pb.ImportLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.ImportLinksResponse:
-        rows = [import_row_of(row) for row in request.rows]
-        imported = await self._imports.run(Account(request.account_id), request.import_id, rows)
+        with self._large_calls.hold():
+            rows = [import_row_of(row) for row in request.rows]
+            imported = await self._imports.run(Account(request.account_id), request.import_id, rows)
         response = pb.ImportLinksResponse()
         for result in imported.results:
             write_import_result(response.results.add(), result)

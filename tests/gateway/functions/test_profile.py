@@ -19,7 +19,7 @@ from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, View
 from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
 from gateway.redirects.resolution import LinkState
 from gateway.support.client_ip import ClientIpFinder
-from gateway.support.rate_limits import MAX_CONCURRENT_BY_NETWORK, ClientConcurrencyLimiter
+from gateway.support.rate_limits import PROFILES, ClientConcurrencyLimiter
 from services.shared.errors import ResourceExhausted, Unavailable
 
 CREATED = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
@@ -86,7 +86,7 @@ def profiles_of(services: Services, limit: ClientConcurrencyLimiter | None = Non
         cast(Links, services),
         ViewCounts(cast(ViewCountSource, services)),
         ClientIpFinder([]),
-        limit or ClientConcurrencyLimiter("profile"),
+        limit or ClientConcurrencyLimiter("profile", PROFILES),
     )
 
 
@@ -141,7 +141,7 @@ async def test_concurrent_pages_are_limited_and_an_unread_profile_delays_no_othe
 async def test_a_request_counts_as_running_until_its_profile_is_sent() -> None:
     profiles = profiles_of(Services(1, 1))
     async with AsyncExitStack() as unsent:
-        for _ in range(MAX_CONCURRENT_BY_NETWORK[0]):
+        for _ in range(PROFILES.by_network[0]):
             pieces = await profiles.show_profile(ShowProfile(token="walker"), request())
             await anext(await unsent.enter_async_context(aclosing(pieces)))
         with pytest.raises(ResourceExhausted):
@@ -167,6 +167,6 @@ async def test_an_outage_of_links_is_an_error_at_any_page(page: int) -> None:
     services = Services(1, 1)
     profiles = profiles_of(services)
     services.away = page
-    for _ in range(MAX_CONCURRENT_BY_NETWORK[0] + 1):
+    for _ in range(PROFILES.by_network[0] + 1):
         with pytest.raises(Unavailable):
             await text_of(profiles)

@@ -11,9 +11,12 @@ from starlette.requests import Request
 
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.rate_limits import (
-    MAX_CONCURRENT,
-    MAX_CONCURRENT_BY_NETWORK,
+    CALLS,
+    LARGE_CALLS,
+    MAX_LARGE_CALLS_BY_ACCOUNT,
     MAX_WINDOWS,
+    PROFILES,
+    CallLimiter,
     ClientConcurrencyLimiter,
     Networks,
     Rate,
@@ -156,8 +159,8 @@ def has_room(limit: ClientConcurrencyLimiter, address: str) -> bool:
 
 
 def test_running_calls_are_limited_by_address_and_network() -> None:
-    limit = ClientConcurrencyLimiter("profile")
-    by_address, by_network = MAX_CONCURRENT_BY_NETWORK
+    limit = ClientConcurrencyLimiter("profile", PROFILES)
+    by_address, by_network = PROFILES.by_network
     with ExitStack() as under_way:
         for n in range(by_network):
             address = f"2001:db8:1:{n // by_address:x}::{n:x}"
@@ -172,10 +175,43 @@ def test_running_calls_are_limited_by_address_and_network() -> None:
 
 def test_running_calls_of_all_clients_are_limited() -> None:
     for by_network in (True, False):
-        limit = ClientConcurrencyLimiter("profile", by_network)
+        limit = ClientConcurrencyLimiter("profile", PROFILES, by_network)
         with ExitStack() as under_way:
-            for n in range(MAX_CONCURRENT):
+            for n in range(PROFILES.total):
                 address = f"192.0.2.{n}" if by_network else "192.0.2.1"
                 under_way.enter_context(limit.hold(networks(address)))
             assert not has_room(limit, "198.51.100.1")
         assert has_room(limit, "198.51.100.1")
+
+
+def test_running_large_calls_are_limited_by_account() -> None:
+    for by_network in (True, False):
+        limit = CallLimiter(by_network)
+        allowed = MAX_LARGE_CALLS_BY_ACCOUNT if by_network else LARGE_CALLS.total
+        with ExitStack() as under_way:
+            for _ in range(allowed):
+                under_way.enter_context(limit.hold_account("a"))
+            with pytest.raises(ResourceExhausted) as refused, limit.hold_account("a"):
+                pass
+            assert refused.value.retry_after == 1
+            if by_network:
+                with limit.hold_account("b"):
+                    pass
+        with limit.hold_account("a"):
+            pass
+
+
+def test_running_calls_with_a_body_are_limited() -> None:
+    limit = CallLimiter()
+    by_address = CALLS.by_network[0]
+    with ExitStack() as under_way:
+        for n in range(CALLS.total):
+            client = networks(f"192.0.2.{n // by_address}")
+            under_way.enter_context(limit.hold(client, is_large=False))
+            if n == by_address - 1:
+                with pytest.raises(ResourceExhausted), limit.hold(client, is_large=False):
+                    pass
+        with pytest.raises(ResourceExhausted), limit.hold(networks("::1"), is_large=False):
+            pass
+    with limit.hold(networks("::1"), is_large=True):
+        pass
