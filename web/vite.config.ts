@@ -21,6 +21,7 @@ const NEED_OWN_MODULES = [
   'test/expiry.test.tsx',
   'test/import-page.test.tsx',
   'test/load.test.tsx',
+  'test/locale.test.ts',
   'test/redirect.test.tsx',
 ];
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from gateway.api.app import CORS_HEADERS
 from gateway.api.problems import from_error
 from gateway.functions.protocol import failure, too_large
-from gateway.pages.files import TYPES
+from gateway.pages.files import SERVICE_WORKER, SERVICE_WORKER_OFF, TYPES
 from gateway.pages.html import DOCUMENTS, document_path
 from gateway.pages.languages import VARY
 from gateway.support.edge import Edge, RawHeaders
@@ -49,7 +49,6 @@ def _values(edge: Edge) -> list[str]:
     constants = {
         "$edge_cache_document": edge.cache_document.decode(),
         "$edge_cache_hashed": edge.cache_hashed.decode(),
-        "$edge_cache_files": edge.cache_files.decode(),
         "$edge_cache_error": edge.cache_error.decode(),
         "$edge_retry_after": str(edge.retry_after),
         "$edge_vary_document": VARY,
@@ -60,6 +59,15 @@ def _values(edge: Edge) -> list[str]:
         "",
         "# A map of nothing is a constant.",
         *(f'map "" {name} {{ default "{value}"; }}' for name, value in constants.items()),
+        "",
+        *_block(
+            "map $uri $edge_cache_files",
+            [
+                f'default "{edge.cache_files.decode()}";',
+                f'{SERVICE_WORKER} "{edge.cache_document.decode()}";',
+                f'{SERVICE_WORKER_OFF} "{edge.cache_document.decode()}";',
+            ],
+        ),
         "",
         "# The location of a call, by its path.",
         *_block(

@@ -1,8 +1,8 @@
 """Lays out what nginx serves: `python -m gateway.nginx.webroot BUILT_PAGES FOLDER`.
 
 `FOLDER/files` are the files of the build. `FOLDER/documents` are the documents of the pages, with
-placeholders for the settings that deploy/nginx/start.sh fills in. Each language
-but English has a folder of its own there, which `FOLDER/languages.conf` chooses.
+placeholders for the settings that deploy/nginx/start.sh fills in. Each version but the English one
+without `lang` has a folder of its own there, which `FOLDER/languages.conf` chooses.
 
 Uses only the standard library, so that an image can be built without packages.
 """
@@ -28,10 +28,10 @@ def write(built: Path, folder: Path) -> None:
     edge = Edge.load()
     available = languages.built(built)
     (folder / "languages.conf").write_text(languages.nginx_maps(available), encoding="utf-8")
-    for language in available:
-        documents = Documents(built, edge, SETTINGS, language)
-        target = folder / f"documents{languages.folder(language)}"
-        target.mkdir()
+    for version in languages.versions(available):
+        documents = Documents(built, edge, SETTINGS, version)
+        target = folder / f"documents{version.folder}"
+        target.mkdir(parents=True)
         (target / UNLISTED[1:]).write_bytes(documents.unlisted())
         for path in edge.listed:
             (target / document_path(path, edge)[1:]).write_bytes(documents.of(path))

@@ -43,8 +43,8 @@ TYPES = {
     ".xml": _XML,
 }
 """Content types by suffix of all files in a build. `mimetypes` depends on the machine."""
-_SERVICE_WORKER = "/sw.js"
-_NO_SERVICE_WORKER = "/sw-off.js"
+SERVICE_WORKER = "/sw.js"
+SERVICE_WORKER_OFF = "/sw-off.js"
 """The script that removes the service worker."""
 _PLACEHOLDER = b"Atajo"
 """The document of a gateway without pages. The web server in front has the real one."""
@@ -60,7 +60,7 @@ class _File:
 
 
 class _Pages(NamedTuple):
-    """The documents in one language."""
+    """A version of the documents."""
 
     by_path: dict[str, _File]
     missing: _File
@@ -83,15 +83,18 @@ class Site:
             pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
             pages |= {path: self._placeholder(path) for path in edge.link_pages}
             missing = self._document(_PLACEHOLDER, edge.cache_error)
-            self._documents = {languages.DEFAULT: _Pages(pages, missing)}
+            self._languages = [languages.DEFAULT]
+            placeholders = _Pages(pages, missing)
+            self._documents = dict.fromkeys(languages.versions(self._languages), placeholders)
         else:
+            self._languages = languages.built(web_dir)
             self._documents = {
-                language: self._read(Documents(web_dir, edge, settings, language))
-                for language in languages.built(web_dir)
+                version: self._read(Documents(web_dir, edge, settings, version))
+                for version in languages.versions(self._languages)
             }
             self._load(web_dir)
             if settings.service_worker == "off":
-                self._files[_SERVICE_WORKER] = self._files[_NO_SERVICE_WORKER]
+                self._files[SERVICE_WORKER] = self._files[SERVICE_WORKER_OFF]
         if public_url:
             self._files[edge.robots] = self._text_file(_TEXT, _robots(edge, public_url))
             self._files[edge.sitemap] = self._text_file(_XML, _sitemap(edge, public_url))
@@ -136,7 +139,7 @@ class Site:
         header = dict(scope["headers"]).get(b"accept-language", b"")
         query = scope.get("query_string", b"")
         asked = (query.decode("latin-1"), header.decode("latin-1"))
-        return self._documents[languages.choose(*asked, list(self._documents))]
+        return self._documents[languages.choose(*asked, self._languages)]
 
     def _read(self, documents: Documents) -> _Pages:
         edge = self._edge
@@ -161,11 +164,17 @@ class Site:
                 compressed = path.with_name(path.name + suffix)
                 if compressed.is_file():
                     bodies[coding] = compressed.read_bytes()
-            hashed = url.startswith(self._edge.hashed_prefix)
-            cache = self._edge.cache_hashed if hashed else self._edge.cache_files
             self._files[url] = self._file(
-                TYPES.get(path.suffix, "application/octet-stream"), cache, bodies
+                TYPES.get(path.suffix, "application/octet-stream"), self._cache_of(url), bodies
             )
+
+    def _cache_of(self, url: str) -> bytes:
+        if url.startswith(self._edge.hashed_prefix):
+            return self._edge.cache_hashed
+        # A cache in front would keep browsers on the files of an earlier version.
+        if url in (SERVICE_WORKER, SERVICE_WORKER_OFF):
+            return self._edge.cache_document
+        return self._edge.cache_files
 
     def _document(
         self, text: bytes, cache: bytes | None = None, headers: RawHeaders | None = None

@@ -39,18 +39,22 @@ class PageSettings(NamedTuple):
 
 
 class Documents:
-    """The documents of a build in a language, with the settings of an installation."""
+    """A version of the documents of a build, with the settings of an installation."""
 
     def __init__(
-        self, built: Path, edge: Edge, settings: PageSettings, language: str = languages.DEFAULT
+        self,
+        built: Path,
+        edge: Edge,
+        settings: PageSettings,
+        version: languages.Version = languages.NEUTRAL,
     ) -> None:
         """Read the documents. Raises OSError."""
         self._edge = edge
-        self._language = language
+        self._version = version
         self._languages = languages.built(built)
         self._built = built
         self._settings = settings
-        self._index = self._read(languages.file_of("index", language))
+        self._index = self._read(languages.file_of("index", version.language))
 
     def of(self, path: str) -> bytes:
         """Return the document of the page at `path`. Raises OSError."""
@@ -58,10 +62,10 @@ class Documents:
             return self._read(name).listed(path)
         if path not in self._edge.listed:
             return self._index.unlisted()
-        rendered = languages.file_of(path[1:] or "home", self._language)
+        rendered = languages.file_of(path[1:] or "home", self._version.language)
         exists = (self._built / rendered).is_file()
         document = self._read(rendered) if exists else self._index
-        return document.listed(path, self._language, self._languages)
+        return document.listed(path, self._version.query, self._languages)
 
     def unlisted(self) -> bytes:
         """Return the document of any other URL, marked `noindex`."""
@@ -83,17 +87,17 @@ class _Document:
             document = document.replace(f'{meta}"', f'{meta}{escape(value)}"')
         self._document = document.replace(_OG_IMAGE, f"{_OG_IMAGE[:-1]}{self._origin}/")
 
-    def listed(
-        self, path: str, language: str = languages.DEFAULT, others: Sequence[str] = ()
-    ) -> bytes:
+    def listed(self, path: str, query: str = "", alternatives: Sequence[str] = ()) -> bytes:
         """Return the document of a page that search engines may list, with its own URL.
 
-        `others` are the languages in which the page exists.
+        `alternatives` are the languages in which the page exists. The URL without a query answers
+        in the visitor's language.
         """
-        url = f'"{self._url(path, language)}"'
-        alternates = {each: self._url(path, each) for each in others}
+        page = self._origin + escape(path)
+        url = f'"{page}{query}"'
+        alternates = {each: page + languages.query_of(each) for each in alternatives}
         if alternates:
-            alternates["x-default"] = self._url(path, languages.DEFAULT)
+            alternates["x-default"] = page
         links = "".join(
             f'\n    <link rel="alternate" hreflang="{each}" href="{target}" />'
             for each, target in alternates.items()
@@ -103,10 +107,6 @@ class _Document:
             .replace(_OG_URL, _OG_URL.replace('""', url))
             .encode()
         )
-
-    def _url(self, path: str, language: str) -> str:
-        query = "" if language == languages.DEFAULT else f"?lang={language}"
-        return f"{self._origin}{escape(path)}{query}"
 
     def unlisted(self) -> bytes:
         return (

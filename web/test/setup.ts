@@ -11,6 +11,9 @@ const listedKeys = stored.browser.flatMap(({ fields }) => fields);
 // Milliseconds. Awaited elements appear at once, but the machine may be busy.
 configure({ asyncUtilTimeout: 20_000 });
 
+// A visitor without a region, whatever the machine's is.
+Object.defineProperty(navigator, 'languages', { value: ['en'], configurable: true });
+
 beforeEach(() => {
   if (!inBrowser) return;
   localStorage.clear();

@@ -82,11 +82,11 @@ def test_documents_are_those_that_the_gateway_writes(
     settings = understood(public_url, contact)
     written = documents(tmp_path)
     assert b'"atajo-contact" content=""' not in written["index.html"]
-    for language in languages.built(BUILT):
+    for version in languages.versions(languages.built(BUILT)):
         filled = PageSettings(settings.origin, settings.contact_address)
-        expected = Documents(BUILT, EDGE, filled, language)
+        expected = Documents(BUILT, EDGE, filled, version)
         for path in EDGE.pages:
-            name = (languages.folder(language) + document_path(path, EDGE)).removeprefix("/")
+            name = (version.folder + document_path(path, EDGE)).removeprefix("/")
             assert written[name] == expected.of(path)
             assert gzip.decompress(written[f"{name}.gz"]) == written[name]
 

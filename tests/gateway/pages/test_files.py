@@ -28,6 +28,8 @@ FILES = {
     "assets/face-1a2b3c.woff2": b"wOF2",
     "icon.svg": b"<svg xmlns='http://www.w3.org/2000/svg'/>",
     "manifest.webmanifest": b"{}",
+    "sw.js": b"self.skipWaiting();",
+    "sw-off.js": b"",
 }
 ON_EVERY_ANSWER = {
     "x-content-type-options": "nosniff",
@@ -215,6 +217,7 @@ def test_unknown_paths_are_404_with_the_document(
         ("/assets/face-1a2b3c.woff2", "font/woff2", EDGE.cache_hashed),
         ("/icon.svg", "image/svg+xml", EDGE.cache_files),
         ("/manifest.webmanifest", "application/manifest+json", EDGE.cache_files),
+        ("/sw.js?lang=es", "text/javascript; charset=utf-8", b"no-cache"),
         ("/robots.txt", "text/plain; charset=utf-8", EDGE.cache_files),
         ("/sitemap.xml", "application/xml", EDGE.cache_files),
         ("/opensearch.xml", "application/opensearchdescription+xml", EDGE.cache_files),
@@ -265,16 +268,28 @@ def test_the_document_is_in_the_language_that_is_asked_for(
     assert response.headers["vary"] == "accept-encoding, accept-language"
 
 
-@pytest.mark.parametrize(("language", "query"), [("en", ""), ("es", "?lang=es")])
+@pytest.mark.parametrize("accepted", ["en", "es"])
+@pytest.mark.parametrize(
+    ("query", "own_query"),
+    [
+        ("", ""),
+        ("?lang=en", "?lang=en"),
+        ("?lang=es", "?lang=es"),
+        ("?a=b&lang=es-MX", "?lang=es"),
+        ("?lang=fr", ""),
+    ],
+)
 def test_a_listed_page_names_its_url_in_each_language(
-    site: InProcessGateway, language: str, query: str
+    site: InProcessGateway, query: str, own_query: str, accepted: str
 ) -> None:
-    document = get(site, "/login", accept_language=language).text
+    document = get(site, f"/login{query}", accept_language=accepted).text
     url = f"{site.url}/login"
-    assert metadata_of(document)["canonical"] == f"{url}{query}"
+    head = metadata_of(document)
+    assert head["canonical"] == head["og:url"] == f"{url}{own_query}"
     links = re.findall(r'<link rel="alternate" hreflang="([^"]+)" href="([^"]+)"', document)
-    assert dict(links) == {"en": url, "es": f"{url}?lang=es", "x-default": url}
-    assert "hreflang" not in get(site, "/share", accept_language=language).text
+    # A URL without `lang` answers in the visitor's language.
+    assert dict(links) == {"en": f"{url}?lang=en", "es": f"{url}?lang=es", "x-default": url}
+    assert "hreflang" not in get(site, f"/share{query}", accept_language=accepted).text
 
 
 def test_the_document_is_compressed_too(site: InProcessGateway) -> None:

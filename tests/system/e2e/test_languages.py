@@ -135,7 +135,9 @@ def test_a_link_to_a_language_needs_no_choice(page: Page, site: Product) -> None
     page.get_by_role("link", name="ACORTADOR").click()
     expect(canonical).to_have_attribute("href", f"{site.url}/short-link?lang=es")
     english = page.locator('link[hreflang="en"]')
-    expect(english).to_have_attribute("href", f"{site.url}/short-link")
+    expect(english).to_have_attribute("href", f"{site.url}/short-link?lang=en")
+    neutral = page.locator('link[hreflang="x-default"]')
+    expect(neutral).to_have_attribute("href", f"{site.url}/short-link")
 
 
 def test_messages_numbers_and_codes_follow_the_language(visitor: Visitors, site: Product) -> None:

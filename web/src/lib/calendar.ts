@@ -6,6 +6,7 @@
  */
 
 import { language } from './language';
+import { locale } from './locale';
 
 const DAY = 24 * 3_600_000;
 
@@ -16,9 +17,9 @@ const weekdays = once(() =>
 const shortDays = once(() => formatter({ day: 'numeric', month: 'short' }));
 const months = once(() => formatter({ month: 'long', year: 'numeric' }));
 const shortMonths = once(() => formatter({ month: 'short', year: 'numeric' }));
-const compact = once(() => new Intl.NumberFormat(language.tag, { notation: 'compact' }));
+const compact = once(() => new Intl.NumberFormat(locale.numbers, { notation: 'compact' }));
 const percents = once(
-  () => new Intl.NumberFormat(language.tag, { style: 'percent', maximumFractionDigits: 0 }),
+  () => new Intl.NumberFormat(locale.numbers, { style: 'percent', maximumFractionDigits: 0 }),
 );
 const countries = once(() => new Intl.DisplayNames(language.tag, { type: 'region' }));
 const languages = once(() => new Intl.DisplayNames(language.tag, { type: 'language' }));
@@ -151,7 +152,7 @@ function named(names: Intl.DisplayNames, code: string): string {
 }
 
 function formatter(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-  return new Intl.DateTimeFormat(language.dates, { ...options, timeZone: 'UTC' });
+  return new Intl.DateTimeFormat(locale.dates, { ...options, timeZone: 'UTC' });
 }
 
 function once<T>(make: () => T): () => T {

@@ -1,21 +1,22 @@
 /**
- * Formats numbers, dates and durations. Creating a formatter is slow, so it happens on first use.
+ * Formats numbers, dates and durations, as usual in the visitor's region. Creating a formatter is slow, so it happens on first use.
  */
 
 import { language } from './language';
+import { locale } from './locale';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-const numbers = once(() => new Intl.NumberFormat(language.tag));
+const numbers = once(() => new Intl.NumberFormat(locale.numbers));
 const plurals = once(() => new Intl.PluralRules(language.tag));
-const spans = once(() => new Intl.RelativeTimeFormat(language.tag));
-const moments = once(() => new Intl.DateTimeFormat(language.dates, { dateStyle: 'medium' }));
+const spans = once(() => new Intl.RelativeTimeFormat(locale.numbers));
+const moments = once(() => new Intl.DateTimeFormat(locale.dates, { dateStyle: 'medium' }));
 const instants = once(
-  () => new Intl.DateTimeFormat(language.dates, { dateStyle: 'medium', timeStyle: 'short' }),
+  () => new Intl.DateTimeFormat(locale.dates, { dateStyle: 'medium', timeStyle: 'short' }),
 );
-const zones = once(() => new Intl.DateTimeFormat(language.dates, { timeZoneName: 'long' }));
+const zones = once(() => new Intl.DateTimeFormat(locale.dates, { timeZoneName: 'long' }));
 const days = once(
   () => new Intl.DateTimeFormat(language.dates, { dateStyle: 'long', timeZone: 'UTC' }),
 );
@@ -61,7 +62,10 @@ export function toLocalField(moment: Date): string {
   return `${day}T${two(moment.getHours())}:${two(moment.getMinutes())}`;
 }
 
-/** A day (ISO 8601, no time), the same in every time zone: '20 November 2026'. */
+/**
+ * A day (ISO 8601, no time), the same in every time zone: '20 November 2026'. Prerendered documents
+ * contain it, so it does not depend on the visitor's region.
+ */
 export function formatDay(day: string): string {
   return days().format(new Date(day));
 }
