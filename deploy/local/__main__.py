@@ -9,6 +9,7 @@ import sys
 from deploy.local import child
 from deploy.local.folder import DataFolder
 from deploy.local.settings import ROOT, RunSettings, check_port_free, check_web_built
+from deploy.local.store import check_complete
 from deploy.local.supervisor import MODULES, supervise
 
 
@@ -21,6 +22,8 @@ def main() -> None:
     with DataFolder.held(settings.data_dir) as folder:
         check_port_free(settings.port)
         check_web_built()
+        if not settings.store:
+            check_complete(folder.path)
         code = asyncio.run(supervise(settings, folder, forked))
     sys.exit(code)
 

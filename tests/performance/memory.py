@@ -24,6 +24,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from services.analytics.storage.sqlite.schema import MIGRATIONS as ANALYTICS
+from services.auth.storage.sqlite import MIGRATIONS as AUTH
+from services.shared.sqlite.migrations import open_migrated
 from tests.performance.bench import COLD_CODES, COLD_CONNECTIONS, need, write_scripts, wrk
 from tests.performance.fill import fill_links, write_codes
 from tests.support.gateway_client import GatewayClient
@@ -78,6 +81,8 @@ def main() -> None:
         write_codes(folder / "codes", COLD_CODES)
         scripts = write_scripts(folder, folder / "codes")
         fill_links(data / "links.sqlite3", 0, COLD_CODES)
+        for name, migrations in (("auth", AUTH), ("analytics", ANALYTICS)):
+            open_migrated(data / f"{name}.sqlite3", migrations).close()
         env = {**os.environ, "ATAJO_PORT": str(port), "ATAJO_DATA_DIR": str(data)}
         env |= {"ATAJO_LIMITS": "off", "PYTHONPATH": PYTHON_PATH}
         run = subprocess.Popen(
