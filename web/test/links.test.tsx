@@ -382,6 +382,39 @@ describe('a stale response', () => {
     await asked(restorals, 1);
   });
 
+  it('leaves to the last of queued mutations what they change when the page closes', async () => {
+    const user = await open();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await asked(removals, 1);
+    await user.click(screen.getByRole('button', { name: /^Undo/ }));
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await choose(user, 'Zt0-aaQ9', 'Remove');
+    act(() => void window.dispatchEvent(new Event('pagehide')));
+    await asked(removals, 3);
+    await settled();
+    expect(restorals.given).toEqual([]);
+  });
+
+  it('does not send a mutation again after the back-forward cache', async () => {
+    const user = await open();
+    await choose(user, 'k7Qm2_xB', 'Remove');
+    await asked(removals, 1);
+    await user.click(screen.getByRole('button', { name: /^Undo/ }));
+    act(() => void window.dispatchEvent(new Event('pagehide')));
+    await asked(restorals, 1);
+    act(() => void window.dispatchEvent(new Event('pagehide')));
+    removals.given[0]?.(removed(K7));
+    restorals.given[0]?.(restored(K7));
+    await settled();
+    refocus();
+    await asked(lists, 1);
+    lists.given[0]?.(page(LINKS));
+    await count('3 links');
+    expect(rowOf('k7Qm2_xB')).not.toHaveTextContent('was removed');
+    expect(restorals.given).toHaveLength(1);
+    expect(toasts()).toEqual([]);
+  });
+
   it('does not remove a restored link', async () => {
     const user = await open();
     await choose(user, 'k7Qm2_xB', 'Remove');

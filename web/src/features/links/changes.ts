@@ -1,8 +1,10 @@
 /**
  * Changes of an owner's links, as mutations.
  *
- * They run one after another, so that the last one wins here and on the server. A query that began
- * before a change ended is refetched, so that no stale response arrives after the change.
+ * They run one after another, so that the last one wins here and on the server. When the page is
+ * hidden, each waiting mutation sends what no later one overrides, so that their order does not
+ * matter. A query that began before a change ended is refetched, so that no stale response arrives
+ * after the change.
  */
 import { mutationOptions } from '@tanstack/react-query';
 import {
@@ -31,6 +33,19 @@ const MAX_CALLS = 4;
 const calls = { remove: removeLinks, restore: restoreLinks };
 const failures = { remove: messages.notRemoved, restore: messages.notRestored };
 
+/** Whether no later mutation sets the same field of a link. */
+type IsLast = (code: string, field: keyof LinkChanges | 'state') => boolean;
+
+interface Queued {
+  /** Sends what no later mutation overrides. */
+  sendLast: (isLast: IsLast) => Promise<unknown>;
+  /** The outcome, if it was sent before its turn. */
+  sent?: Promise<unknown>;
+}
+
+/** By the variables of the mutation. */
+const queue = new WeakMap<object, Queued>();
+
 /** Removes links. Returns the codes of removed links. Shows a toast on failure. */
 export function remove(owner: Owner, links: readonly Link[]): Promise<string[]> {
   return move(owner, 'remove', links);
@@ -43,7 +58,15 @@ export function restore(owner: Owner, links: readonly Link[]): Promise<string[]>
 
 /** Returns the mutation that changes a link. The cache changes once the server has confirmed it. */
 export function changeOf(owner: Owner, code: string) {
-  return ordered(owner, keys.change(owner), (changes: LinkChanges) => change(owner, code, changes));
+  return ordered(
+    owner,
+    keys.change(owner),
+    (changes: LinkChanges) => change(owner, code, changes),
+    (changes, isLast) =>
+      Object.fromEntries(
+        Object.entries(changes).filter(([field]) => isLast(code, field as keyof LinkChanges)),
+      ),
+  );
 }
 
 /**
@@ -68,16 +91,32 @@ export function taggingOf(owner: Owner, signal: AbortSignal, onTagged: () => voi
         waiting.length = 0;
       }
     },
+    ({ links, tags }, isLast) => ({
+      links: links.filter(({ code }) => isLast(code, 'tags')),
+      tags,
+    }),
   );
 }
 
-/** Returns a mutation that runs after those before it. */
-function ordered<V, D>(owner: Owner, mutationKey: Key, mutationFn: (variables: V) => Promise<D>) {
+/**
+ * Returns a mutation that runs after those before it. `lastOf` returns what of its variables no
+ * later mutation overrides; it calls `isLast` once for each link and field.
+ */
+function ordered<V extends object, D>(
+  owner: Owner,
+  mutationKey: Key,
+  send: (variables: V) => Promise<D>,
+  lastOf: (variables: V, isLast: IsLast) => V,
+) {
   return mutationOptions({
     mutationKey,
-    mutationFn,
+    mutationFn: (variables: V) =>
+      (queue.get(variables)?.sent as Promise<D> | undefined) ?? send(variables),
     scope: { id: 'links' },
-    onMutate: () => Date.now(),
+    onMutate: (variables) => {
+      queue.set(variables, { sendLast: (isLast) => send(lastOf(variables, isLast)) });
+      return Date.now();
+    },
     onSettled: async (_data, _error, _variables, since = 0) => {
       await refetchSince(owner, since);
       // Lists that are not shown are refetched when they are shown.
@@ -87,11 +126,20 @@ function ordered<V, D>(owner: Owner, mutationKey: Key, mutationFn: (variables: V
   });
 }
 
-// A page that closes cannot wait: a mutation that is not sent now is never sent.
+// A page that closes cannot wait: a mutation that is not sent now is never sent. A page that comes
+// back (from the back-forward cache) does not send it again, because that could undo what another
+// page changed meanwhile.
 addEventListener('pagehide', () => {
-  for (const { state, options } of cache.getMutationCache().findAll({ status: 'pending' })) {
-    if (!state.isPaused) continue;
-    options.mutationFn?.(state.variables, { client: cache, meta: undefined }).catch(console.error);
+  const taken = new Set<string>();
+  const isLast: IsLast = (code, field) => {
+    const count = taken.size;
+    return taken.add(`${code} ${field}`).size > count;
+  };
+  for (const { state } of cache.getMutationCache().findAll({ status: 'pending' }).reverse()) {
+    const queued = queue.get(state.variables as object);
+    if (!state.isPaused || !queued || queued.sent) continue;
+    queued.sent = queued.sendLast(isLast);
+    queued.sent.catch(console.error);
   }
 });
 
@@ -113,7 +161,10 @@ async function move(owner: Owner, kind: Move['kind'], links: readonly Link[]): P
     // The links may have been changed elsewhere.
     if (code === 'no-exist') void cache.invalidateQueries({ queryKey: keys.all(owner) });
   };
-  const options = { ...ordered(owner, keys.move(owner), mutationFn), onError };
+  const lastOf = ({ codes }: Move, isLast: IsLast): Move => {
+    return { kind, codes: new Set([...codes].filter((code) => isLast(code, 'state'))) };
+  };
+  const options = { ...ordered(owner, keys.move(owner), mutationFn, lastOf), onError };
   await cache
     .getMutationCache()
     .build(cache, options)
@@ -123,6 +174,7 @@ async function move(owner: Owner, kind: Move['kind'], links: readonly Link[]): P
 }
 
 async function change(owner: Owner, code: string, changes: LinkChanges): Promise<void> {
+  if (Object.keys(changes).length === 0) return;
   updateLink(owner, await changeLink(owner, code, changes));
   // Only the server has the history of destinations.
   if (changes.url !== undefined) void cache.invalidateQueries({ queryKey: keys.link(owner, code) });
