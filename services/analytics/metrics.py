@@ -6,6 +6,7 @@ from prometheus_client import Counter
 
 from services.analytics.domain.name_admission import OTHER_NAMES
 from services.analytics.domain.visits import Breakdown, Dimension, VisitKind
+from services.shared import unreadable_records
 
 VISITS_COUNTED = Counter(
     "atajo_visits_counted", "Visits added to the store, by kind of visitor.", ["kind"]
@@ -27,6 +28,7 @@ KEYS_DELETED = Counter("atajo_visitor_keys_deleted", "Expired visitor keys delet
 DAYS_DELETED = Counter(
     "atajo_statistics_deleted", "Days of links deleted at the end of their retention period."
 )
+unreadable_records.expect("totals", "day", "aggregate")
 # A rate needs the initial zero.
 for _kind in VisitKind:
     VISITS_COUNTED.labels(_kind.value)

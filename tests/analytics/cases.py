@@ -9,10 +9,13 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
+from prometheus_client import REGISTRY
+
 from services.analytics.application.ports import MAX_CHANGES, AnalyticsStore, NameDetail
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Day, Dimension, VisitCount, VisitKind
 from services.analytics.storage.store import Store
+from services.shared import sqlite
 from services.shared.feed import FeedPage
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
@@ -120,6 +123,41 @@ async def changed_codes(store: AnalyticsStore, cursor: str) -> list[str]:
         assert len(page.keys) <= MAX_CHANGES
         codes += page.keys
     return codes
+
+
+async def damage(store: AnalyticsStore, table: str, code: str, **values: object) -> None:
+    """Overwrite values of all records of a link, such as its days."""
+    database = get_database(store)
+    if isinstance(database, sqlite.Database):
+        assignments = ", ".join(f"{column} = :{column}" for column in values)
+        await database.write(
+            "test",
+            lambda connection: connection.execute(
+                f"UPDATE {table} SET {assignments} WHERE code = :code", {**values, "code": code}
+            ),
+        )
+    else:
+        ids = {"_id": {"$regex": f"^{code}(:|$)"}}
+        await database.write("test", lambda db: db[table].update_many(ids, {"$set": values}))
+
+
+async def stored_codes(store: AnalyticsStore, table: str) -> set[str]:
+    """Return the codes of the links that have records in a table."""
+    database = get_database(store)
+    if isinstance(database, sqlite.Database):
+        rows = await database.read(
+            "test", lambda connection: connection.execute(f"SELECT code FROM {table}").fetchall()
+        )
+        return {code for (code,) in rows}
+    found = await database.read("test", lambda db: db[table].find({}, {"_id": 1}).to_list(None))
+    return {one["_id"].split(":")[0] for one in found}
+
+
+def count_unreadable(record: str) -> float:
+    """Return how many records of a kind could not be read since the start."""
+    value = REGISTRY.get_sample_value("atajo_unreadable_records_total", {"record": record})
+    assert value is not None
+    return value
 
 
 def get_database(store: AnalyticsStore) -> Any:

@@ -36,10 +36,13 @@ from tests.analytics.cases import (
     Model,
     add_up,
     changed_codes,
+    count_unreadable,
     current_cursor,
+    damage,
     get_database,
     maintain_all,
     read_days,
+    stored_codes,
     visit,
     with_database,
 )
@@ -94,6 +97,89 @@ async def test_a_batch_that_cannot_be_stored_does_not_fail_concurrent_ones(opene
         codes = [f"code{n:04}" for n in stored]
         found = await store.totals([*codes, "unstored"])
         assert found == dict.fromkeys(codes, Totals(1, 0))
+
+
+async def test_an_unreadable_day_is_left_out_and_set_aside(opened: Opened) -> None:
+    days = range(DAY, DAY + 40)
+    visits = [visit(code, 24 * day) for code in (CODE, "other---") for day in days]
+    async with opened() as store:
+        await store.apply(Batch("one", 1, tuple(visits)), NOW)
+        for values in ({"counts": b"\xc1"}, {"counts": "text"}):
+            await damage(store, "days", CODE, **values)
+            before = count_unreadable("day")
+            assert await read_days(store, CODE, days[0], days[-1]) == []
+            assert count_unreadable("day") == before + 40
+        both = await add_up(store, [CODE, "other---"], days[0], days[-1])
+        assert sum(both.people.values()) == 40, "other links are read"
+        assert await store.totals([CODE]) == {CODE: Totals(40, 0)}
+
+        # A visit to such a day is counted, and so are the others of its batch.
+        late = (visit(CODE, 24 * days[0], count=3), visit("other---", 24 * days[0], count=5))
+        assert await store.apply(Batch("one", 2, late), NOW)
+        assert [day.people for day in await read_days(store, CODE, DAY, DAY + 39)] == [{0: 3}]
+        assert await store.totals([CODE, "other---"]) == {
+            CODE: Totals(43, 0),
+            "other---": Totals(45, 0),
+        }
+        assert await stored_codes(store, "unreadable_days") == {CODE}
+
+        # Maintenance reaches the last link, and sets the rest aside.
+        assert await maintain_all(store, days[-1] + 100) == 0
+        before = count_unreadable("day")
+        for names in NameDetail:
+            sums = await add_up(store, [CODE, "other---"], days[0], days[-1], names)
+            assert sum(sums.people.values()) == 48
+        assert await maintain_all(store, days[-1] + 100, days[-1]) == 78
+        assert count_unreadable("day") == before
+        assert await stored_codes(store, "days") == {"other---"}
+
+        await store.remove([CODE])
+        assert await stored_codes(store, "unreadable_days") == set()
+
+
+@pytest.mark.parametrize(
+    "values", [{"days": b"\xc1"}, {"days": b"\x92\x00\xce\xff\xff\xff\xff"}, {"revision": "text"}]
+)
+async def test_unreadable_totals_are_restored_from_days(
+    opened: Opened, values: dict[str, Any]
+) -> None:
+    visits = [visit(code, 24 * (DAY + n)) for code in (CODE, "other---") for n in range(3)]
+    async with opened() as store:
+        await store.apply(Batch("one", 1, tuple(visits)), NOW)
+        await damage(store, "totals", CODE, **values)
+        before = count_unreadable("totals")
+        assert await store.totals([CODE, "other---"]) == {"other---": Totals(3, 0)}
+        assert await read_days(store, CODE, DAY, DAY + 2) == []
+        assert count_unreadable("totals") == before + 2
+
+        await maintain_all(store, DAY)
+        assert await store.totals([CODE]) == {CODE: Totals(3, 0)}
+        assert len(await read_days(store, CODE, DAY, DAY + 2)) == 3
+        assert await stored_codes(store, "unreadable_totals") == {CODE}
+
+        await damage(store, "totals", CODE, **values)
+        assert await store.apply(Batch("one", 2, (visit(CODE), visit("other---"))), NOW)
+        both = await store.totals([CODE, "other---"])
+        assert both == dict.fromkeys((CODE, "other---"), Totals(4, 0))
+
+        await damage(store, "totals", CODE, **values)
+        await store.remove([CODE])
+        for table in ("totals", "days"):
+            assert await stored_codes(store, table) == {"other---"}
+        assert await stored_codes(store, "unreadable_totals") == set()
+
+
+async def test_the_days_of_an_unreadable_aggregate_are_read(opened: Opened) -> None:
+    visits = tuple(visit(hour=24 * (DAY + n), host="a.example") for n in range(64))
+    async with opened() as store:
+        await store.apply(Batch("one", 1, visits), NOW)
+        await maintain_all(store, DAY + 100)
+        before = await add_up(store, [CODE], DAY, DAY + 63)
+        await damage(store, "aggregates", CODE, packed=b"\xc1")
+        unreadable = count_unreadable("aggregate")
+        assert await add_up(store, [CODE], DAY, DAY + 63) == before
+        assert count_unreadable("aggregate") > unreadable
+        await store.remove([CODE])
 
 
 async def test_each_dimension_has_its_own_breakdown(opened: Opened) -> None:

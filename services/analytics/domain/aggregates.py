@@ -65,7 +65,10 @@ def unpack_aggregate(packed: bytes, *, with_names: bool) -> Iterator[Day]:
 
 def unpack_breakdowns(names: PackedNames) -> dict[Dimension, Breakdown]:
     """Return names by dimension instead of by its value."""
-    return {_DIMENSIONS[value]: breakdown for value, breakdown in names.items()}
+    # A later version may have stored more dimensions.
+    return {
+        _DIMENSIONS[value]: breakdown for value, breakdown in names.items() if value in _DIMENSIONS
+    }
 
 
 def add_counts(counts: dict[_Key, int], added: Mapping[_Key, int]) -> None:

@@ -19,6 +19,7 @@ from services.analytics.domain.batches import (
 from services.analytics.domain.day_ranges import add_day, block_number
 from services.analytics.domain.name_admission import admit_names
 from services.analytics.domain.visits import Breakdown, Dimension, utc_day
+from services.analytics.storage.maintenance import repair_totals
 from services.analytics.storage.records import (
     DayCounts,
     DayRecord,
@@ -28,6 +29,7 @@ from services.analytics.storage.records import (
     unpack_counts,
 )
 from services.analytics.storage.session import Session
+from services.shared import unreadable_records
 from services.shared.timestamps import CLOCK_LEEWAY
 
 
@@ -58,7 +60,7 @@ class BatchWriter:
         # A retry of the transaction makes the same random choices.
         random = batch_random(self._batch)
         session.lock(codes)
-        totals = session.totals(codes)
+        totals = repair_totals(session, codes)
         # Most links have one visit in a batch, and their increments are often the same object.
         encoded: dict[int, bytes] = {}
         admissions: list[Admission] = []
@@ -66,10 +68,18 @@ class BatchWriter:
         stored = dict(session.days(keys))
         days: dict[Key, DayRecord] = {}
         new: set[Key] = set()
+        unreadable: list[Key] = []
         for code in codes:
             for day, increment in self._days[code].items():
                 key = code, day
-                record = stored.get(key)
+                if record := stored.get(key):
+                    try:
+                        unpacked = unpack_counts(record.counts)
+                        sketch = hyperloglog.add(record.sketch, increment.visitors)
+                    except Exception as error:
+                        unreadable_records.report("day", f"{code}:{day}", error)
+                        unreadable.append(key)
+                        record = None
                 if record is None:
                     new.add(key)
                     counts = encoded.get(id(increment.people))
@@ -79,10 +89,10 @@ class BatchWriter:
                     days[key] = DayRecord(counts, hyperloglog.add(b"", increment.visitors))
                 else:
                     days[key] = DayRecord(
-                        _add_increment(unpack_counts(record.counts), increment, random, admissions),
-                        hyperloglog.add(record.sketch, increment.visitors),
+                        _add_increment(unpacked, increment, random, admissions), sketch
                     )
             totals[code] = self._add_totals(code, totals.get(code, TotalsRecord()), new)
+        session.set_days_aside(unreadable)
         session.put_days(days, new)
         session.put_totals({code: totals[code] for code in codes})
         return admissions

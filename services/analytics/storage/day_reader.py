@@ -18,8 +18,11 @@ from services.analytics.domain.day_ranges import (
     group_by_block,
     unpack_days,
 )
-from services.analytics.storage.records import Key, TotalsRecord, unpack_day
+from services.analytics.domain.visits import Day
+from services.analytics.storage.records import Key, TotalsRecord, readable_totals, unpack_day
 from services.analytics.storage.session import Session
+from services.shared import unreadable_records
+from services.shared.unreadable_records import decode_each
 
 DAYS_PER_STEP = 400
 """Approximate number of days that one read decodes, in 20 to 50 ms."""
@@ -41,7 +44,7 @@ def find_pieces(
     """Return the days of links from `first` to `last`, both included, in pieces."""
     return [
         piece
-        for code, totals in session.totals(codes).items()
+        for code, totals in readable_totals(session.totals(codes)).items()
         for piece in divide_into_pieces(code, totals, range(first, last + 1), names)
     ]
 
@@ -84,17 +87,35 @@ def divide_into_steps(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 def read_pieces(
     session: Session, pieces: Sequence[Piece], on_day: OnDay, *, with_names: bool
-) -> None:
-    """Call `on_day` with the days of pieces."""
-    aggregates = session.aggregates([piece.aggregate for piece in pieces if piece.aggregate])
-    for (code, _), packed in aggregates.items():
-        for day in unpack_aggregate(packed, with_names=with_names):
+) -> list[Key]:
+    """Call `on_day` with the days of pieces. Return the keys of days that cannot be read.
+
+    The days of an aggregate that cannot be read are read themselves.
+    """
+
+    def unpack(item: tuple[Key, bytes]) -> tuple[Key, list[Day]]:
+        key, packed = item
+        return key, list(unpack_aggregate(packed, with_names=with_names))
+
+    stored = session.aggregates([piece.aggregate for piece in pieces if piece.aggregate])
+    aggregates = dict(decode_each("aggregate", stored.items(), unpack, lambda item: item[0]))
+    for (code, _), days in aggregates.items():
+        for day in days:
             on_day(code, day)
     rest = [piece for piece in pieces if piece.aggregate not in aggregates]
-    for (code, number), record in session.days([key for piece in rest for key in piece.days]):
-        on_day(code, unpack_day(number, record, with_names=with_names))
+    unreadable = []
+    for key, record in session.days([key for piece in rest for key in piece.days]):
+        code, number = key
+        try:
+            day = unpack_day(number, record, with_names=with_names)
+        except Exception as error:
+            unreadable_records.report("day", f"{code}:{number}", error)
+            unreadable.append(key)
+        else:
+            on_day(code, day)
     if blocks := [block for piece in rest for block in piece.blocks]:
-        read_pieces(session, blocks, on_day, with_names=with_names)
+        unreadable += read_pieces(session, blocks, on_day, with_names=with_names)
+    return unreadable
 
 
 def read_visited_days(
@@ -105,7 +126,7 @@ def read_visited_days(
     on_visited_days: OnVisitedDays,
 ) -> None:
     """Call `on_visited_days` with the days with visits of each link, if it has any."""
-    for code, totals in session.totals(codes).items():
+    for code, totals in readable_totals(session.totals(codes)).items():
         if ranges := list(clip(unpack_days(totals.days), first, last)):
             on_visited_days(code, ranges, totals.revision)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
+from secrets import randbits
 from typing import NamedTuple
 
 from services.analytics.application.ports import NameDetail
@@ -17,7 +18,7 @@ from services.analytics.domain.day_ranges import (
     pack_days,
     unpack_days,
 )
-from services.analytics.domain.visits import LAST_DAY
+from services.analytics.domain.visits import LAST_DAY, Day
 from services.analytics.storage.day_reader import (
     Piece,
     divide_into_pieces,
@@ -27,7 +28,7 @@ from services.analytics.storage.day_reader import (
     has_era_aggregate,
     read_pieces,
 )
-from services.analytics.storage.records import Key, TotalsRecord
+from services.analytics.storage.records import Key, TotalsRecord, readable_totals
 from services.analytics.storage.session import Session
 
 DAYS_PER_STEP = 400
@@ -63,7 +64,7 @@ def run_next_task(
     session: Session, code: str, end: int, retained_from: int | None
 ) -> tuple[int, Task | None]:
     """Run the next task for a link. Return the number of deleted days, and the task after it."""
-    totals = session.totals([code]).get(code, TotalsRecord())
+    totals = repair_totals(session, [code]).get(code, TotalsRecord())
     task = next_task(totals, end, retained_from)
     if task is None:
         return 0, None
@@ -78,13 +79,17 @@ def run_next_task(
 def remove_links(session: Session, codes: Sequence[str]) -> list[str]:
     """Remove links with about `DAYS_PER_STEP` days. Return the codes of those that are left."""
     found = session.totals(codes)
+    readable = readable_totals(found)
     days: list[Key] = []
     aggregates: list[Key] = []
     removed = []
-    for code, totals in found.items():
+    for code in found:
         if len(days) >= DAYS_PER_STEP:
             break
-        link_days = list(chain.from_iterable(unpack_days(totals.days)))
+        if code in readable:
+            link_days = list(chain.from_iterable(unpack_days(readable[code].days)))
+        else:
+            link_days = session.days_of(code)
         days += ((code, day) for day in link_days)
         aggregates += _aggregate_keys(code, link_days)
         removed.append(code)
@@ -92,6 +97,39 @@ def remove_links(session: Session, codes: Sequence[str]) -> list[str]:
     session.delete_days(days)
     session.delete_totals(removed)
     return [code for code in found if code not in removed]
+
+
+def repair_totals(session: Session, codes: Sequence[str]) -> dict[str, TotalsRecord]:
+    """Return the totals of links. Set those aside that cannot be read, and restore them from days.
+
+    Deleted days are missing in a restored total whose number cannot be read.
+    """
+    found = session.totals(codes)
+    totals = readable_totals(found)
+    for code in found.keys() - totals.keys():
+        people = bots = 0
+        days = session.days_of(code)
+
+        def on_day(_: str, day: Day) -> None:
+            nonlocal people, bots
+            people += day.people
+            bots += day.bots
+
+        piece = Piece(None, [(code, day) for day in days])
+        session.set_days_aside(read_pieces(session, [piece], on_day, with_names=False))
+        totals[code] = TotalsRecord(
+            _max_number(found[code].people, people),
+            _max_number(found[code].bots, bots),
+            pack_days(days),
+            revision=randbits(32),
+        )
+        session.set_totals_aside([code])
+        session.put_totals({code: totals[code]})
+    return totals
+
+
+def _max_number(stored: object, counted: int) -> int:
+    return max(stored, counted) if isinstance(stored, int) else counted
 
 
 def _delete_days(
@@ -122,7 +160,8 @@ def _aggregate_blocks(
 def aggregate_pieces(session: Session, key: Key, pieces: Sequence[Piece]) -> None:
     """Store the aggregate of pieces."""
     aggregate = Aggregate()
-    read_pieces(session, pieces, lambda _, day: aggregate.add(day), with_names=True)
+    unreadable = read_pieces(session, pieces, lambda _, day: aggregate.add(day), with_names=True)
+    session.set_days_aside(unreadable)
     session.put_aggregates({key: aggregate.pack()})
 
 

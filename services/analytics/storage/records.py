@@ -6,13 +6,16 @@ its visitors. Separate rows for hours and names took twice the space and time.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from msgspec import Raw, msgpack
 
 from services.analytics.domain import hyperloglog
 from services.analytics.domain.aggregates import PackedNames, unpack_breakdowns
-from services.analytics.domain.visits import Day
+from services.analytics.domain.day_ranges import unpack_days
+from services.analytics.domain.visits import LAST_DAY, Day
+from services.shared.unreadable_records import decode_each
 
 _Hours = dict[int, int]
 DayCounts = tuple[_Hours, _Hours, PackedNames]
@@ -56,6 +59,21 @@ class GatewayRecord(NamedTuple):
     batch: int
     counted: int | None
     """The number of the batch's codes, in order, that are counted; None for all."""
+
+
+def readable_totals(found: Mapping[str, TotalsRecord]) -> dict[str, TotalsRecord]:
+    """Return the totals of links without those that cannot be read."""
+    return dict(decode_each("totals", found.items(), _check_totals, lambda item: item[0]))
+
+
+def _check_totals(item: tuple[str, TotalsRecord]) -> tuple[str, TotalsRecord]:
+    _, (people, bots, days, aggregated, revision) = item
+    if not all(isinstance(number, int) for number in (people, bots, aggregated, revision)):
+        raise TypeError("A value is no number.")
+    for days_in_sequence in unpack_days(days):
+        if not (0 <= days_in_sequence.start < days_in_sequence.stop <= LAST_DAY + 1):
+            raise ValueError("A day does not exist.")
+    return item
 
 
 def unpack_day(day: int, record: DayRecord, *, with_names: bool) -> Day:

@@ -22,8 +22,10 @@ from services.analytics.domain.visits import LAST_DAY, Totals
 from services.analytics.metrics import count_unstored_names
 from services.analytics.storage import day_reader, maintenance
 from services.analytics.storage.batch_writer import Admission, BatchWriter
-from services.analytics.storage.records import GatewayRecord
+from services.analytics.storage.records import GatewayRecord, readable_totals
 from services.analytics.storage.session import Backend, Session
+from services.shared import unreadable_records
+from services.shared.errors import AppError
 from services.shared.feed import FeedPage
 
 T = TypeVar("T")
@@ -82,7 +84,8 @@ class Store:
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         found = await self._backend.read("analytics_totals", lambda session: session.totals(codes))
-        return {code: Totals(totals.people, totals.bots) for code, totals in found.items()}
+        readable = readable_totals(found)
+        return {code: Totals(totals.people, totals.bots) for code, totals in readable.items()}
 
     async def read_days(
         self, codes: Sequence[str], first: int, last: int, on_day: OnDay, names: NameDetail
@@ -132,18 +135,29 @@ class Store:
         links = await self._backend.read(
             "analytics_links", lambda session: session.totals_after(after, _LINKS_PER_STEP)
         )
+        readable = readable_totals(links)
         deleted = 0
         work = 0
-        for code, totals in links.items():
+        for code in links:
             after = code
-            task = maintenance.next_task(totals, end, retained_from)
-            while task:
-                days, task = await self._backend.write(
-                    "analytics_maintain",
-                    partial(
-                        maintenance.run_next_task, code=code, end=end, retained_from=retained_from
-                    ),
-                )
+            totals = readable.get(code)
+            needs_work: object = totals is None or maintenance.next_task(totals, end, retained_from)
+            while needs_work:
+                try:
+                    days, needs_work = await self._backend.write(
+                        "analytics_maintain",
+                        partial(
+                            maintenance.run_next_task,
+                            code=code,
+                            end=end,
+                            retained_from=retained_from,
+                        ),
+                    )
+                except AppError:
+                    raise
+                except Exception as error:  # The same at each start, so go on to the next link.
+                    unreadable_records.report("totals", code, error)
+                    break
                 deleted += days
                 work += maintenance.DAYS_PER_STEP // 4
             if work >= maintenance.DAYS_PER_STEP:

@@ -3,6 +3,8 @@
     totals        _id code, people, bots, days, aggregated, revision: see `records.TotalsRecord`
     days          _id "code:day", counts, sketch (absent if empty): see `records.DayRecord`
     aggregates    _id "code:block", packed: see `domain.aggregates`
+    unreadable_totals, unreadable_days
+                  documents of these collections that could not be read, as they were
     gateways      _id gateway, batch, counted: see `records.GatewayRecord`
     visitor_keys  _id day, key
 
@@ -85,10 +87,15 @@ class _Session:
 
     def delete_totals(self, codes: Sequence[str]) -> None:
         self._delete("totals", codes)
+        self._delete("unreadable_totals", codes)
+
+    def set_totals_aside(self, codes: Sequence[str]) -> None:
+        self._set_aside("totals", codes)
 
     def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
         for each in self._find("days", map(_document_id, keys)):
-            yield _parse_key(each["_id"]), DayRecord(each["counts"], each.get("sketch", b""))
+            record = DayRecord(each.get("counts", b""), each.get("sketch", b""))
+            yield _parse_key(each["_id"]), record
 
     def put_days(self, days: Mapping[Key, DayRecord], new: set[Key]) -> None:
         documents = {
@@ -100,11 +107,22 @@ class _Session:
         self._put("days", documents, set(map(_document_id, new)))
 
     def delete_days(self, keys: Sequence[Key]) -> None:
-        self._delete("days", map(_document_id, keys))
+        ids = list(map(_document_id, keys))
+        self._delete("days", ids)
+        self._delete("unreadable_days", ids)
+
+    def days_of(self, code: str) -> list[int]:
+        # A semicolon follows the colon. Codes have neither.
+        ids = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
+        found = self._db.days.find(ids, {"_id": 1}, session=self._session)
+        return sorted(_parse_key(each["_id"])[1] for each in found)
+
+    def set_days_aside(self, keys: Sequence[Key]) -> None:
+        self._set_aside("days", map(_document_id, keys))
 
     def aggregates(self, keys: Sequence[Key]) -> dict[Key, bytes]:
         found = self._find("aggregates", map(_document_id, keys))
-        return {_parse_key(each["_id"]): each["packed"] for each in found}
+        return {_parse_key(each["_id"]): each.get("packed", b"") for each in found}
 
     def put_aggregates(self, aggregates: Mapping[Key, bytes]) -> None:
         self._put(
@@ -138,6 +156,13 @@ class _Session:
         ]
         if writes:
             self._db[collection].bulk_write(writes, ordered=False, session=self._session)
+
+    def _set_aside(self, collection: str, ids: Iterable[str]) -> None:
+        found = list(self._find(collection, ids))
+        if found:
+            moved = {each.pop("_id"): each for each in found}
+            self._put(f"unreadable_{collection}", moved)
+            self._delete(collection, moved)
 
     def _delete(self, collection: str, ids: Iterable[str]) -> None:
         self._db[collection].delete_many({"_id": {"$in": list(ids)}}, session=self._session)
@@ -269,7 +294,9 @@ def _fails_all(error: Exception) -> bool:
 
 
 def _totals_record(document: Document) -> TotalsRecord:
-    return TotalsRecord(*(document[name] for name in TotalsRecord._fields))
+    # With None in place of a missing value, the record is unreadable. Readers of it report that.
+    values: Iterable[Any] = (document.get(name) for name in TotalsRecord._fields)
+    return TotalsRecord(*values)
 
 
 def _document_id(key: Key) -> str:

@@ -43,4 +43,23 @@ MIGRATIONS: tuple[Migration, ...] = (
         changed_at INTEGER NOT NULL  -- microseconds since the Unix epoch
     );
     """,
+    """
+    -- Records that could not be read, as they were. Atajo only deletes them, with their link or at
+    -- the end of their retention.
+    CREATE TABLE unreadable_totals (
+        code TEXT PRIMARY KEY,
+        people INTEGER,
+        bots INTEGER,
+        days BLOB,
+        aggregated INTEGER,
+        revision INTEGER
+    ) WITHOUT ROWID;
+    CREATE TABLE unreadable_days (
+        day INTEGER NOT NULL,
+        code TEXT NOT NULL,
+        counts BLOB,
+        sketch BLOB,
+        PRIMARY KEY (day, code)
+    ) WITHOUT ROWID;
+    """,
 )

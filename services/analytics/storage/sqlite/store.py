@@ -29,6 +29,7 @@ from services.analytics.storage.store import Store
 from services.shared.feed import FeedPage
 from services.shared.sqlite import Database
 from services.shared.sqlite.feed import SqliteFeed
+from services.shared.unreadable_records import decode_each
 
 T = TypeVar("T")
 
@@ -83,9 +84,17 @@ class _Session:
         )
 
     def delete_totals(self, codes: Sequence[str]) -> None:
+        for table in ("totals", "unreadable_totals"):
+            self._connection.executemany(
+                f"DELETE FROM {table} WHERE code = ?", ((code,) for code in codes)
+            )
+
+    def set_totals_aside(self, codes: Sequence[str]) -> None:
+        rows = [(code,) for code in codes]
         self._connection.executemany(
-            "DELETE FROM totals WHERE code = ?", ((code,) for code in codes)
+            "INSERT OR REPLACE INTO unreadable_totals SELECT * FROM totals WHERE code = ?", rows
         )
+        self._connection.executemany("DELETE FROM totals WHERE code = ?", rows)
 
     def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
         for code, day in sorted(keys, key=_row_order):
@@ -101,6 +110,26 @@ class _Session:
         )
 
     def delete_days(self, keys: Sequence[Key]) -> None:
+        for table in ("days", "unreadable_days"):
+            self._connection.executemany(f"DELETE FROM {table} WHERE (code, day) = (?, ?)", keys)
+
+    def days_of(self, code: str) -> list[int]:
+        # The table has no index by code: look it up on each day that any link has.
+        rows = self._connection.execute(
+            "WITH RECURSIVE calendar(day) AS (SELECT min(day) FROM days UNION ALL "
+            "SELECT (SELECT min(day) FROM days WHERE day > calendar.day) FROM calendar "
+            "WHERE calendar.day IS NOT NULL) "
+            "SELECT day FROM calendar WHERE EXISTS "
+            "(SELECT 1 FROM days WHERE (days.day, code) = (calendar.day, ?))",
+            (code,),
+        )
+        return [day for (day,) in rows]
+
+    def set_days_aside(self, keys: Sequence[Key]) -> None:
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO unreadable_days SELECT * FROM days WHERE (code, day) = (?, ?)",
+            keys,
+        )
         self._connection.executemany("DELETE FROM days WHERE (code, day) = (?, ?)", keys)
 
     def aggregates(self, keys: Sequence[Key]) -> dict[Key, bytes]:
@@ -110,8 +139,8 @@ class _Session:
                 "SELECT packed FROM aggregates WHERE (code, block) = (?, ?)", key
             ).fetchone()
             if row:
-                found[key] = zlib.decompress(row[0])
-        return found
+                found[key] = row[0]
+        return dict(decode_each("aggregate", found.items(), _decompress, lambda item: item[0]))
 
     def put_aggregates(self, aggregates: Mapping[Key, bytes]) -> None:
         self._connection.executemany(
@@ -194,6 +223,11 @@ class _Backend:
         await self._database.write("analytics_delete_keys", overwrite)
         await self._database.empty_log()
         return await self._database.write("analytics_delete_keys", delete)
+
+
+def _decompress(item: tuple[Key, bytes]) -> tuple[Key, bytes]:
+    key, compressed = item
+    return key, zlib.decompress(compressed)
 
 
 def _row_order(key: Key) -> tuple[int, str]:

@@ -246,6 +246,8 @@ export const stored = {
     country: 'The country, as two letters.',
     source: 'Whether the visit came from the link or from its QR code.',
     visitors: 'The number of visitors of the day, as a sketch of at most 4 kB for an estimate.',
+    unreadable:
+      'Of these records, those that could not be read: they are set aside as they are, and deleted with the others of the link.',
     visitorKey:
       'The random key of the current day, the same for all links. It is deleted when the day is over.',
   },

@@ -241,6 +241,8 @@ export const stored: typeof english.stored = {
     source: 'Si la visita llegó por el enlace o por su código QR.',
     visitors:
       'El número de visitantes del día, como un esbozo de 4 kB como máximo para una estimación.',
+    unreadable:
+      'De estos registros, los que no se pudieron leer: se apartan tal como están y se eliminan con los demás del enlace.',
     visitorKey:
       'La clave aleatoria del día en curso, la misma para todos los enlaces. Se borra cuando acaba el día.',
   },
