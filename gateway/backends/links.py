@@ -21,7 +21,13 @@ from gateway.backends.ports import (
     NewLink,
 )
 from gateway.backends.protobuf import datetime_of
-from gateway.redirects.resolution import BlockReason, ChangeFeedPage, Resolution, Resolutions
+from gateway.redirects.resolution import (
+    BlockReason,
+    ChangeFeedPage,
+    Resolution,
+    Resolutions,
+    UnreadableLinks,
+)
 from gateway.support.batcher import Batcher, stopping
 from services.shared.errors import AppError, Unavailable
 from services.shared.rpc.client import ServiceClient
@@ -129,7 +135,10 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         request = links_pb2.ResolveLinksRequest(codes=codes)
         reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
-        return messages.resolutions_of(reply.resolutions)
+        found = messages.resolutions_of(reply.resolutions)
+        if reply.unreadable:
+            raise UnreadableLinks(frozenset(reply.unreadable), found)
+        return found
 
     async def changes(self, cursor: str | None) -> ChangeFeedPage:
         request = links_pb2.ListChangesRequest(cursor=cursor)

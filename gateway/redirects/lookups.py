@@ -6,7 +6,13 @@ import asyncio
 from collections.abc import Sequence
 
 from gateway.redirects.cache import ResolutionCache
-from gateway.redirects.resolution import LinkSource, Resolution, location_of
+from gateway.redirects.resolution import (
+    LinkSource,
+    Resolution,
+    Resolutions,
+    UnreadableLinks,
+    location_of,
+)
 from gateway.support.batcher import Batcher, stopping
 from services.shared.errors import AppError, Internal, Unavailable
 from services.shared.observability import logs
@@ -121,7 +127,7 @@ class Lookups:
         if not lookups:
             return
         try:
-            found = await self._source.resolve([one.code for one in lookups])
+            found = await self._resolve(lookups)
             locations: dict[str, bytes] = {}
             for number, (code, resolution) in enumerate(found.items(), 1):
                 locations[code] = location_of(resolution.url)
@@ -143,6 +149,13 @@ class Lookups:
             self.faults += 1
             self._log.error("look_up_broke", exc_info=error)
             self._fail(lookups, Internal())
+
+    async def _resolve(self, lookups: Sequence[_InFlight]) -> Resolutions:
+        try:
+            return await self._source.resolve([one.code for one in lookups])
+        except UnreadableLinks as error:
+            self._fail([one for one in lookups if one.code in error.codes], error)
+            return error.found
 
     def _fail(self, lookups: Sequence[_InFlight], error: AppError) -> None:
         for one in lookups:

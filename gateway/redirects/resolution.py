@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import NamedTuple, Protocol
+
+from services.shared.errors import Internal
 
 
 class LinkState(Enum):
@@ -85,11 +87,23 @@ class ChangeFeedPage:
     truncated: bool
 
 
+class UnreadableLinks(Internal):
+    """Links cannot read some of the links in a call. `found` are the resolutions of the others."""
+
+    def __init__(self, codes: Collection[str], found: Resolutions) -> None:
+        super().__init__()
+        self.codes = codes
+        self.found = found
+
+
 class LinkSource(Protocol):
     """Where codes are looked up: the links service. Both methods raise AppError."""
 
     async def resolve(self, codes: Sequence[str]) -> Resolutions:
-        """Return the resolutions of codes, leaving out codes without a link."""
+        """Return the resolutions of codes, leaving out codes without a link.
+
+        Raises UnreadableLinks with the others if some links cannot be read.
+        """
         ...
 
     async def changes(self, cursor: str | None) -> ChangeFeedPage:

@@ -7,7 +7,11 @@ from prometheus_client import Counter, Gauge
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import DecisionKind
 from services.links.domain.imports import Verdict
+from services.shared import unreadable_records
 
+unreadable_records.expect(
+    *("link", "former_url", "report", "decision", "blocked_pattern", "import", "import_row")
+)
 REFUSED = Counter(
     "atajo_urls_refused",
     "URLs of new and changed links refused because a blocklist names them, by class of the list.",

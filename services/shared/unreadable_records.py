@@ -7,7 +7,7 @@ out. Runbook: docs/operations/runbooks/records-unreadable.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
 from typing import TypeVar
 
 from prometheus_client import Counter
@@ -45,13 +45,20 @@ def decode_each(
     rows: Iterable[Row],
     decode: Callable[[Row], T],
     key_of: Callable[[Row], object],
+    unreadable: set[str] | None = None,
 ) -> Iterator[T]:
-    """Yield the decoded rows, without those that cannot be decoded."""
+    """Yield the decoded rows, without those that cannot be decoded.
+
+    Adds their keys to `unreadable`.
+    """
     for row in rows:
         try:
             decoded = decode(row)
         except Exception as error:
-            report(record, str(key_of(row)), error)
+            key = str(key_of(row))
+            report(record, key, error)
+            if unreadable is not None:
+                unreadable.add(key)
         else:
             yield decoded
 
@@ -72,6 +79,27 @@ def decode_page(
     while True:
         rows = read(wanted)
         page = list(decode_each(record, rows, decode, key_of))
-        if len(page) >= limit or len(rows) < wanted:
+        if _is_page(page, rows, limit, wanted):
             return page[:limit]
-        wanted += max(limit - len(page), wanted)
+        wanted *= 2
+
+
+async def decode_page_async(
+    record: str,
+    read: Callable[[int], Awaitable[Sequence[Row]]],
+    limit: int,
+    decode: Callable[[Row], T],
+    key_of: Callable[[Row], object],
+) -> list[T]:
+    """Do what `decode_page` does with an asynchronous `read`."""
+    wanted = limit
+    while True:
+        rows = await read(wanted)
+        page = list(decode_each(record, rows, decode, key_of))
+        if _is_page(page, rows, limit, wanted):
+            return page[:limit]
+        wanted *= 2
+
+
+def _is_page(page: Sized, rows: Sized, limit: int, wanted: int) -> bool:
+    return len(page) >= limit or len(rows) < wanted

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -28,7 +29,13 @@ from gateway.backends.ports import (
     LinkQueryResult,
     NewLink,
 )
-from gateway.redirects.resolution import BlockReason, ChangeFeedPage, LinkState, Resolution
+from gateway.redirects.resolution import (
+    BlockReason,
+    ChangeFeedPage,
+    LinkState,
+    Resolution,
+    UnreadableLinks,
+)
 from services.links.api import large_calls
 from services.links.api.large_calls import MAX_LARGE_CALLS, LargeCalls
 from services.links.domain.imports import Verdict
@@ -64,6 +71,19 @@ async def test_get_returns_the_created_link_and_its_changes(links: LinksClient) 
     await links.change(ONE, "abcdefgh", {"url": "b.example", "expires_at": LATER})
     now = Resolution(LinkState.ACTIVE, "http://b.example", LATER)
     assert await links.create("abcdefgh", stored.url, ONE) == now, "a creation that is repeated"
+
+
+async def test_links_that_cannot_be_read_are_named_beside_the_others(
+    links: LinksClient, tmp_path: Path
+) -> None:
+    for code in ("abcdefgh", "damaged-"):
+        await links.create(code, "https://example.com/", ONE)
+    with closing(sqlite3.connect(tmp_path / "links.sqlite3")) as connection, connection:
+        connection.execute("UPDATE links SET blocked = 'unknown' WHERE code = 'damaged-'")
+    with pytest.raises(UnreadableLinks) as raised:
+        await links.resolve(["abcdefgh", "damaged-", "unknown-"])
+    assert raised.value.codes == {"damaged-"}
+    assert raised.value.found == {"abcdefgh": Resolution.active("https://example.com/")}
 
 
 async def test_batched_creations_have_independent_outcomes(links: LinksClient) -> None:

@@ -106,7 +106,7 @@ def reasons(created: Created) -> list[str]:
 
 
 async def stored_links(store: LinkStore, owner: Account = ONE) -> dict[str, Link]:
-    return {link.code: link for link in await store.links.newest(owner, 1000)}
+    return {link.code: link for link in await link_operations.newest(store, owner, 1000)}
 
 
 async def record_of(store: LinkStore, key: bytes = KEY, account: Account = ONE) -> Creation | None:

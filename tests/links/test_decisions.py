@@ -79,7 +79,7 @@ class Replica:
 
     async def blocked(self) -> dict[str, str]:
         """Return the blocked codes, each with the name of the blocklist."""
-        links = await self.store.links.newest(ONE, 1000)
+        links = await link_operations.newest(self.store, ONE, 1000)
         return {one.code: one.blocklist for one in links if one.blocked}
 
 

@@ -82,7 +82,7 @@ def verdicts(results: Sequence[RowResult]) -> list[Verdict]:
 
 
 async def stored_links(store: LinkStore, owner: Account = ONE) -> dict[str, Link]:
-    return {link.code: link for link in await store.links.newest(owner, 1000)}
+    return {link.code: link for link in await link_operations.newest(store, owner, 1000)}
 
 
 # Domain.

@@ -455,7 +455,7 @@ async def test_reads_of_links_exclude_their_history(
             context.setattr(Collection, "find", spy)
             await store.links.find(CODES[0])
             await store.links.resolve(CODES)
-            await store.links.newest(ONE, 100)
+            await link_operations.newest(store, ONE, 100)
             await store.lists.page(ONE, LinkFilter(), LinkOrder.NEWEST, None, 9, NOW)
             await store.lists.ranking(ONE, LinkFilter(), NOW)
             await store.links.find_all(ONE, CODES)

@@ -62,7 +62,7 @@ def link(code: str, url: str, **more: object) -> Link:
 
 async def blocked(store: LinkStore) -> dict[str, str]:
     """Return the blocked codes, each with the name of the blocklist."""
-    links = await store.links.newest(ONE, 100)
+    links = await link_operations.newest(store, ONE, 100)
     return {one.code: one.blocklist for one in links if one.blocked}
 
 

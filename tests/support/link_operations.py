@@ -33,6 +33,11 @@ async def edit(store: LinkStore, codes: Sequence[str], change: Edit, now: dateti
     return await store.transactions.run("test", work)
 
 
+async def newest(store: LinkStore, owner: Account | Guest, limit: int) -> list[Link]:
+    """Return an owner's newest links in every state."""
+    return await store.links.find_all(owner, await store.links.all_codes(owner, limit))
+
+
 async def claim(store: LinkStore, guest: Guest, account: Account, limit: int) -> int:
     return await store.transactions.run(
         "test", lambda unit: unit.links.reassign(guest, account, limit)

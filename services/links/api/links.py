@@ -37,6 +37,7 @@ from services.links.domain.block import InvalidReason
 from services.links.domain.link import Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import InvalidQuery
+from services.links.domain.resolution import UnreadableLinks
 from services.shared.rpc import interceptors
 
 _SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
@@ -202,7 +203,12 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
         self, request: pb.ResolveLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.ResolveLinksResponse:
         response = pb.ResolveLinksResponse()
-        for resolution in await self._queries.resolve(request.codes):
+        try:
+            found = await self._queries.resolve(request.codes)
+        except UnreadableLinks as error:
+            found = error.found
+            response.unreadable.extend(error.codes)
+        for resolution in found:
             write_resolution(response.resolutions.add(), resolution)
         return response
 

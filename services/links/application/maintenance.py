@@ -15,6 +15,7 @@ from services.links.domain.lease import check_lease
 from services.links.domain.link import MAX_CODES, PURGED_AFTER, WITHDRAWN_BEFORE, check_count
 from services.links.domain.owner import Account
 from services.links.domain.report import REPORT_RETENTION
+from services.links.domain.resolution import UnreadableLinks
 from services.links.metrics import REPORTS_WAITING
 from services.shared import background
 from services.shared.link_codes import is_code
@@ -52,7 +53,10 @@ class Maintenance:
         well_formed = [code for code in codes if is_code(code)]
         if not well_formed:
             return []
-        found = await self._store.links.resolve(well_formed)
+        try:
+            found = await self._store.links.resolve(well_formed)
+        except UnreadableLinks as error:
+            found = error.found
         code_of = {one.code: one.link_code for one in found if one.link_code}
         link_codes = list(dict.fromkeys(code_of.get(code, code) for code in well_formed))
         now = self._now()
@@ -73,8 +77,7 @@ class Maintenance:
         """
         if not is_code(code):
             return ""
-        found = await self._store.links.find(code)
-        link_code = found.code if found else code
+        link_code = await self._store.links.link_code(code) or code
         now = self._now()
 
         def work(unit: UnitOfWork) -> str:
@@ -110,7 +113,7 @@ class Maintenance:
 
         Raises Unavailable.
         """
-        return [link.code for link in await self._store.links.newest(account, MAX_CODES)]
+        return await self._store.links.all_codes(account, MAX_CODES)
 
     async def purgeable(self) -> list[str]:
         """Return codes of some links whose removal can no longer be undone. Raises Unavailable."""

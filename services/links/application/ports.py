@@ -250,7 +250,10 @@ class LinkReader(Protocol):
         ...
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
-        """Return the resolutions of those of the codes and scan codes that exist, unordered."""
+        """Return the resolutions of those of the codes and scan codes that exist, unordered.
+
+        Raises UnreadableLinks, with the others, if some cannot be read.
+        """
         ...
 
     async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
@@ -261,8 +264,12 @@ class LinkReader(Protocol):
         """Return the previous URLs of a link, the most recent first."""
         ...
 
-    async def newest(self, owner: Account | Guest, limit: int) -> list[Link]:
-        """Return an owner's newest links in every state, newest first, at most `limit`."""
+    async def link_code(self, code: str) -> str | None:
+        """Return the code of the link with a code or a scan code, also if it cannot be read."""
+        ...
+
+    async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
+        """Return codes of an owner's newest links in every state, newest first, at most `limit`."""
         ...
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:

@@ -31,7 +31,12 @@ from services.links.domain.query import (
     check_limit,
     parse_search_text,
 )
-from services.links.domain.resolution import LinkState, Resolution, ResolutionChanges
+from services.links.domain.resolution import (
+    LinkState,
+    Resolution,
+    ResolutionChanges,
+    UnreadableLinks,
+)
 from services.shared.concurrency_limiter import ConcurrencyLimiter
 from services.shared.link_codes import is_code
 
@@ -71,7 +76,8 @@ class LinkQueries:
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         """Return what short URLs answer, unordered.
 
-        Leaves out codes that are unknown, malformed or purged. Raises TooManyCodes, Unavailable.
+        Leaves out codes that are unknown, malformed or purged. Raises TooManyCodes, Unavailable,
+        and UnreadableLinks with the others if some cannot be read.
         """
         check_count(codes, MAX_CODES)
         well_formed = [code for code in codes if is_code(code)]
@@ -146,7 +152,10 @@ class LinkQueries:
         Raises Unavailable.
         """
         page = await self._store.change_feed.read_since(cursor)
-        found = await self._store.links.resolve(page.keys) if page.keys else []
+        try:
+            found = await self._store.links.resolve(page.keys) if page.keys else []
+        except UnreadableLinks as error:  # Gateways look their codes up, and are told so.
+            found = error.found
         gone = sorted(set(page.keys) - {one.code for one in found})
         return ResolutionChanges(page.cursor, found, gone, page.more, page.truncated)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
 
 from services.links.domain.block import BlockReason
+from services.shared.errors import Internal
 
 
 class LinkState(Enum):
@@ -49,6 +51,15 @@ class Resolution(NamedTuple):
         return self._replace(code=scan_code, link_code=self.code)
 
 
+class UnreadableLinks(Internal):
+    """Some of the links in a call cannot be read. `found` are the resolutions of the others."""
+
+    def __init__(self, codes: Collection[str], found: list[Resolution]) -> None:
+        super().__init__()
+        self.codes = codes
+        self.found = found
+
+
 @dataclass(frozen=True, slots=True)
 class ResolutionChanges:
     """One page of the change feed: the short URLs whose answers changed after a cursor."""
@@ -58,7 +69,7 @@ class ResolutionChanges:
     resolutions: list[Resolution]
     """The current answers."""
     gone: list[str]
-    """Codes of purged links."""
+    """Codes of purged links, and of links that cannot be read."""
     more: bool
     """Whether another page is ready."""
     truncated: bool

@@ -29,6 +29,7 @@ from gateway.redirects.resolution import (
     LinkSource,
     LinkState,
     Resolution,
+    UnreadableLinks,
     location_of,
 )
 from gateway.redirects.resolver import Resolver
@@ -892,3 +893,32 @@ async def test_the_garbage_collector_tracks_no_entry_and_each_is_counted(
     assert (len(resolver.cache), resolver.cache.bytes) == (700, taken)
     await resolver.apply(changes_of({}, *(f"{number:08}" for number in range(700))))
     assert (len(resolver.cache), resolver.cache.bytes) == (0, 0)
+
+
+async def test_a_link_that_cannot_be_read_fails_alone(source: Source, clock: Clock) -> None:
+    """What the gateway has of it is served, as when links is away."""
+
+    class Damaged(Source):
+        async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
+            found = await super().resolve(codes)
+            damaged = {"damaged1", "damaged2"} & set(codes)
+            if damaged and clock.now > 1000:
+                raise UnreadableLinks(damaged, {c: r for c, r in found.items() if c not in damaged})
+            return found
+
+    damaged = Damaged()
+    damaged.urls |= {"damaged1": "https://example.com/1", "damaged2": "https://example.com/2"}
+    resolver = following_resolver(damaged, clock=clock)
+    cached = await look_up(resolver, "damaged1")
+    clock.now += FRESH_SECONDS + STALE_SECONDS
+    codes = ("damaged1", "damaged2", "aaaaaaaa", "unknown-")
+    results = await asyncio.gather(
+        *(look_up(resolver, code) for code in codes), return_exceptions=True
+    )
+    assert isinstance(results[1], Internal)
+    assert [*results[:1], *results[2:]] == [
+        cached,
+        Resolution.active("https://example.com/a"),
+        None,
+    ]
+    assert len(damaged.calls) == 2

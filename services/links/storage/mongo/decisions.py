@@ -21,9 +21,11 @@ from services.links.domain.decision import (
     Decision,
     DecisionKind,
 )
+from services.links.storage.pattern_encoding import decode_pattern
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 _VERSION = {"_id": "addresses"}
 _NEWEST_FIRST = (("decided_at", DESCENDING), ("_id", DESCENDING))
@@ -51,7 +53,7 @@ class MongoDecisionReader:
             "links_decisions",
             lambda db: db.decisions.aggregate(pipeline, batchSize=limit + 1).to_list(None),
         )
-        return [_decision_of(one) for one in found]
+        return list(decode_each("decision", found, _decision_of, lambda one: one["_id"]))
 
     async def latest_about_link(self, code: str) -> Decision | None:
         return await self._latest({"code": code})
@@ -64,8 +66,7 @@ class MongoDecisionReader:
             "links_addresses", lambda db: db.blocked_addresses.find().to_list(None)
         )
         return [
-            BlockedPattern(one["_id"], BlockReason(one["reason"]), from_micros(one["blocked_at"]))
-            for one in found
+            decode_pattern(one["_id"], one.get("reason"), one.get("blocked_at")) for one in found
         ]
 
     async def blocked_patterns_version(self) -> int:

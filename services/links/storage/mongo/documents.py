@@ -35,8 +35,10 @@ from services.links.domain.host import host_at, host_key
 from services.links.domain.link import FormerUrl, Link
 from services.links.domain.owner import ANONYMOUS
 from services.links.storage.owner_encoding import owner_of, value_of
+from services.links.storage.text_fields import check_text
 from services.shared.mongo import Document
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 PURGED: Document = {"removed": True}
 """The fields of a purged link or scan code beside `_id`."""
@@ -95,28 +97,43 @@ def document_of(link: Link) -> Document:
 
 
 def link_of(document: Document) -> Link | None:
-    """Return the link of a document; None for a purged link or a scan code."""
-    if "url" not in document:
+    """Return the link of a document; None for a purged link or a scan code.
+
+    Raises if it cannot be read.
+    """
+    if "url" not in document and "created_at" not in document:
         return None
     values: dict[str, Any] = {"owner": ANONYMOUS}
     for field, name, _, decode in _READ:
         if name in document:
             value = document[name]
             values[field] = decode(value) if decode else value
-    return Link(**values)
+    return check_text(Link(**values))
 
 
-def links_of(documents: list[Document]) -> list[Link]:
-    """Return the links of those documents that have one."""
-    return [link for one in documents if (link := link_of(one))]
+def links_of(documents: list[Document], unreadable: set[str] | None = None) -> list[Link]:
+    """Return the links of those documents that have one that can be read.
+
+    Adds the codes of the others to `unreadable`.
+    """
+    links = decode_each("link", documents, link_of, code_of_document, unreadable)
+    return [link for link in links if link]
+
+
+def code_of_document(document: Document) -> object:
+    return document["_id"]
 
 
 def history_of(document: Document) -> list[FormerUrl]:
     """Return the previous URLs of a link, the most recent first."""
-    return [
-        FormerUrl(one["url"], from_micros(one["until"]))
-        for one in reversed(document.get("history", ()))
-    ]
+    return list(
+        decode_each(
+            "former_url",
+            reversed(document.get("history", ())),
+            lambda one: FormerUrl(one["url"], from_micros(one["until"])),
+            lambda _: document["_id"],
+        )
+    )
 
 
 def update_of(old: Link, new: Link, now: datetime) -> Document:

@@ -20,6 +20,7 @@ from services.links.storage.import_key import import_key
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each, decode_page
 
 _OLDEST_FIRST = [("started_at", ASCENDING)]
 _BY_NUMBER = [("_id", ASCENDING)]
@@ -40,7 +41,7 @@ class MongoImportReader:
                 query, sort=_NEWEST_FIRST, limit=limit, batch_size=limit
             ).to_list(None),
         )
-        return [_import_of(one) for one in found]
+        return list(decode_each("import", found, _import_of, lambda one: one.get("id")))
 
     async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
         due = {"started_at": {"$lte": to_micros(until)}}
@@ -136,7 +137,13 @@ class MongoImportRepository:
             "fingerprint": {"$exists": True},
             "undone": None,
         }
-        return [_row_of(one) for one in self._rows(query, None, limit, _BY_NUMBER)]
+        return decode_page(
+            "import_row",
+            lambda wanted: self._rows(query, None, wanted, _BY_NUMBER),
+            limit,
+            _row_of,
+            lambda one: f"{import_id} {one['_id']['number']}",
+        )
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
         key = import_key(account, import_id)

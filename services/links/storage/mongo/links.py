@@ -23,7 +23,7 @@ from services.links.domain.link import (
     TooManyUrls,
 )
 from services.links.domain.owner import Account, Guest
-from services.links.domain.resolution import Resolution
+from services.links.domain.resolution import Resolution, UnreadableLinks
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.counts import invalidate_counts
 from services.links.storage.mongo.creations import delete_records_of
@@ -59,7 +59,8 @@ class MongoLinkReader:
         try:
             await self._database.write("links_add", lambda db: db.links.insert_one(new))
         except DuplicateKeyError:
-            return link_of(await self._database.read_key_holder("links_held", _find(link.code)))
+            holder = await self._database.read_key_holder("links_held", _find(link.code))
+            return next(iter(links_of([holder])), None)
         return link
 
     async def holders(self, codes: Sequence[str]) -> CodeHolders:
@@ -74,13 +75,21 @@ class MongoLinkReader:
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         fields = RESOLVED | _SCAN_CODE
         found = await reads.find_documents(self._database, "links_resolve", codes, fields)
-        scanned = [one["scan_of"] for one in found if "scan_of" in one]
-        resolutions = [link.resolution() for link in links_of(found)]
+        scanned = {one["scan_of"]: one["_id"] for one in found if "scan_of" in one}
+        unreadable: set[str] = set()
+        resolutions = [link.resolution() for link in links_of(found, unreadable)]
         if scanned:
-            found = await reads.find_documents(self._database, "links_scanned", scanned, RESOLVED)
+            found = await reads.find_documents(
+                self._database, "links_scanned", list(scanned), RESOLVED
+            )
+            by_scan_code: set[str] = set()
             resolutions += [
-                link.resolution().via_scan_code(link.scan_code) for link in links_of(found)
+                link.resolution().via_scan_code(link.scan_code)
+                for link in links_of(found, by_scan_code)
             ]
+            unreadable |= {scanned[code] for code in by_scan_code}
+        if unreadable:
+            raise UnreadableLinks(unreadable, resolutions)
         return resolutions
 
     async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
@@ -92,12 +101,17 @@ class MongoLinkReader:
         found = await self._database.read("links_history", _find(code, {"history": 1}))
         return history_of(found) if found else []
 
-    async def newest(self, owner: Account | Guest, limit: int) -> list[Link]:
+    async def link_code(self, code: str) -> str | None:
+        fields = {"scan_of": 1, "created_at": 1}
+        found = await self._database.read("links_link_code", _find(code, fields))
+        if found and "scan_of" in found:
+            return str(found["scan_of"])
+        return code if found and "created_at" in found else None
+
+    async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         # Both values of `bin`, so that the index yields all links in order.
         query: Document = {"creator": value_of(owner), "bin": {"$in": [None, True]}}
-        return await reads.find_links(
-            self._database, "links_newest", query, reads.NEWEST_FIRST, limit, BY_AGE
-        )
+        return await self._find_codes("links_newest", query, reads.NEWEST_FIRST, limit, BY_AGE)
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         query: Document = {"creator": value_of(owner), "bin": None}

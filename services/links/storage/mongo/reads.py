@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pymongo import ASCENDING, DESCENDING
 
 from services.links.domain.link import Link
-from services.links.storage.mongo.documents import LINK, links_of
+from services.links.storage.mongo.documents import LINK, code_of_document, link_of
 from services.shared.mongo import Database, Document
+from services.shared.unreadable_records import decode_page_async
 
 Order = Sequence[tuple[str, int]]
 NEWEST_FIRST: Order = (("created_at", DESCENDING), ("_id", DESCENDING))
@@ -52,8 +53,13 @@ async def find_ordered(
 async def find_links(
     database: Database, name: str, query: Document, order: Order, limit: int, index: str | None
 ) -> list[Link]:
-    """Return the first links of a query by an index."""
-    return links_of(await find_ordered(database, name, query, LINK, order, limit, index))
+    """Return the first links of a query by an index. Fewer than `limit` are the last ones."""
+
+    async def read(wanted: int) -> list[Document]:
+        return await find_ordered(database, name, query, LINK, order, wanted, index)
+
+    links = await decode_page_async("link", read, limit, link_of, code_of_document)
+    return [link for link in links if link]
 
 
 async def find_codes(

@@ -22,10 +22,12 @@ from services.links.domain.block import BlockReason
 from services.links.domain.link import Link
 from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, Statement
 from services.links.storage.mongo import reads
-from services.links.storage.mongo.documents import LINK, link_of
+from services.links.storage.mongo.documents import LINK, links_of
+from services.shared import unreadable_records
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 _PENDING: Document = {"reported": {"$gt": 0}}
 _MOST_REPORTED_FIRST: reads.Order = (("reported", DESCENDING), *reads.BY_CODE)
@@ -69,7 +71,8 @@ class MongoReportReader:
         reported = [
             (link, report)
             for code in codes
-            if (document := documents.get(code)) and (link := link_of(document))
+            if (document := documents.get(code))
+            for link in links_of([document])
             for report in _pending_of(document)
         ]
         # Reports that became pending between the two reads appear when the page is read again.
@@ -98,7 +101,9 @@ class MongoReportReader:
                 batch_size=limit,
                 session=tx.session,
             ).to_list()
-            updates = [UpdateOne({"_id": one["_id"]}, _deletion(one, last)) for one in found]
+            updates = [
+                UpdateOne({"_id": one["_id"]}, _readable_deletion(one, last)) for one in found
+            ]
             if updates:
                 tx.db.links.bulk_write(updates, session=tx.session)
             return len(found) == limit
@@ -158,6 +163,15 @@ class MongoReportRepository:
         self._tx.db.links.update_one({"_id": code}, change, session=self._tx.session)
 
 
+def _readable_deletion(document: Document, last: int) -> Document:
+    """Return `_deletion`; reports that cannot be read are due no more, and stay until a purge."""
+    try:
+        return _deletion(document, last)
+    except Exception as error:
+        unreadable_records.report("report", document["_id"], error)
+        return {"$unset": {"reports_decided_at": ""}}
+
+
 def _deletion(document: Document, last: int) -> Document:
     """Return the update that deletes reports of a link decided on at a moment or before."""
     moments = {
@@ -182,8 +196,10 @@ def _pending_of(document: Document) -> Iterator[Report]:
         for reason, report in document.get("reports", {}).items()
         if "decided_at" not in report
     ]
-    for reason, report in sorted(waiting, key=lambda one: (-one[1]["count"], one[0])):
-        yield Report(
+
+    def report_of(item: tuple[str, Document]) -> Report:
+        reason, report = item
+        return Report(
             id=report["id"],
             code=document["_id"],
             reason=BlockReason(reason),
@@ -195,6 +211,9 @@ def _pending_of(document: Document) -> Iterator[Report]:
                 for one in report["statements"]
             ),
         )
+
+    reports = decode_each("report", waiting, report_of, lambda _: document["_id"])
+    yield from sorted(reports, key=lambda report: (-report.count, report.reason.value))
 
 
 def _statement_document(statement: Statement) -> Document:

@@ -7,10 +7,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from services.links.domain.creations import Creation
-from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.storage.creation_encoding import creation_key, decode_outcomes, encode_outcomes
-from services.links.storage.sqlite.rows import creator_of
 from services.shared.sqlite import Database
 from services.shared.timestamps import from_micros, to_micros
 
@@ -87,9 +85,11 @@ class SqliteCreationRepository:
         )
 
 
-def delete_records_of(connection: sqlite3.Connection, links: Iterable[Link]) -> None:
-    """Delete the records of the calls that created links, in the transaction of their purge."""
-    created = {(creator_of(link.owner), to_micros(link.created_at)) for link in links}
-    connection.executemany(
-        "DELETE FROM creations WHERE creator = ? AND created_at = ?", list(created)
-    )
+def delete_records_of(
+    connection: sqlite3.Connection, created: Iterable[tuple[str | bytes, int]]
+) -> None:
+    """Delete the records of the calls that created links, in the transaction of their purge.
+
+    `created` has the columns `creator` and `created_at` of the links.
+    """
+    connection.executemany("DELETE FROM creations WHERE creator = ? AND created_at = ?", created)

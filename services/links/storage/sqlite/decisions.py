@@ -19,8 +19,10 @@ from services.links.domain.decision import (
     Decision,
     DecisionKind,
 )
+from services.links.storage.pattern_encoding import decode_pattern
 from services.shared.sqlite import Database
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 
 class _DecisionRow(NamedTuple):
@@ -68,7 +70,10 @@ class SqliteDecisionReader:
                 searched = _newest(connection, MAX_SEARCHED_DECISIONS)
                 found = (row for row in searched if row.contains(search))
                 rows = islice(found, skip, skip + limit)
-            return [row.decision() for row in rows]
+            decoded = decode_each(
+                "decision", rows, _DecisionRow.decision, lambda row: f"decided_at {row.decided_at}"
+            )
+            return list(decoded)
 
         return await self._database.read("links_decisions", operation)
 
@@ -81,10 +86,7 @@ class SqliteDecisionReader:
     async def blocked_patterns(self) -> list[BlockedPattern]:
         def operation(connection: sqlite3.Connection) -> list[BlockedPattern]:
             rows = connection.execute("SELECT address, reason, blocked_at FROM blocked_addresses")
-            return [
-                BlockedPattern(address, BlockReason(reason), from_micros(at))
-                for address, reason, at in rows
-            ]
+            return [decode_pattern(*row) for row in rows]
 
         return await self._database.read("links_addresses", operation)
 

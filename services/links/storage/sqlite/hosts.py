@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Mapping
 
-from services.links.domain.host import HostCursor, host_key, host_of_key, keys_below
+from services.links.domain.host import HostCursor, host_at, host_key, host_of_key, keys_below
 from services.links.domain.link import Link
 from services.links.domain.rescan_progress import RescanPhase, RescanProgress
-from services.links.storage.sqlite.rows import LINK_COLUMNS, find_all, links_of
+from services.links.storage.sqlite.rows import LINK_COLUMNS, find_all, page_of
 from services.shared.sqlite import Database
 
 
@@ -17,9 +18,9 @@ def add(connection: sqlite3.Connection, link: Link) -> None:
     connection.executemany("INSERT OR IGNORE INTO hosts VALUES (?, ?)", rows)
 
 
-def delete(connection: sqlite3.Connection, link: Link) -> None:
-    """Remove a link from the index, in the transaction of its change."""
-    rows = [(host_key(host), link.code) for host in link.hosts()]
+def delete(connection: sqlite3.Connection, code: str, urls: Iterable[object]) -> None:
+    """Remove a link from the index by its stored URLs, in the transaction of its change."""
+    rows = [(host_key(host_at(url)), code) for url in urls if isinstance(url, str) and url]
     connection.executemany("DELETE FROM hosts WHERE key = ? AND code = ?", rows)
 
 
@@ -42,8 +43,8 @@ class SqliteHostIndex:
         return await self._links(
             "links_at_host",
             "WHERE code IN (SELECT code FROM hosts "
-            "WHERE key = ? AND code > ? ORDER BY code LIMIT ?) ORDER BY code",
-            (host_key(host), code, limit),
+            "WHERE key = :key AND code > :code ORDER BY code LIMIT :limit) ORDER BY code",
+            {"key": host_key(host), "code": code, "limit": limit},
         )
 
     async def at_or_below(
@@ -67,16 +68,17 @@ class SqliteHostIndex:
     async def listed_after(self, code: str, limit: int) -> list[Link]:
         return await self._links(
             "links_listed",
-            "WHERE listed IS NOT NULL AND code > ? ORDER BY code LIMIT ?",
-            (code, limit),
+            "WHERE listed IS NOT NULL AND code > :code ORDER BY code LIMIT :limit",
+            {"code": code, "limit": limit},
         )
 
-    async def _links(self, name: str, where: str, values: tuple[str | int, ...]) -> list[Link]:
-        def operation(connection: sqlite3.Connection) -> list[Link]:
-            rows = connection.execute(f"SELECT {LINK_COLUMNS} FROM links {where}", values)
-            return links_of(rows)
-
-        return await self._database.read(name, operation)
+    async def _links(
+        self, name: str, where: str, parameters: Mapping[str, str | int]
+    ) -> list[Link]:
+        statement = f"SELECT {LINK_COLUMNS} FROM links {where}"
+        return await self._database.read(
+            name, lambda connection: page_of(connection, statement, parameters)
+        )
 
 
 class SqliteRescanProgressStore:

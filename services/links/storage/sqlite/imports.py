@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from services.links.domain.imports import Import, RowResult, StoredRow, Verdict
 from services.links.domain.owner import Account
@@ -12,6 +13,7 @@ from services.links.storage.import_key import import_key
 from services.links.storage.sqlite.rows import placeholders
 from services.shared.sqlite import Database
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each, decode_page
 
 _COLUMNS = "creator, id, started_at, links, removed"
 
@@ -29,7 +31,9 @@ class SqliteImportReader:
                 "ORDER BY started_at DESC, key DESC LIMIT ?",
                 (account.id, to_micros(since), limit),
             )
-            return [_import_of(*row) for row in rows]
+            return list(
+                decode_each("import", rows, lambda row: _import_of(*row), lambda row: row[1])
+            )
 
         return await self._database.read("links_imports", operation)
 
@@ -130,15 +134,20 @@ class SqliteImportRepository:
     def created_rows(
         self, account: Account, import_id: str, after: int, limit: int
     ) -> list[StoredRow]:
-        rows = self._connection.execute(
-            "SELECT number, verdict, code, fingerprint FROM import_rows WHERE import = ? "
-            "AND number > ? AND fingerprint IS NOT NULL AND NOT undone ORDER BY number LIMIT ?",
-            (import_key(account, import_id), after, limit),
-        )
-        return [
-            StoredRow(_result_of(number, verdict, code), created)
-            for number, verdict, code, created in rows
-        ]
+        key = import_key(account, import_id)
+
+        def read(wanted: int) -> list[Sequence[Any]]:
+            return self._connection.execute(
+                "SELECT number, verdict, code, fingerprint FROM import_rows WHERE import = ? "
+                "AND number > ? AND fingerprint IS NOT NULL AND NOT undone ORDER BY number LIMIT ?",
+                (key, after, wanted),
+            ).fetchall()
+
+        def row_of(row: Sequence[Any]) -> StoredRow:
+            *result, fingerprint = row
+            return StoredRow(_result_of(*result), fingerprint)
+
+        return decode_page("import_row", read, limit, row_of, lambda row: f"{import_id} {row[0]}")
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
         self._connection.execute(

@@ -26,7 +26,7 @@ from services.links.domain.link import (
 )
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import LinkOrder
-from services.links.domain.resolution import Resolution
+from services.links.domain.resolution import Resolution, UnreadableLinks
 from services.links.storage.sqlite import creations, hosts, rankings, reports
 from services.links.storage.sqlite.owner_query import OwnerQuery
 from services.links.storage.sqlite.rows import (
@@ -44,6 +44,7 @@ from services.links.storage.sqlite.rows import (
 from services.shared.sqlite import Database
 from services.shared.sqlite.feed import SqliteFeed
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 FEED = SqliteFeed(MAX_CHANGES, timedelta(days=1))
 _TAKEN = (
@@ -77,7 +78,7 @@ class SqliteLinkReader:
             if connection.execute(_INSERT, values).rowcount == 1:
                 hosts.add(connection, link)
                 return link
-            return find(connection, link.code)
+            return find_all(connection, [link.code]).get(link.code)
 
         return await self._database.write("links_add", operation)
 
@@ -94,15 +95,28 @@ class SqliteLinkReader:
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         def operation(connection: sqlite3.Connection) -> list[Resolution]:
-            found = [row.resolution() for row in _resolutions(connection, "code", codes)]
-            known = {one.code for one in found}
+            unreadable: set[str] = set()
+            found = list(
+                decode_each(
+                    "link",
+                    _resolutions(connection, "code", codes),
+                    ResolutionRow.resolution,
+                    lambda row: row.code,
+                    unreadable,
+                )
+            )
+            known = unreadable | {one.code for one in found}
             others = [code for code in codes if code not in known and may_be_scan_code(code)]
             if others:
-                found += [
-                    row.resolution().via_scan_code(row.scan_code)
-                    for row in _resolutions(connection, "scan_code", others)
-                    if row.scan_code
-                ]
+                found += decode_each(
+                    "link",
+                    _resolutions(connection, "scan_code", others),
+                    lambda row: row.resolution().via_scan_code(row.scan_code or ""),
+                    lambda row: row.scan_code,
+                    unreadable,
+                )
+            if unreadable:
+                raise UnreadableLinks(unreadable, found)
             return found
 
         return await self._database.look_up("links_resolve", operation)
@@ -125,13 +139,31 @@ class SqliteLinkReader:
             rows = connection.execute(
                 "SELECT url, until FROM former_urls WHERE code = ? ORDER BY number DESC", (code,)
             )
-            return [FormerUrl(url, from_micros(until)) for url, until in rows]
+            return list(
+                decode_each(
+                    "former_url",
+                    rows,
+                    lambda row: FormerUrl(row[0], from_micros(row[1])),
+                    lambda _: code,
+                )
+            )
 
         return await self._database.read("links_history", operation)
 
-    async def newest(self, owner: Account | Guest, limit: int) -> list[Link]:
+    async def link_code(self, code: str) -> str | None:
+        def operation(connection: sqlite3.Connection) -> str | None:
+            found = connection.execute(
+                "SELECT code FROM links WHERE code = :code UNION ALL "
+                "SELECT code FROM links WHERE scan_code = :code",
+                {"code": code},
+            ).fetchone()
+            return found[0] if found else None
+
+        return await self._database.read("links_link_code", operation)
+
+    async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         query = OwnerQuery(owner).page(None, LinkOrder.NEWEST, limit)
-        return await self._database.read("links_newest", query.links)
+        return await self._database.read("links_newest", query.codes)
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         query = OwnerQuery(owner).not_removed().first(limit)
@@ -183,7 +215,7 @@ class SqliteLinkRepository:
             if after.url != before.url:
                 self._add_former_url(before, now)
             if (after.url, after.ended_url) != (before.url, before.ended_url):
-                hosts.delete(self._connection, before)
+                hosts.delete(self._connection, before.code, before.destinations())
                 hosts.add(self._connection, after)
             self._connection.execute(_UPDATE, values_of(after))
         FEED.publish(
@@ -221,22 +253,29 @@ class SqliteLinkRepository:
         return len(withdrawn)
 
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
-        links = self.get(codes).values()
-        purged = codes_of(links)
+        condition = f"code IN ({placeholders(codes)})"
+        # Not as links: one that cannot be read is purged, too, and its code stays taken.
+        rows = self._connection.execute(
+            "SELECT code, scan_code, url, ended_url, creator, created_at "
+            f"FROM links WHERE {condition}",
+            codes,
+        ).fetchall()
+        purged = [code for row in rows for code in row[:2] if code]
         self._connection.executemany(
             "INSERT INTO removed_codes (code) VALUES (?)", [(code,) for code in purged]
         )
-        for link in links:
-            hosts.delete(self._connection, link)
-        condition = f"code IN ({placeholders(codes)})"
+        for code, _, url, ended_url, _, _ in rows:
+            hosts.delete(self._connection, code, (url, ended_url))
         self._connection.execute(f"DELETE FROM links WHERE {condition}", codes)
         self._connection.execute(f"DELETE FROM former_urls WHERE {condition}", codes)
         reports.purge(self._connection, codes)
-        creations.delete_records_of(self._connection, links)
-        rankings.delete_orphaned(self._connection, {creator_of(link.owner) for link in links})
+        creations.delete_records_of(self._connection, {row[-2:] for row in rows})
+        rankings.delete_orphaned(self._connection, {creator for *_, creator, _ in rows})
         FEED.publish(self._connection, purged, now)
-        rows = self._connection.execute(f"SELECT code FROM removed_codes WHERE {condition}", codes)
-        return [code for (code,) in rows]
+        all_purged = self._connection.execute(
+            f"SELECT code FROM removed_codes WHERE {condition}", codes
+        )
+        return [code for (code,) in all_purged]
 
     def _add_former_url(self, link: Link, now: datetime) -> None:
         (last,) = self._connection.execute(
@@ -266,7 +305,9 @@ def _holders(connection: sqlite3.Connection, codes: Sequence[str]) -> CodeHolder
     scanned = [code for code in codes if may_be_scan_code(code)]
     others = connection.execute(
         f"SELECT scan_code FROM links WHERE scan_code IN ({placeholders(scanned)}) UNION ALL "
-        f"SELECT code FROM removed_codes WHERE code IN ({listed})",
-        (*scanned, *codes),
+        f"SELECT code FROM removed_codes WHERE code IN ({listed}) UNION ALL "
+        f"SELECT code FROM links WHERE code IN ({listed})",
+        (*scanned, *codes, *codes),
     )
-    return CodeHolders(find_all(connection, codes), frozenset(code for (code,) in others))
+    links = find_all(connection, codes)
+    return CodeHolders(links, frozenset(code for (code,) in others) - links.keys())

@@ -6,16 +6,16 @@ import sqlite3
 from datetime import datetime
 from typing import Any
 
-from services.links.domain.link import RESTORABLE_FOR, Link
+from services.links.domain.link import RESTORABLE_FOR
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkOrder
 from services.links.domain.resolution import LinkState
-from services.links.storage.sqlite.rows import LINK_COLUMNS, PEOPLE, creator_of, links_of
+from services.links.storage.sqlite.rows import PEOPLE, creator_of
 from services.shared.timestamps import to_micros
 
 
 class OwnerQuery:
-    """A query for an owner's links, built step by step. The last three methods run it."""
+    """A query for an owner's links, built step by step. The last two methods run it."""
 
     def __init__(self, owner: Account | Guest) -> None:
         self._conditions = ["creator = :creator"]
@@ -58,13 +58,6 @@ class OwnerQuery:
         self._parameters["limit"] = limit
         self._end = "LIMIT :limit"
         return self
-
-    def links(self, connection: sqlite3.Connection) -> list[Link]:
-        where = " AND ".join(self._conditions)
-        rows = connection.execute(
-            f"SELECT {LINK_COLUMNS} FROM links WHERE {where} {self._end}", self._parameters
-        )
-        return links_of(rows)
 
     def codes(self, connection: sqlite3.Connection) -> list[str]:
         """Return only the codes. SQLite joins them to one text, which holds the GIL briefly."""

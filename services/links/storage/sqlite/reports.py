@@ -6,13 +6,15 @@ import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
 from itertools import accumulate
+from typing import Any
 
 from services.links.domain.block import BlockReason
 from services.links.domain.link import Link
 from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, Statement
-from services.links.storage.sqlite.rows import find
+from services.links.storage.sqlite.rows import find_all
 from services.shared.sqlite import Database
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 _MAX_INTEGER = (1 << 63) - 1
 """SQLite's largest integer, above every number of reports."""
@@ -141,7 +143,7 @@ def _pending(
     found = [
         (link, report)
         for _, code in page
-        if (link := find(connection, code))
+        for link in find_all(connection, [code]).values()
         for report in _pending_of(connection, code)
     ]
     is_end = len(page) == len(order) < limit
@@ -155,8 +157,10 @@ def _pending_of(connection: sqlite3.Connection, code: str) -> list[Report]:
         "WHERE code = ? AND decided_at IS NULL ORDER BY count DESC, reason",
         (code,),
     ).fetchall()
-    return [
-        Report(
+
+    def report_of(row: Sequence[Any]) -> Report:
+        report_id, _, reason, count, first_at, last_at = row
+        return Report(
             report_id,
             code,
             BlockReason(reason),
@@ -165,8 +169,8 @@ def _pending_of(connection: sqlite3.Connection, code: str) -> list[Report]:
             from_micros(last_at),
             _statements(connection, code, reason),
         )
-        for report_id, code, reason, count, first_at, last_at in rows
-    ]
+
+    return list(decode_each("report", rows, report_of, lambda _: code))
 
 
 def _statements(connection: sqlite3.Connection, code: str, reason: str) -> tuple[Statement, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -13,7 +13,9 @@ from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Owner
 from services.links.domain.resolution import LinkState, Resolution
 from services.links.storage.owner_encoding import OwnerValue, owner_of, value_of
+from services.links.storage.text_fields import check_text
 from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each, decode_page
 
 
 class Column(NamedTuple):
@@ -37,6 +39,8 @@ class ResolutionRow(NamedTuple):
 
     def resolution(self) -> Resolution:
         """Return the resolution of the link's own code."""
+        if not (isinstance(self.url, str) and isinstance(self.ended_url, str)):
+            raise TypeError("A URL of the link is no text.")
         if self.blocked is not None:
             return Resolution(self.code, LinkState.BLOCKED, reason=BlockReason(self.blocked))
         if self.removed_at is not None:
@@ -115,22 +119,45 @@ PEOPLE = "SELECT people FROM views WHERE views.code = links.code"
 
 
 def links_of(rows: Iterable[Sequence[Any]]) -> list[Link]:
-    """Return the links of rows with `LINK_COLUMNS`."""
-    return [
+    """Return the links of rows with `LINK_COLUMNS`, without those that cannot be read."""
+    return list(decode_each("link", rows, _link_of, _code_of))
+
+
+def page_of(
+    connection: sqlite3.Connection, statement: str, parameters: Mapping[str, Any]
+) -> list[Link]:
+    """Return the links that a statement with `LINK_COLUMNS` selects, at most `limit`.
+
+    `limit` is one of the parameters. Fewer links are the last ones.
+    """
+
+    def read(limit: int) -> list[Sequence[Any]]:
+        return connection.execute(statement, {**parameters, "limit": limit}).fetchall()
+
+    return decode_page("link", read, parameters["limit"], _link_of, _code_of)
+
+
+def _link_of(row: Sequence[Any]) -> Link:
+    return check_text(
         Link(
             *(
                 decode(value) if decode else value
                 for decode, value in zip(_DECODERS, row, strict=True)
             )
         )
-        for row in rows
-    ]
+    )
+
+
+def _code_of(row: Sequence[Any]) -> object:
+    return row[0]
 
 
 def find(connection: sqlite3.Connection, code: str, column: str = "code") -> Link | None:
-    """Return the link whose code, or scan code, is `code`."""
-    rows = connection.execute(f"SELECT {LINK_COLUMNS} FROM links WHERE {column} = ?", (code,))
-    return next(iter(links_of(rows)), None)
+    """Return the link whose code, or scan code, is `code`. Raises if it cannot be read."""
+    row = connection.execute(
+        f"SELECT {LINK_COLUMNS} FROM links WHERE {column} = ?", (code,)
+    ).fetchone()
+    return _link_of(row) if row else None
 
 
 def find_all(connection: sqlite3.Connection, codes: Sequence[str]) -> dict[str, Link]:

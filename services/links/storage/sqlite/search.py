@@ -47,9 +47,12 @@ class Search:
         connection.execute("BEGIN")  # One snapshot for the texts and the links.
         try:
             codes, cursor = self.codes(connection, after)
-            codes = codes[:limit]
-            found = find_all(connection, codes)
-            return [found[code] for code in codes], cursor
+            links: list[Link] = []
+            while codes and len(links) < limit:
+                some, codes = codes[:limit], codes[limit:]
+                found = find_all(connection, some)
+                links += (found[code] for code in some if code in found)
+            return links[:limit], cursor
         finally:
             connection.execute("ROLLBACK")
 

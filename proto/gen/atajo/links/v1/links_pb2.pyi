@@ -671,18 +671,24 @@ class ResolveLinksResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    UNREADABLE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def resolutions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Resolution]:
         """One for each known code, unordered."""
+
+    @_builtins.property
+    def unreadable(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Codes whose links exist but cannot be read, unordered."""
 
     def __init__(
         self,
         *,
         resolutions: _abc.Iterable[Global___Resolution] | None = ...,
+        unreadable: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolutions", b"resolutions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolutions", b"resolutions", "unreadable", b"unreadable"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -897,7 +903,7 @@ class ListChangesResponse(_message.Message):
 
     @_builtins.property
     def gone(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Codes of purged links, unordered."""
+        """Codes of purged links, and of links that cannot be read, unordered."""
 
     def __init__(
         self,
