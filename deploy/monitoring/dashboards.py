@@ -236,6 +236,16 @@ def _store(job: str) -> Row:
                 (f"max(atajo_store_limit_bytes{{{this}}})", "limit"),
                 runbook="store-filling",
             ),
+            graph(
+                "Unreadable records",
+                "short",
+                "Per hour. Each time, the record is left out, and its key is in the log.",
+                (
+                    f"sum by (record) (increase(atajo_unreadable_records_total{{{this}}}[1h]))",
+                    "{{record}}",
+                ),
+                runbook="records-unreadable",
+            ),
         ],
     )
 

@@ -34,6 +34,7 @@ from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Creator, Session
 from services.shared.mongo import Database, Document, Schema
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 SCHEMA: Schema = (
     {
@@ -228,7 +229,9 @@ class MongoApiKeyStore:
             lambda db: db.accounts.find_one({"_id": account_id}, {"api_keys": 1}),
         )
         keys = found.get("api_keys", []) if found else []
-        return [_key(key, account_id) for key in keys]
+        return list(
+            decode_each("api_key", keys, lambda key: _key(key, account_id), lambda _: account_id)
+        )
 
     async def find(self, key_hash: bytes) -> tuple[ApiKey, Account] | None:
         found = await self._database.read(
@@ -307,7 +310,14 @@ class MongoSessionStore:
             lambda db: db.accounts.find_one({"_id": account_id}, {"sessions": 1}),
         )
         sessions = found.get("sessions", []) if found else []
-        return [_session(session, account_id) for session in sessions]
+        return list(
+            decode_each(
+                "session",
+                sessions,
+                lambda session: _session(session, account_id),
+                lambda _: account_id,
+            )
+        )
 
     async def delete(self, account_id: str, session_id: str) -> bool:
         deleted = await self._database.write(
@@ -462,7 +472,14 @@ class MongoPasskeyStore:
             lambda db: db.accounts.find_one({"_id": account_id}, {"passkeys": 1}),
         )
         passkeys = found.get("passkeys", []) if found else []
-        return [_passkey(passkey, account_id) for passkey in passkeys]
+        return list(
+            decode_each(
+                "passkey",
+                passkeys,
+                lambda passkey: _passkey(passkey, account_id),
+                lambda _: account_id,
+            )
+        )
 
     async def find(self, passkey_id: str) -> tuple[Passkey, Account] | None:
         found = await self._database.read(

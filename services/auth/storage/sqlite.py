@@ -16,6 +16,7 @@ from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Creator, Session
 from services.shared.sqlite import Database
 from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
+from services.shared.unreadable_records import decode_each
 
 MIGRATIONS = (
     """
@@ -285,7 +286,7 @@ class SqliteApiKeyStore:
     async def list_all(self, account_id: str) -> list[ApiKey]:
         def operation(connection: sqlite3.Connection) -> list[ApiKey]:
             rows = _select(connection, f"{_SELECT_KEYS} WHERE account_id = ?", account_id)
-            return [_key_of(row) for row in rows]
+            return list(decode_each("api_key", rows, _key_of, lambda _: account_id))
 
         return await self._database.read("api_keys_list", operation)
 
@@ -373,7 +374,7 @@ class SqliteSessionStore:
     async def list_all(self, account_id: str) -> list[Session]:
         def operation(connection: sqlite3.Connection) -> list[Session]:
             rows = _select(connection, f"{_SELECT_SESSIONS} WHERE account_id = ?", account_id)
-            return [_session_of(row) for row in rows]
+            return list(decode_each("session", rows, _session_of, lambda _: account_id))
 
         return await self._database.read("sessions_list", operation)
 
@@ -522,7 +523,7 @@ class SqlitePasskeyStore:
     async def list_all(self, account_id: str) -> list[Passkey]:
         def operation(connection: sqlite3.Connection) -> list[Passkey]:
             rows = _select(connection, f"{_SELECT_PASSKEYS} WHERE account_id = ?", account_id)
-            return [_passkey_of(row) for row in rows]
+            return list(decode_each("passkey", rows, _passkey_of, lambda _: account_id))
 
         return await self._database.read("passkeys_list", operation)
 
