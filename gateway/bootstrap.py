@@ -216,6 +216,7 @@ def _limits(settings: GatewaySettings) -> Limits:
         reports=limit("report", settings.reports),
         registrations=limit("register", settings.registrations),
         logins=limit("login", settings.logins),
+        recoveries=limit("recovery", settings.logins),
         session_checks=limit("session_check", settings.logins),
         edits=limit("edit", settings.edits),
         reads=limit("read", settings.reads),

@@ -52,6 +52,8 @@ class Limits:
     reports: RateLimiter | None
     registrations: RateLimiter | None
     logins: RateLimiter | None
+    recoveries: RateLimiter | None
+    """Limits password resets. Failed log-ins of the same address must not use up their limit."""
     session_checks: RateLimiter | None
     """Limits password checks within a session, and log-ins with passkeys. Log-ins with passwords
     must not use up their limit."""
@@ -111,7 +113,7 @@ def table(
             CreateRecoveryCodes, accounts.create_recovery_codes, checks
         ),
         "countRecoveryCodes": Function(CountRecoveryCodes, accounts.count_recovery_codes, reads),
-        "resetPassword": Function(ResetPassword, accounts.reset_password, limits.logins),
+        "resetPassword": Function(ResetPassword, accounts.reset_password, limits.recoveries),
         "listPasskeys": Function(ListPasskeys, passkeys.list_passkeys, reads),
         "beginPasskey": Function(BeginPasskey, passkeys.begin_passkey, checks),
         "finishPasskey": Function(FinishPasskey, passkeys.finish_passkey, edits),

@@ -25,13 +25,13 @@ class AuthSettings(ServiceSettings):
     """`off` removes the limits on failed log-ins, for load tests."""
     login_failures_by_address: PositiveInt = 10
     """Maximum failed log-ins to one account from one client IP address (IPv6: one /64) in a
-    window."""
+    window. As many wrong recovery codes, which are counted separately."""
     login_failures_by_account: PositiveInt = 100
     """Maximum failed log-ins to one account in a window, from all clients together. Wrong recovery
-    codes count as well, here and for each client and browser."""
+    codes do not count: strangers must not lock that way, too."""
     login_failures_by_browser: PositiveInt = 10
     """Maximum failed log-ins to one account in a window from one browser that logged in to it
-    before."""
+    before. As many wrong recovery codes, which are counted separately."""
     login_failures_by_session: PositiveInt = 10
     """Maximum wrong passwords in a window from one session, for example when it changes the
     password or removes the account."""

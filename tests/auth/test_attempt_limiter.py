@@ -178,8 +178,9 @@ async def test_known_browsers_and_sessions_have_separate_limits(
     limiter: AttemptLimiter, clock: Clock, kind: str
 ) -> None:
     async def fail_from(id_: str, client_ip: str = "192.0.2.1", account: str = "ana") -> None:
+        browser, session = (id_, None) if kind == "browser" else (None, id_)
         with pytest.raises(WrongPassword):
-            async with limiter.attempt(account, client_ip, **{kind: id_}):
+            async with limiter.attempt(account, client_ip, browser, session):
                 raise WrongPassword("no")
 
     for number in range(5):

@@ -49,7 +49,7 @@ ALLOWED_VALUES = {
     },
     "lane": {"standard", "expensive"},
     "limit": {
-        *("create", "register", "login", "session_check"),
+        *("create", "register", "login", "recovery", "session_check"),
         *(
             "call",
             "large",

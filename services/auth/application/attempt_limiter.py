@@ -1,4 +1,4 @@
-"""Limits how often a wrong password may be sent for an account.
+"""Limits how often a wrong password or recovery code may be sent for an account.
 
 The limits are here and not in the gateway, which limits calls by client IP address alone. An
 attempt that did not fail must be released, and all replicas must share the counts in this service's
@@ -25,13 +25,17 @@ from services.auth.domain.errors import TooManyAttempts, WrongSecret
 
 @dataclass(frozen=True, slots=True)
 class FailureLimit:
-    """At most `max_failures` wrong passwords per window for one account, counted by `scope`.
+    """At most `max_failures` wrong secrets per window for one account, counted by `scope`.
 
     - `account`: all log-ins to the account.
     - `address`: log-ins from one client network.
     - `browser`: log-ins from one browser that logged in to the account before. These count for
       this scope only.
     - `session`: passwords sent in one session of the account. These count for this scope only.
+
+    Recovery codes have counters of their own by address and browser. No limit counts them for all
+    clients together: strangers could use it up to keep the owner out, and codes of 60 bits need
+    none.
     """
 
     max_failures: int
@@ -68,6 +72,7 @@ class AttemptLimiter:
         client_ip: str,
         browser: str | None = None,
         session: str | None = None,
+        is_recovery: bool = False,
     ) -> AsyncIterator[None]:
         """Count an attempt, run the body, and release the attempt unless WrongSecret is raised.
 
@@ -77,18 +82,22 @@ class AttemptLimiter:
         would reach the limit.
 
         `browser` is the id of a browser that the account knows. `session` is the id of the session
-        that sends the password, and None for a log-in.
+        that sends the password, and None for a log-in. `is_recovery` is whether a recovery code is
+        sent instead.
 
         Raises TooManyAttempts, LoginsBusy and Unavailable.
         """
+        purpose = ["recovery"] if is_recovery else []
         if session is not None:
             counter = self._counter("session", account_id, session)
             counters = {"session": counter}
         elif browser is None:
-            counter = self._counter(account_id, limit_network(client_ip))
-            counters = {"address": counter, "account": self._counter(account_id)}
+            counter = self._counter(*purpose, account_id, limit_network(client_ip))
+            counters = {"address": counter}
+            if not is_recovery:
+                counters["account"] = self._counter(account_id)
         else:
-            counter = self._counter("browser", account_id, browser)
+            counter = self._counter(*purpose, "browser", account_id, browser)
             counters = {"browser": counter}
         network = capacity_network(client_ip, in_session=session is not None)
         async with self._exclusive(counter, network):
@@ -142,7 +151,7 @@ class AttemptLimiter:
         result = await self._store.acquire(counter, limit.max_failures, self._window, now)
         if not result.granted:
             raise TooManyAttempts(
-                "Too many failed log-ins.",
+                "Too many failed attempts.",
                 retry_after=max(1.0, (result.window_ends - now).total_seconds()),
             )
         return counter, result.window_ends

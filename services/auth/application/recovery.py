@@ -112,7 +112,7 @@ class Recovery:
             account = await find_open_account(self._accounts, email)
             account_id = _no_id(email) if account is None else account.id
             browser = self._device_tokens.find_browser(device_token, account_id)
-            async with self._attempts.attempt(account_id, client_ip, browser):
+            async with self._attempts.attempt(account_id, client_ip, browser, is_recovery=True):
                 network = capacity_network(client_ip, in_session=False)
                 hashed = await self._hash(code, account_id, network)
                 stored = await self._codes.list_all(account_id)

@@ -157,6 +157,7 @@ def _payloads() -> str:
             name: f"`{PREFIX}LIMIT_{name.upper()}`"  # type: ignore[arg-type]
             for name in ("creations", "reports", "registrations", "logins", "edits", "reads")
         },
+        recoveries="as many as log-ins",  # type: ignore[arg-type]
         session_checks="as many as log-ins",  # type: ignore[arg-type]
     )
     none: Any = Mock()
