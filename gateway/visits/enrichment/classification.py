@@ -19,7 +19,10 @@ from ahocorasick_rs import BytesAhoCorasick
 
 from gateway.visits.enrichment.bot_patterns import (
     BROWSER_WORDS,
+    CONTACT_URL,
+    ENGINE_WORDS,
     EXCEPTED,
+    HOME_PAGE,
     PROGRAMS,
     SELF_IDENTIFIED,
 )
@@ -29,6 +32,8 @@ Verdict = TypeVar("Verdict")
 
 _BROWSERS = (b"Mozilla/", b"Opera/")
 """Prefixes of nearly every browser's User-Agent."""
+_NAMED = re.compile(rb"Mozilla/(?:5[^ ]*|4\.0) (?:[A-Za-z]|\(.*[;/.])")
+"""A User-Agent that names something. That of a browser then has one of `ENGINE_WORDS`."""
 MAX_HEADER_BYTES = 512
 """Bytes of a header that are read. The longest User-Agent in the list of bots has 285."""
 _MAX_CACHED = 4096
@@ -62,6 +67,7 @@ _options = re2.Options()
 _options.encoding = re2.Options.Encoding.LATIN1
 _options.never_capture = True
 _expressions = re2.Set.SearchSet(_options)  # Faster from Python than a compiled expression.
+_only_contact = [_expressions.Add(f"(?i:{CONTACT_URL})".encode())]
 for text in [
     *(text for text in _PATTERNS if not _PLAIN.fullmatch(text)),
     f"(?i:{'|'.join(SELF_IDENTIFIED)})",
@@ -69,6 +75,10 @@ for text in [
     _expressions.Add(text.encode())
 _expressions.Compile()
 _browser_words = BytesAhoCorasick([word.encode() for word in BROWSER_WORDS])
+_engines = re2.Set.SearchSet(_options)
+_engines.Add(f"(?i:{'|'.join(map(re.escape, ENGINE_WORDS))})".encode())
+_engines.Compile()
+_home_page = re2.compile(f"(?i:{HOME_PAGE})".encode(), _options)
 
 _TO_HOST = re.compile(rb"[^:/?#]+:[/\\]*[^/\\?#]+[/\\?#]")
 """A URL up to the character that ends its host."""
@@ -95,13 +105,21 @@ class Verdicts(dict[bytes, Verdict]):
 
 
 def _kind_of(user_agent: bytes) -> Kind:
-    if not user_agent.startswith(_BROWSERS) and not _browser_words.find_matches_as_indexes(
-        user_agent.lower()
-    ):
+    if not _looks_like_a_browser(user_agent):
         return "bot"
-    if _texts.find_matches_as_indexes(user_agent) or _expressions.Match(user_agent):
+    if _texts.find_matches_as_indexes(user_agent):
         return "bot"
-    return "person"
+    matched = _expressions.Match(user_agent)
+    is_app = matched == _only_contact and _home_page.search(user_agent)
+    return "bot" if matched and not is_app else "person"
+
+
+def _looks_like_a_browser(user_agent: bytes) -> bool:
+    if not user_agent.startswith(_BROWSERS):
+        return bool(_browser_words.find_matches_as_indexes(user_agent.lower()))
+    if b"Gecko" in user_agent:  # Nearly all browsers say so, or that they are like it.
+        return True
+    return not _NAMED.match(user_agent) or bool(_engines.Match(user_agent))
 
 
 def _referrer_of(header: bytes) -> str:

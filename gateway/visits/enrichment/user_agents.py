@@ -123,8 +123,12 @@ class Agent(NamedTuple):
     system: str
 
 
-_ADDED = [UserAgentMatcher(r"MetaIAB (Facebook|Instagram)")]
-"""Rules that ua-parser lacks: the current in-app browsers of Meta."""
+_ADDED = [
+    UserAgentMatcher(r"MetaIAB (Facebook|Instagram)"),
+    UserAgentMatcher(r"KAKAOTALK \d", "KakaoTalk"),
+    UserAgentMatcher(r"AppName/ultralite", "TikTok"),
+]
+"""Rules that ua-parser lacks: in-app browsers of Meta, KakaoTalk with a blank, TikTok Lite."""
 _FIRST = ("WeChat Browser", "Quark", "Quark PC")
 """Browsers that also name the browser they are based on, whose rule ua-parser tries first."""
 

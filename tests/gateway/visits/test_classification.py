@@ -13,7 +13,7 @@ import ada_url
 import crawleruseragents
 import pytest
 
-from gateway.visits.enrichment.bot_patterns import EXCEPTED, SELF_IDENTIFIED
+from gateway.visits.enrichment.bot_patterns import CONTACT_URL, EXCEPTED, SELF_IDENTIFIED
 from gateway.visits.enrichment.classification import is_prefetch, kind_of, referrers_except
 
 FOLDER = Path(__file__).with_name("user_agents")
@@ -31,6 +31,18 @@ BROWSERS = list(json.loads((FOLDER / "agents.json").read_text(encoding="utf-8"))
 OF_PEOPLE_ALONE = {r"AP3A\.240617\.008", "Fluid", "MetaIAB Facebook"}
 """Excepted patterns for which the list itself has a person's browser as an example."""
 FIELD = json.loads((FOLDER / "field.json").read_text(encoding="utf-8"))
+PUBLIC = json.loads(gzip.decompress((FOLDER / "public_lists.json.gz").read_bytes()))
+"""Lists of bots and of people by their source."""
+MAX_MISTAKEN = {
+    "arp242/isbot": 3,
+    "ua-parser-js": 84,
+    "ua-parser-js inapp": 5,
+    "bowser": 43,
+    "fnando/browser": 7,
+    "omrilotan/isbot": 76,
+}
+"""Lines of a list of people that count as bots. They are bots, headless browsers, Dalvik and other
+libraries, apps that only fetch, Office, and browsers of the terminal."""
 
 
 def hostile() -> list[str]:
@@ -65,7 +77,7 @@ def test_people_are_not_counted_as_bots() -> None:
     """A pattern that matches people belongs in `EXCEPTED`. The message names it."""
     mistaken = [text for text in PEOPLE if kind_of(text.encode()) == "bot"]
     patterns = [entry["pattern"] for entry in LIST if entry["pattern"] not in EXCEPTED]
-    patterns += [f"(?i:{expression})" for expression in SELF_IDENTIFIED]
+    patterns += [f"(?i:{expression})" for expression in (CONTACT_URL, *SELF_IDENTIFIED)]
     guilty = {text: [p for p in patterns if re.search(p, text)] for text in mistaken}
     assert len(PEOPLE) > 36_000
     assert len(mistaken) <= len(PEOPLE) / 10_000, guilty
@@ -75,6 +87,19 @@ def test_bots_are_not_counted_as_people() -> None:
     missed = [text for text in BOTS if kind_of(text.encode()) == "person"]
     assert len(BOTS) > 2_900
     assert len(missed) <= 0.03 * len(BOTS), missed
+
+
+@pytest.mark.parametrize("source", PUBLIC["bots"])
+def test_nearly_all_bots_of_each_public_list_are_found(source: str) -> None:
+    listed = PUBLIC["bots"][source]
+    missed = [text for text in listed if kind_of(text.encode()) == "person"]
+    assert len(missed) <= 0.03 * len(listed), missed
+
+
+@pytest.mark.parametrize("source", PUBLIC["people"])
+def test_people_of_each_public_list_are_not_counted_as_bots(source: str) -> None:
+    mistaken = [text for text in PUBLIC["people"][source] if kind_of(text.encode()) == "bot"]
+    assert len(mistaken) <= MAX_MISTAKEN[source], mistaken
 
 
 def test_every_bot_of_the_list_is_one_except_what_people_use() -> None:
