@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from gateway.api.app import RestApi
 from gateway.api.authentication import KeyVerifier
-from gateway.api.limits import Gate
+from gateway.api.limits import LOOKUP_FACTOR, Gate
 from gateway.api.requests import Services
 from gateway.app import Dispatcher, create_functions_app
 from gateway.backends.ports import Analytics, Auth, Links
@@ -65,6 +65,7 @@ from gateway.visits.metrics import VisitCollector
 from gateway.visits.pipeline import VisitPipeline
 from services.shared.observability.health import Health
 
+_UNVERIFIED = "Too many requests without a valid key from this address."
 _NO_LIMIT = Rate(999_999_999, 60)
 """A rate that nobody reaches. Responses of the REST API name it."""
 FLUSH_SECONDS = 1.0
@@ -195,14 +196,14 @@ def _gate(settings: GatewaySettings, auth: Auth, clients: ClientIpFinder) -> Gat
     def limiter(name: str, rate: Rate, message: str) -> RateLimiter:
         return RateLimiter(name, rate if settings.limits == "on" else _NO_LIMIT, message=message)
 
+    unverified = settings.api_unverified
     return Gate(
         KeyVerifier(auth),
         clients,
-        limiter("api", settings.api, "Too many requests with this key."),
+        limiter("api", settings.api, "Too many requests of this account."),
+        limiter("api_unverified", unverified, _UNVERIFIED),
         limiter(
-            "api_unverified",
-            settings.api_unverified,
-            "Too many requests without a valid key from this address.",
+            "api_lookup", Rate(unverified.amount * LOOKUP_FACTOR, unverified.seconds), _UNVERIFIED
         ),
     )
 

@@ -71,11 +71,11 @@ class GatewaySettings(ProcessSettings):
     limit_reports: OptionalRate = None
     """Limits by client address, such as `300/minute`, by default those of the environment."""
     limit_api: OptionalRate = None
-    """Limit of the REST API by key, by default that of the environment. Each link of a bulk
+    """Limit of the REST API by account, by default that of the environment. Each link of a bulk
     creation counts."""
     limit_api_unverified: OptionalRate = None
     """Limit of the REST API by client address for requests without a valid key, by default that of
-    the environment."""
+    the environment. Ten times as many keys that were not valid recently are looked up."""
     cache_bytes: int = Field(default=64_000_000, ge=1)
     """Maximum memory of the cache of links."""
     cache_fresh_seconds: float = Field(default=FRESH_SECONDS, ge=0, allow_inf_nan=False)

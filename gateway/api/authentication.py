@@ -17,9 +17,10 @@ from gateway.support.single_flight import SingleFlight
 from services.shared import api_keys
 from services.shared.errors import Unauthenticated
 
-FRESH_SECONDS = 4.0
-"""How long a verified key is trusted, from the start of its verification. A revoked key must stop
-within five seconds."""
+FRESH_SECONDS = 2.0
+"""How long a verified key is trusted, from the start of its verification. Within five seconds, a
+key of a removed account must stop, and so must the links that it created meanwhile: 2 s, 0.5 s
+until the reconciler withdraws them, and 1 s until every gateway knows."""
 KNOWN_SECONDS = 3600.0
 """How long after its last verification a key is verified again without counting as unknown."""
 MAX_KEYS = 10_000

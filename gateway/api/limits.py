@@ -1,4 +1,4 @@
-"""Admits each request: identifies its key, and counts it under the key or its client's IP address.
+"""Admits each request: identifies its key, and counts it for the account or the client's address.
 
 Every response has the state of that limit in `RateLimit-Policy` and `RateLimit`
 (draft-ietf-httpapi-ratelimit-headers).
@@ -18,6 +18,10 @@ from gateway.backends.ports import VerifiedKey
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.rate_limits import Networks, RateLimiter, networks_of
 from services.shared.errors import ResourceExhausted, Unauthenticated
+
+LOOKUP_FACTOR = 10
+"""How many keys that were not valid recently are looked up, as a multiple of the limit of requests
+without a valid key."""
 
 
 class Quota(NamedTuple):
@@ -63,19 +67,25 @@ class Admission:
 
 
 class Gate:
-    """Admits requests. `keys` limits calls by key, `clients` those without a valid one."""
+    """Admits requests.
+
+    `accounts` limits requests by account, `clients` those without a valid key by client address,
+    and `lookups` the look-ups of keys that were not valid recently, by client address, too.
+    """
 
     def __init__(
         self,
         verifier: KeyVerifier,
         finder: ClientIpFinder,
-        keys: RateLimiter,
+        accounts: RateLimiter,
         clients: RateLimiter,
+        lookups: RateLimiter,
     ) -> None:
         self._verifier = verifier
         self._finder = finder
-        self._keys = keys
+        self._accounts = accounts
         self._clients = clients
+        self._lookups = lookups
 
     def client_quota(self, request: Request) -> Quota:
         """Return what requests without a valid key are counted under."""
@@ -84,8 +94,9 @@ class Gate:
     async def admit(self, request: Request) -> Admission:
         """Identify and count a request.
 
-        A key that was not valid recently counts under the client's address before it is looked up,
-        so that random keys are limited. If it is valid, it is taken back.
+        A request counts for its client's address if its key turns out to be invalid. So invalid
+        keys of a neighbor refuse no valid one. A key that was not valid recently counts before it
+        is looked up, so that random keys do not flood auth. If it is valid, that is taken back.
         """
         client = self.client_quota(request)
         networks = client.networks
@@ -97,18 +108,17 @@ class Gate:
                 return Admission(client, networks, None, authentication.refuse(text))
             is_known = self._verifier.is_known(key_hash)
             if not is_known:
-                client.hit()
+                self._lookups.hit(networks)
             try:
                 key = await self._verifier.verify(key_hash)
             except Unauthenticated:
-                if is_known:
-                    client.hit()
+                client.hit()
                 return Admission(client, networks, None, authentication.refuse(text))
             if not is_known:
-                client.limiter.take_back(client.networks)
+                self._lookups.take_back(networks)
         except Exception as error:  # Limited, or auth is away.
             return Admission(client, networks, None, error)
-        quota = Quota(self._keys, (key.id.encode(),))
+        quota = Quota(self._accounts, (key.account.id.encode(),))
         try:
             quota.hit()
         except ResourceExhausted as error:

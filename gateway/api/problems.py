@@ -71,7 +71,7 @@ KINDS: Mapping[str, Kind] = {
     "idempotency_mismatch": Kind(
         422, "Idempotency-Key reused", "This Idempotency-Key belongs to another request."
     ),
-    "rate_limited": Kind(429, "Too many requests", "Too many requests with this key."),
+    "rate_limited": Kind(429, "Too many requests", "Too many requests of this account."),
     "internal": Kind(500, "Internal error", "Something went wrong on our side."),
     "overloaded": Kind(503, "Overloaded", "Too many requests are under way."),
     "unavailable": Kind(503, "Unavailable", "A part of the service is away."),

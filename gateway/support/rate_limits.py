@@ -146,12 +146,11 @@ class RateLimiter:
         for network in networks:
             self._window(network, now).count += calls
 
-    def take_back(self, networks: Networks) -> None:
-        """Uncount a call that should not have counted."""
+    def take_back(self, networks: Networks, calls: int = 1) -> None:
+        """Uncount calls that should not have counted."""
         for network in networks:
-            window = self._windows.get(network)
-            if window and window.count:
-                window.count -= 1
+            if window := self._windows.get(network):
+                window.count = max(0, window.count - calls)
 
     def usage(self, networks: Networks) -> Usage:
         """Return what a client may still do: the least that one of its networks allows."""

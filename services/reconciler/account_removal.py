@@ -1,9 +1,10 @@
 """Completes the removal of closed accounts.
 
 The job first withdraws the links of an account, so that they stop redirecting and disclose no
-destination. It waits until calls in progress have ended (`removal.SETTLE_SECONDS`), and withdraws
-links that arrived meanwhile. Then it deletes links and statistics, page by page, and finally the
-account. The progress is kept in memory only: after a restart, the waiting starts again.
+destination. In each run it withdraws links that arrived meanwhile, until none did for as long as
+calls in progress may take (`removal.SETTLE_SECONDS`). Then it deletes links and statistics, page by
+page, and finally the account. The progress is kept in memory only: after a restart, the waiting
+starts again.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class _Progress:
     """The progress of the removal of an account."""
 
     withdrawn_at: float | None = None
-    """When all known links were withdrawn; None while some may be left."""
+    """When the last links were withdrawn; None while some may be left."""
     is_settled: bool = False
     """Whether no further links arrived for `removal.SETTLE_SECONDS` after that."""
 
@@ -90,16 +91,17 @@ class AccountRemoval:
         return refused
 
     async def _withdraw(self, account: str, progress: _Progress) -> None:
-        """Withdraw some links of an account, unless it is settled or still has to wait."""
-        began = self._clock()
-        if progress.is_settled or (
-            progress.withdrawn_at is not None
-            and began - progress.withdrawn_at < removal.SETTLE_SECONDS
-        ):
+        """Withdraw some links of an account, unless it is settled."""
+        if progress.is_settled:
             return
+        began = self._clock()
         removed, more = await self._services.links.remove_account_links(account)
-        progress.is_settled = progress.withdrawn_at is not None and not (removed or more)
-        progress.withdrawn_at = None if more else self._clock()
+        if more:
+            progress.withdrawn_at = None
+        elif removed or progress.withdrawn_at is None:
+            progress.withdrawn_at = self._clock()
+        else:
+            progress.is_settled = began - progress.withdrawn_at >= removal.SETTLE_SECONDS
 
     async def _delete(self, deadline: float, account: str, progress: _Progress) -> None:
         """Delete links of an account that settled until the deadline, and at last the account."""

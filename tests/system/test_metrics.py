@@ -60,6 +60,7 @@ ALLOWED_VALUES = {
             "report",
             "api",
             "api_unverified",
+            "api_lookup",
         ),
     },
     "method": {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "other"},

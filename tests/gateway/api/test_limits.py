@@ -1,4 +1,4 @@
-"""Limits of the REST API by key and by client IP address, and the headers of every response."""
+"""Limits of the REST API by account and by client IP address, and the headers of every response."""
 
 from __future__ import annotations
 
@@ -7,17 +7,19 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from gateway.api.limits import LOOKUP_FACTOR
 from services.shared import api_keys
 from tests.support.api_client import ApiClient, problem_of
 from tests.support.in_process_gateway import InProcessGateway
 from tests.support.waiting import wait_until
 
-BY_KEY, BY_CLIENT = 40, 12
+BY_ACCOUNT, BY_CLIENT = 40, 12
 OTHER = "192.0.2.7"
 EXPOSED = {
     *("ratelimit", "ratelimit-policy", "retry-after", "location", "www-authenticate", "allow"),
@@ -31,7 +33,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGatew
     """A gateway behind a trusted proxy."""
     with InProcessGateway(
         tmp_path_factory.mktemp("limits"),
-        limit_api=f"{BY_KEY}/hour",
+        limit_api=f"{BY_ACCOUNT}/hour",
         limit_api_unverified=f"{BY_CLIENT}/hour",
         trusted_proxies="127.0.0.0/8,::1/128",
     ) as gateway:
@@ -59,14 +61,16 @@ def state_of(response: httpx.Response) -> tuple[int, int]:
     return int(policy[1]), int(state[1])
 
 
-def test_calls_are_counted_by_key(gateway: InProcessGateway, address: str) -> None:
+def test_calls_are_counted_by_account(gateway: InProcessGateway, address: str) -> None:
     first = ApiClient(gateway)
     for number in range(1, 4):
         response = first.send("GET", "/account", x_forwarded_for=address)
-        assert state_of(response) == (BY_KEY, BY_KEY - number)
+        assert state_of(response) == (BY_ACCOUNT, BY_ACCOUNT - number)
     second = ApiClient(gateway, token=first.token)
     response = second.send("GET", "/account", x_forwarded_for=address)
-    assert state_of(response) == (BY_KEY, BY_KEY - 1)
+    assert state_of(response) == (BY_ACCOUNT, BY_ACCOUNT - 4)
+    response = ApiClient(gateway).send("GET", "/account", x_forwarded_for=address)
+    assert state_of(response) == (BY_ACCOUNT, BY_ACCOUNT - 1)
 
 
 def test_each_link_of_a_bulk_creation_counts(gateway: InProcessGateway, address: str) -> None:
@@ -76,10 +80,10 @@ def test_each_link_of_a_bulk_creation_counts(gateway: InProcessGateway, address:
         links = [{"url": "https://example.com/"}] * number
         return api.send("POST", "/links/bulk", {"links": links}, x_forwarded_for=address)
 
-    assert state_of(create(30)) == (BY_KEY, BY_KEY - 30)
+    assert state_of(create(30)) == (BY_ACCOUNT, BY_ACCOUNT - 30)
     limited = create(30)
     assert problem_of(limited) == (429, "rate_limited")
-    assert state_of(limited) == (BY_KEY, BY_KEY - 31)
+    assert state_of(limited) == (BY_ACCOUNT, BY_ACCOUNT - 31)
     assert 1 <= int(limited.headers["retry-after"]) <= 3600
     assert create(9).status_code == 200
     assert problem_of(create(1)) == (429, "rate_limited")
@@ -101,13 +105,24 @@ def test_calls_without_a_valid_key_are_counted_by_address(
         limited = api.send("GET", "/account", key=sent, x_forwarded_for=address)
         assert problem_of(limited) == (429, "rate_limited")
         assert state_of(limited) == (BY_CLIENT, 0)
-    assert gateway.auth.calls["verify_key"] == looked_up
     assert api.send("GET", "/account", key="", x_forwarded_for=OTHER).status_code == 401
 
 
-def test_a_key_that_was_valid_recently_is_not_blocked_by_its_neighbors(
+def test_look_ups_of_unknown_keys_are_limited_by_address(
+    gateway: InProcessGateway, api: ApiClient, address: str
+) -> None:
+    before = gateway.auth.calls["verify_key"]
+    for _ in range(BY_CLIENT * LOOKUP_FACTOR + 5):
+        api.send("GET", "/account", key=api_keys.generate(), x_forwarded_for=address)
+    assert gateway.auth.calls["verify_key"] == before + BY_CLIENT * LOOKUP_FACTOR
+    refused = ApiClient(gateway).send("GET", "/account", x_forwarded_for=address)
+    assert problem_of(refused) == (429, "rate_limited")
+
+
+def test_a_valid_key_is_not_blocked_by_its_neighbors(
     gateway: InProcessGateway, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Whether it was valid recently or never seen before."""
     known, new = ApiClient(gateway), ApiClient(gateway)
     assert known.send("GET", "/account", x_forwarded_for=address).status_code == 200
     for _ in range(BY_CLIENT):
@@ -117,7 +132,18 @@ def test_a_key_that_was_valid_recently_is_not_blocked_by_its_neighbors(
     before = gateway.auth.calls["verify_key"]
     assert known.send("GET", "/account", x_forwarded_for=address).status_code == 200
     assert gateway.auth.calls["verify_key"] == before + 1
-    assert problem_of(new.send("GET", "/account", x_forwarded_for=address))[0] == 429
+    for _ in range(2 * BY_CLIENT):
+        invalid = known.send("GET", "/account", key=api_keys.generate(), x_forwarded_for=address)
+        assert invalid.status_code == 429
+    assert new.send("GET", "/account", x_forwarded_for=address).status_code == 200
+
+
+def test_valid_keys_use_up_no_look_ups(tmp_path: Path) -> None:
+    with InProcessGateway(tmp_path, limit_api_unverified="1/hour") as gateway:
+        token = gateway.log_in(gateway.register())
+        for _ in range(LOOKUP_FACTOR + 1):
+            api = ApiClient(gateway, token=token)
+            assert api.send("GET", "/account").status_code == 200
 
 
 def test_a_verified_key_is_looked_up_once_in_some_seconds(gateway: InProcessGateway) -> None:
