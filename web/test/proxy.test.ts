@@ -11,7 +11,18 @@ it.each(['/abcd', '/k7Qm2_xB', `/${'a'.repeat(32)}`, '/Login', '/accessLink', '/
   (path) => expect(proxied(path)).toBe(true),
 );
 
-it.each(['/', '/login', '/my-account', '/abc', `/${'a'.repeat(33)}`, '/src/main.tsx', '/icon.svg'])(
-  'serves %s itself',
-  (path) => expect(proxied(path)).toBe(false),
+it.each(['/api/v1', '/api/v1/', '/api/v1?a=b', '/api/v1/links'])(
+  'forwards %s to the REST API',
+  (path) => expect(proxied(path)).toBe(true),
 );
+
+it.each([
+  '/',
+  '/api',
+  '/login',
+  '/my-account',
+  '/abc',
+  `/${'a'.repeat(33)}`,
+  '/src/main.tsx',
+  '/icon.svg',
+])('serves %s itself', (path) => expect(proxied(path)).toBe(false));

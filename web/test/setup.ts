@@ -12,7 +12,7 @@ const listedKeys = stored.browser.flatMap(({ fields }) => fields);
 configure({ asyncUtilTimeout: 20_000 });
 
 // A visitor without a region, whatever the machine's is.
-Object.defineProperty(navigator, 'languages', { value: ['en'], configurable: true });
+if (inBrowser) Object.defineProperty(navigator, 'languages', { value: ['en'], configurable: true });
 
 beforeEach(() => {
   if (!inBrowser) return;
