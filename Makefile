@@ -33,6 +33,7 @@ PYTHON_CODE := services gateway deploy charts tests
 PACKAGES := admin analytics auth gateway links reconciler shared
 NGINX_EDGE := deploy/nginx/edge
 WEB_EDGE := web/src/lib/edge.ts
+TRAILING := services/shared/trailing.py
 DASHBOARDS := charts/atajo/monitoring/dashboards
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
 WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
@@ -232,6 +233,7 @@ check-proto: $(DEV)
 
 .PHONY: check-edge
 check-edge: $(DEV)
+	@$(PY) -m deploy.trailing | diff $(TRAILING) - || { echo "$(TRAILING) is not current: make edge" >&2; exit 1; }
 	@$(PY) -m deploy.edge | diff $(WEB_EDGE) - || { echo "$(WEB_EDGE) is not current: make edge" >&2; exit 1; }
 
 .PHONY: check-nginx
@@ -299,7 +301,9 @@ proto: $(DEV) ## Generate proto/gen from proto/
 	@$(call generate,proto/gen)
 
 .PHONY: edge
-edge: nginx ## Generate the routes of nginx and pages from deploy/edge.toml
+edge: $(DEV) ## Generate from deploy/edge.toml what Python, nginx and the pages need
+	@$(PY) -m deploy.trailing > $(TRAILING).new && mv $(TRAILING).new $(TRAILING)
+	@$(MAKE) nginx
 	@$(PY) -m deploy.edge > $(WEB_EDGE)
 
 .PHONY: nginx

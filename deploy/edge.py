@@ -59,9 +59,9 @@ export const CODE_ALPHABET = '{alphabet}';
 export const CODE_LENGTH = {length};
 /** A code as a regular expression, without anchors. */
 export const CODE_PATTERN = '{pattern}';
-/** A regular expression for one character that may follow a code in a short URL. */
+/** A Unicode regular expression for one character that may follow a code in a short URL. */
 export const TRAILING_PATTERN =
-  '[{trailing}]';
+  '{trailing}';
 """
 
 _PATH_MAKER = """\
@@ -90,7 +90,7 @@ def module() -> str:
         alphabet="".join(c for c in every if re.fullmatch(f"[{link_codes.CHARACTERS}]", c)),
         length=link_codes.CODE_LENGTH,
         pattern=link_codes.PATTERN,
-        trailing=_ranges(link_codes.TRAILING),
+        trailing=re.sub(r"[\\']", r"\\\g<0>", table["codes"]["trailing"]),
     )
 
 
@@ -100,19 +100,6 @@ def _pages(table: dict[str, Any], *, own_document: bool) -> dict[str, str]:
         for name, page in table["pages"].items()
         if ("document" in page) == own_document
     }
-
-
-def _ranges(characters: str) -> str:
-    """Return the characters as the inside of a character class, in a TypeScript string."""
-    ranges: list[list[int]] = []
-    for point in sorted(map(ord, characters)):
-        if ranges and ranges[-1][1] == point - 1:
-            ranges[-1][1] = point
-        else:
-            ranges.append([point, point])
-    return "".join(
-        "-".join(f"\\\\u{point:04x}" for point in dict.fromkeys(each)) for each in ranges
-    )
 
 
 def _entries(values: Mapping[str, str]) -> str:

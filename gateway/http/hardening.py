@@ -3,6 +3,7 @@
 What it changes, and why:
 
 - Requests that a server must reject (RFC 9112) but httptools accepts get status 400.
+- A request line in UTF-8 is percent-encoded, as nginx does. The parser rejects it.
 - `Upgrade` headers are ignored: the request is answered as if it had none.
 - Invalid requests are counted and not logged. uvicorn writes a line for each.
 - A rejection is sent after the responses to earlier requests. uvicorn sends it at once, even
@@ -47,6 +48,7 @@ _EXAMINED = frozenset({b"host", b"content-length", b"transfer-encoding", b"expec
 """Headers that decide whether a request is valid, and whether it may have a body."""
 _HOST = re.compile(rb"(?:[0-9A-Za-z._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?[ \t]*")
 """A Host field: uri-host with an optional port (RFC 9110, 7.2). http requires a host."""
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
 _INVALID = "Invalid HTTP request received."
 
 
@@ -74,8 +76,8 @@ class HardenedProtocol(HttpToolsProtocol):
     """When an idle client, or a rejected one, must have sent a request or closed the connection."""
     _unread_until = inf
     """When a client must have read, if its send buffer is full or the connection closes."""
-    _is_between_requests = False
-    """Whether the last request has arrived and no other has begun."""
+    _is_between_requests = True
+    """Whether no request has begun since the last one arrived."""
     _rejection: bytes | None = None
     """Response to send after those to earlier requests. From then on input is ignored."""
 
@@ -96,6 +98,8 @@ class HardenedProtocol(HttpToolsProtocol):
             return
         self._unset_keepalive_if_required()
         self._head_bytes += len(data)
+        if self._is_between_requests and not data.isascii():
+            data = _encode_request_line(data)
         try:
             self._feed(data)
         except httptools.HttpParserError as error:
@@ -336,6 +340,16 @@ class HardenedProtocol(HttpToolsProtocol):
             return
         HTTP_REJECTED.labels("late").inc()
         self._end(b"")
+
+
+def _encode_request_line(data: bytes) -> bytes:
+    """Percent-encode the first line if it is UTF-8. Some clients send what the user typed."""
+    line, end, rest = data.partition(b"\n")
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return data
+    return _NOT_ASCII.sub(lambda match: b"%%%02X" % match[0][0], line) + end + rest
 
 
 class _Flow(FlowControl):

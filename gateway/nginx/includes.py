@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
 from itertools import groupby
@@ -21,6 +22,7 @@ from gateway.pages.languages import VARY
 from gateway.support.edge import Edge, RawHeaders
 from services.shared import link_codes
 from services.shared.errors import AppError, DeadlineExceeded, Unavailable
+from services.shared.trailing import TRAILING_PATTERN
 
 _HEADER = "# Made by `make nginx`: change deploy/edge.toml or gateway/nginx/includes.py.\n\n"
 
@@ -122,9 +124,9 @@ def _routes(edge: Edge) -> list[str]:
         "",
         *_block(f'location ~ "^/{link_codes.PATTERN}\\z"', ["include short_address.conf;"]),
         "",
-        # The gateway receives the path as matched: decoded, normalized and encoded again.
+        # The gateway decides. It receives the path as matched: decoded, normalized, encoded again.
         *_block(
-            f'location ~ "^/{link_codes.PATTERN}{_trailing()}++\\z"',
+            f'location ~ "^//?{link_codes.PATTERN}{_trailing()}*+\\z"',
             ["rewrite ^ $uri break;", "include short_address.conf;"],
         ),
         "",
@@ -136,20 +138,13 @@ def _routes(edge: Edge) -> list[str]:
 
 
 def _trailing() -> str:
-    """Return a regular expression of one character that may follow a code.
+    """Return a regular expression of bytes that may follow a code: in ASCII exactly, else any.
 
     nginx matches bytes. In PCRE's UTF mode it would answer 500 to a path that is not valid UTF-8.
     """
-    encoded = sorted(character.encode() for character in link_codes.TRAILING)
-    groups = (
-        f"{_bytes(start)}[{''.join(_bytes(each[-1:]) for each in group)}]"
-        for start, group in groupby(encoded, key=lambda each: each[:-1])
-    )
-    return f"(?:{'|'.join(groups)})"
-
-
-def _bytes(text: bytes) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in text)
+    trailing = re.compile(TRAILING_PATTERN)
+    allowed = (f"\\x{byte:02x}" for byte in range(0x80) if trailing.match(chr(byte)))
+    return f"[{''.join(allowed)}\\x80-\\xff]"
 
 
 def _page(path: str, edge: Edge) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from services.shared import edge_table
+from services.shared.trailing import TRAILING_PATTERN
 
 _TABLE = edge_table.read()
 _CODES = _TABLE["codes"]
@@ -21,8 +22,6 @@ CHARACTERS: str = _CODES["characters"]
 """The characters of a code, as the content of a regular expression's character class."""
 PATTERN = f"[{CHARACTERS}]{{{MIN_LENGTH},{MAX_LENGTH}}}"
 """Unanchored regular expression for a code, valid in Python, PCRE and JavaScript."""
-TRAILING: str = _CODES["trailing"]
-"""Characters that are ignored after the code in a short URL. No code contains any of them."""
 
 ROUTES: frozenset[str] = frozenset(
     first
@@ -36,6 +35,7 @@ RESERVED: frozenset[str] = frozenset(
 """Names that no new link may have as its code, in lower case."""
 
 _CODE = re.compile(PATTERN)
+_SHORT_URL = re.compile(f"/?({PATTERN}){TRAILING_PATTERN}*")
 
 
 def is_code(text: str) -> bool:
@@ -54,11 +54,11 @@ def is_route(text: str) -> bool:
 def code_in_path(text: str) -> str | None:
     """Return the code of the short URL `/<text>`, or None if the path is not a short URL.
 
-    Ignores `TRAILING` characters after the code. A path of the product, such as `/login`, is not a
-    short URL, with or without such characters.
+    Ignores a second slash before the code, and characters after it that match `TRAILING_PATTERN`.
+    A path of the product, such as `/login`, is not a short URL, with or without them.
     """
-    code = text.rstrip(TRAILING)
-    return code if is_code(code) and not is_route(code) else None
+    match = _SHORT_URL.fullmatch(text)
+    return match[1] if match and not is_route(match[1]) else None
 
 
 def is_reserved(text: str) -> bool:

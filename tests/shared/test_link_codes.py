@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import string
+import unicodedata
 from urllib.parse import quote, unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deploy import trailing as generated
 from gateway.support.edge import Edge
 from services.shared import edge_table, link_codes
-from services.shared.link_codes import TRAILING, code_in_path, is_code, is_reserved, is_route
+from services.shared.link_codes import code_in_path, is_code, is_reserved, is_route
+from services.shared.trailing import TRAILING_PATTERN
 from tests.support.processes import ROOT
 
 EDGE = Edge.load()
@@ -20,6 +24,8 @@ ALPHABET = string.ascii_letters + string.digits + "-_"
 NAMED = [path for path in EDGE.pages if path != "/" and not path.startswith(f"/{edge_table.CODE}")]
 """Pages whose first segment is a fixed name, not the code of a link."""
 SHORT_URLS = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(encoding="utf-8"))
+EVERY = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
+TRAILING = "".join(re.findall(TRAILING_PATTERN, EVERY))
 CODES = st.text(ALPHABET, min_size=3, max_size=33)
 
 
@@ -92,13 +98,35 @@ def test_only_trailing_characters_are_ignored(code: str, trailing: str, encoded:
 def test_the_code_in_a_path_is_its_beginning(code: str, rest: str) -> None:
     found = code_in_path(code + rest)
     if found is not None:
-        assert (code + rest).startswith(found)
-        assert set((code + rest)[len(found) :]) <= set(TRAILING)
+        path = (code + rest).removeprefix("/")
+        assert path.startswith(found)
+        assert set(path[len(found) :]) <= set(TRAILING)
         assert is_code(found)
         assert not is_route(found)
 
 
 def test_characters_of_codes_and_trailing_characters_are_disjoint() -> None:
     assert not set(TRAILING) & set(ALPHABET)
-    assert len(TRAILING) == len(set(TRAILING))
     assert not set(TRAILING) & set("+&=%#\\")
+
+
+def test_trailing_characters_are_those_with_the_properties_that_the_edge_names() -> None:
+    assert generated.characters(edge_table.read()["codes"]["trailing"]) == TRAILING
+    terminal, quotes = (
+        set(generated.characters(rf"\p{{{name}}}"))
+        for name in ("Terminal_Punctuation", "Quotation_Mark")
+    )
+    assert {*".,;:!?", *"\u3002\uff0c\u3001\uff01\uff1f\uff1b\uff1a\u060c\u0964"} <= terminal
+    assert {*"\"'\u00ab\u00bb\u300c\u300d\u2019\u201d\u201e"} <= quotes
+    others = set(")]}>*/\u2026")
+    for character in EVERY:
+        # Python may know fewer characters than the table.
+        is_one = unicodedata.category(character) in ("Pe", "Pf", "Pi", "Cf")
+        is_one |= character in terminal | quotes | others
+        is_one |= unicodedata.name(character, "").startswith(
+            ("VARIATION SELECTOR", "MONGOLIAN FREE")
+        )
+        if is_one:
+            assert character in TRAILING, f"{ord(character):x}"
+    assert {*"\u200e\u200f\u202c\u00ad\ufe0f\ufeff\u2060\U000e0100\u3000\u0085"} <= set(TRAILING)
+    assert not {*"(\uff08\u3010\u2013\u2022`|~\u00b7\u3030\u00bf"} & set(TRAILING)

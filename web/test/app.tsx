@@ -8,7 +8,11 @@ import { App } from '../src/app/App';
 export const HOUR = 3_600_000;
 
 export function visit(path: string, state: object | null = null) {
-  history.replaceState(state && { usr: state, key: 'test', idx: 0 }, '', path);
+  history.replaceState(
+    state && { usr: state, key: 'test', idx: 0 },
+    '',
+    new URL(location.origin + path),
+  );
   const user = userEvent.setup();
   return { user, ...render(<App />) };
 }

@@ -51,6 +51,9 @@ class Pair:
         return ask(self.gateway, method, path, **more), ask(self.web.url, method, path, **more)
 
 
+METHODS = ("GET", "HEAD")
+
+
 def ask(origin: str, method: str, path: str, **more: Any) -> httpx.Response:
     url = httpx.URL(f"{origin}/").copy_with(raw_path=path.encode())
     with httpx.Client(trust_env=False, verify=NO_TLS, timeout=30) as client:
@@ -189,24 +192,50 @@ def test_both_follow_a_scan_code_at_a_host_in_capitals(product: Product, pair: P
 
 
 def test_both_agree_on_every_character_that_may_follow_a_code(pair: Pair) -> None:
-    """Covers Latin-1 and General Punctuation (Unicode), percent-encoded in both cases."""
-    points = (*range(1, 0x100), *range(0x2000, 0x2070))
-    for text in map(chr, points):
+    """Covers Latin-1, punctuation of several scripts, and one character of each property."""
+    points = (
+        *range(1, 0x100),
+        *range(0x2000, 0x2070),
+        *range(0x3000, 0x3020),
+        *range(0xFF01, 0xFF20),
+    )
+    others = "\u037e\u0589\u060c\u061f\u0964\u1362\u180e\ufe0f\ufe52\U000110be\U000e0001\U000e0100"
+    for text in (*map(chr, points), *others):
         encoded = "".join(f"%{byte:02x}" for byte in text.encode())
         for spelling in {encoded, encoded.upper()}:
             by_gateway, by_nginx = pair.ask("HEAD", f"/{pair.known}{spelling}")
             assert by_nginx.status_code == by_gateway.status_code, spelling
+        if text.isprintable() and not text.isascii():
+            for origin in (pair.gateway, pair.web.url):
+                statuses = {
+                    status_of_raw(origin, method, f"/{pair.known}{text}") for method in METHODS
+                }
+                assert statuses == {by_gateway.status_code}, text
 
 
-def test_nginx_encodes_what_follows_a_code_unencoded(pair: Pair) -> None:
-    """Browsers encode it; some other clients send raw bytes."""
-    port = int(pair.web.url.rpartition(":")[2])
-    for text, status in (("\u201d", 302), ("\u2026.", 302), ("\u200b/", 302), ("\u00f1", 404)):
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-            request = f"GET /{pair.known}{text} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
-            connection.sendall(request.encode())
-            with connection.makefile("rb") as answer:
-                assert answer.readline().split()[1] == str(status).encode(), text
+def status_of_raw(origin: str, method: str, path: str) -> int:
+    """Return the status for a path that is sent in UTF-8, as clients other than browsers may."""
+    port = int(origin.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
+        request = f"{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        connection.sendall(request.encode())
+        with connection.makefile("rb") as answer:
+            return int(answer.readline().split()[1])
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        *(("/{known}\u3002", 302), ("/{known}\u2026.", 302), ("/{known}\u200b/", 302)),
+        *(("//{known}\uff01\uff09", 302), ("/{known}?utm_campaign=ni\u00f1o", 302)),
+        *(("/{known}\u00f1", 404), ("/\u00f1", 404), ("/login\u3002", 404)),
+    ],
+)
+def test_both_answer_a_path_that_is_sent_unencoded(pair: Pair, path: str, status: int) -> None:
+    path = path.replace("{known}", pair.known)
+    for origin in (pair.gateway, pair.web.url):
+        for method in METHODS:
+            assert status_of_raw(origin, method, path) == status
 
 
 OVER = {"expires_at": "2020-01-01T00:00:00Z", "ended_url": "https://ended.example/ñ"}
@@ -264,8 +293,9 @@ def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
 
     for one in (pair.gateway, pair.web.url):
         wait_until(partial(answers, one), PROPAGATION_SECONDS)
-    for method in ("GET", "HEAD"):
-        by_gateway, by_nginx = pair.ask(method, f"/{code}", headers={"accept-encoding": "identity"})
+    requests = [(method, path) for method in METHODS for path in (f"/{code}", f"//{code}%EF%BC%89")]
+    for method, path in requests:
+        by_gateway, by_nginx = pair.ask(method, path, headers={"accept-encoding": "identity"})
         assert (by_nginx.status_code, by_gateway.status_code) == (status, status)
         assert by_nginx.headers.get("location") == by_gateway.headers.get("location") == location
         assert by_nginx.headers["cache-control"] == "private, no-store"

@@ -227,6 +227,32 @@ async def test_a_split_request_line_is_not_mistaken_for_http_0_9() -> None:
         assert statuses_of(await exchange(port, b"GET /", b"abcdefgh", b"\r", b"\n")) == [b"400"]
 
 
+async def test_a_request_line_in_utf_8_is_answered_as_its_percent_encoding() -> None:
+    """Browsers encode it; some other clients send what the user typed."""
+    server, before = Server(), rejections("invalid")
+    headers = "HTTP/1.1\r\nhost: x\r\nreferer: https://ñ.example/。\r\n"
+    raw = [
+        f"{method} /{path} {headers}connection: close\r\n\r\n".encode()
+        for path in (
+            "abcdefgh。",
+            "abcdefgh?utm_campaign=niño",
+            "abcdefgh\U000e0100",
+            "/abcdefgh\uff01",
+        )
+        for method in ("GET", "HEAD")
+    ]
+    async with server.running() as port:
+        for request in raw:
+            assert statuses_of(await exchange(port, request)) == [b"302"], request
+        assert server.visits.codes == ["abcdefgh"] * 4
+        body = "GET /。".encode()
+        post = b"POST /a HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n" % len(body)
+        assert statuses_of(await exchange(port, post, body, raw[0])) == [b"404", b"302"]
+        for invalid in (b"GET /abcdefgh\xe3\x80 HTTP/1.1\r\nhost: x\r\n\r\n", b"GET /\xf1"):
+            assert statuses_of(await exchange(port, invalid)) == [b"400"]
+    assert rejections("invalid") == before + 2
+
+
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.0"])
 async def test_an_upgrade_is_ignored(protocol: bytes, caplog: pytest.LogCaptureFixture) -> None:
     server, before = Server(), rejections("upgrade")

@@ -354,8 +354,8 @@ def test_an_inactive_link_shows_its_state_and_records_no_visit(
         ("atajo_redirects_total", {"result": "not_found"}),
     ]
     people, bots, ended, not_found = (single.metric(name, **labels) for name, labels in counted)
-    # A miss, two hits, and two requests of the application.
-    paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E2%80%9D?a=b")
+    # A miss, two hits, and three requests of the application.
+    paths = (code, code, f"{code}?a=b", f"{code}.", f"{code}%E3%80%82?a=b", f"/{code}")
     for method, path in [(method, path) for path in paths for method in ("GET", "HEAD")]:
         response = single.http.request(
             method, f"{single.url}/{path}", headers={"user-agent": BROWSER}
@@ -377,11 +377,11 @@ def test_an_inactive_link_shows_its_state_and_records_no_visit(
     told = single.data("accessLink", {"code": code})
     target = [{"long_link": LEADS_ON}] if status == 302 else []
     assert told == {"success": True, "longUrl": target, **said}
-    asked_for_nothing = 0 if status == 302 else 10
+    asked_for_nothing = 0 if status == 302 else 12
     assert [single.metric(name, **labels) for name, labels in counted] == [
         people,
         bots,
-        ended + 10,
+        ended + 12,
         not_found + asked_for_nothing,
     ]
 

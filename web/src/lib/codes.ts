@@ -2,7 +2,7 @@
 import { CODE_PATTERN, reserved, routes, TRAILING_PATTERN } from './edge';
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);
-const SHORT_URL = new RegExp(`^(${CODE_PATTERN})${TRAILING_PATTERN}*$`);
+const SHORT_URL = new RegExp(`^/?(${CODE_PATTERN})${TRAILING_PATTERN}*$`, 'u');
 const routeNames = new Set(routes);
 const reservedNames = new Set([...reserved, ...routes.map((name) => name.toLowerCase())]);
 
@@ -19,7 +19,7 @@ export function isRoute(text: string): boolean {
 /**
  * Returns the code of the short URL `/<text>`, or null if the path is not a short URL.
  *
- * Ignores punctuation and white space after the code, like the gateway.
+ * Ignores a second slash before the code, and punctuation and white space after it, like the gateway.
  */
 export function addressedCode(text: string): string | null {
   const code = SHORT_URL.exec(text)?.[1];

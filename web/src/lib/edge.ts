@@ -166,6 +166,6 @@ export const CODE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 export const CODE_LENGTH = 8;
 /** A code as a regular expression, without anchors. */
 export const CODE_PATTERN = '[A-Za-z0-9_-]{4,32}';
-/** A regular expression for one character that may follow a code in a short URL. */
+/** A Unicode regular expression for one character that may follow a code in a short URL. */
 export const TRAILING_PATTERN =
-  '[\\u0009-\\u000d\\u0020-\\u0022\\u0027\\u0029-\\u002a\\u002c\\u002e-\\u002f\\u003a-\\u003b\\u003e-\\u003f\\u005d\\u007d\\u0085\\u00a0\\u00ab\\u00bb\\u1680\\u2000-\\u200d\\u2018-\\u201f\\u2026\\u2028-\\u2029\\u202f\\u2039-\\u203a\\u205f-\\u2060\\u3000\\u300c-\\u300f\\u301d-\\u301f\\ufeff]';
+  '[.,;:!?)\\]}>"\'*/…\\p{Terminal_Punctuation}\\p{Quotation_Mark}\\p{Pe}\\p{Pf}\\p{Pi}\\p{Cf}\\p{Variation_Selector}\\p{White_Space}]';
