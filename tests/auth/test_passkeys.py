@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import bcrypt
+import cbor2
 import pytest
+from webauthn.helpers import base64url_to_bytes, bytes_to_base64url
 
 from gateway.backends.auth import AuthClient
 from gateway.backends.ports import Login
@@ -179,6 +181,31 @@ async def test_a_passkey_of_one_account_cannot_be_added_to_another(auth: AuthCli
     assert refused.value.reason == "INVALID_PASSKEY"
     assert await auth.passkeys(bea) == []
     assert (await log_in(auth, device)).username == "ana"
+
+
+@pytest.mark.parametrize(
+    "tagged",
+    [
+        lambda attestation: {**attestation, "more": cbor2.CBORTag(35, "a")},
+        lambda attestation: {**attestation, "more": [cbor2.CBORTag(2**32, "a")]},
+    ],
+    ids=["a regular expression", "an unknown tag"],
+)
+async def test_cbor_with_tags_is_refused(
+    auth: AuthClient, tagged: Callable[[Json], object]
+) -> None:
+    """Some tags, such as a regular expression, take seconds to decode."""
+    token = await session(auth)
+    credential = Authenticator(ORIGIN).create(await begin(auth, token))
+    response = credential["response"]
+    attestation = cbor2.loads(base64url_to_bytes(response["attestationObject"]))
+    encoded = bytes_to_base64url(cbor2.dumps(tagged(attestation)))
+    with pytest.raises(AppError) as refused:
+        await finish(
+            auth, token, {**credential, "response": {**response, "attestationObject": encoded}}
+        )
+    assert refused.value.reason == "INVALID_PASSKEY"
+    await finish(auth, token, credential)
 
 
 async def test_a_name_needs_a_character(auth: AuthClient) -> None:

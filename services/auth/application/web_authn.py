@@ -5,9 +5,13 @@ Answers come from strangers. Each check raises InvalidCredential for whatever do
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
+from types import SimpleNamespace
+from typing import Any, Never
 
 import webauthn
 from webauthn.helpers import (
@@ -33,6 +37,23 @@ _PREFERRED = UserVerificationRequirement.PREFERRED
 _RP_NAME = "Atajo"
 _MAX_CREDENTIAL_ID_BYTES = 1023
 """Maximum length of a credential's id, by WebAuthn Level 3."""
+
+
+def _refuse_tag(*_: object) -> Never:
+    raise ValueError("CBOR of WebAuthn has no tags.")
+
+
+class _RefusedTags(dict[int, Callable[..., Never]]):
+    def __missing__(self, tag: int) -> Callable[..., Never]:
+        return _refuse_tag
+
+
+# CBOR of WebAuthn has no tags (CTAP 2.1, section 8). By default cbor2 decodes each that it knows: a
+# regular expression of 32 kB takes 19 s. The package has no option for it.
+_cbor_parser: Any = import_module("webauthn.helpers.parse_cbor")
+_cbor_parser.cbor2 = SimpleNamespace(
+    loads=partial(_cbor_parser.cbor2.loads, semantic_decoders=_RefusedTags(), tag_hook=_refuse_tag)
+)
 
 
 class InvalidCredential(Exception):
