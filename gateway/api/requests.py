@@ -21,9 +21,10 @@ from starlette.responses import Response
 
 from gateway.api.authentication import bearer
 from gateway.api.limits import Admission, Quota
-from gateway.api.problems import ApiError
+from gateway.api.problems import ApiError, Fault
 from gateway.backends.ports import Links, Scope, VerifiedKey
 from gateway.support.edge import Edge
+from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
 from gateway.support.rate_limits import CallLimiter
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
@@ -62,7 +63,11 @@ class StrictRoute(APIRoute):
                 if is_large:
                     holding.enter_context(running.hold_account(account.id))
                 body = await _read_body(request, edge.body_bytes_of(path))
-                return await handle(_ParsedRequest(request, body))
+                parsed = _ParsedRequest(request, body)
+                if has_too_many_keys(body):
+                    fault = Fault(pointer="#", code="unknown")
+                    raise ApiError("invalid_input", TOO_MANY_KEYS, [fault])
+                return await handle(parsed)
 
         return handle_strictly
 

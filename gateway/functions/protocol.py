@@ -23,6 +23,7 @@ from starlette.types import Send
 
 from gateway.support import edge
 from gateway.support.content_negotiation import content_coding
+from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
 from gateway.support.timestamps import datetime_of
 from services.shared import errors
 from services.shared.errors import AppError, InvalidArgument
@@ -103,6 +104,8 @@ class Decoder(Generic[P]):
         if content_type != "application/json":
             raise InvalidArgument("The body must be of type application/json.")
         body = await self._body(request)
+        if has_too_many_keys(body):
+            raise InvalidArgument(TOO_MANY_KEYS)
         try:
             return self._envelope.model_validate_json(body).data
         except ValidationError as error:

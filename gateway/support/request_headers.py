@@ -9,7 +9,7 @@ Headers = Collection[tuple[bytes, bytes]]
 
 def combined(headers: Headers) -> dict[bytes, bytes]:
     """Return headers by name, with the values of one name joined (RFC 9110, 5.3)."""
-    by_name: dict[bytes, bytes] = {}
+    values: dict[bytes, list[bytes]] = {}
     for name, value in headers:
-        by_name[name] = b"%s, %s" % (by_name[name], value) if name in by_name else value
-    return by_name
+        values.setdefault(name, []).append(value)
+    return {name: b", ".join(given) for name, given in values.items()}

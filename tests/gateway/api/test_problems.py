@@ -11,6 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from gateway.api.problems import KINDS
+from gateway.support.json_bodies import MAX_KEYS, TOO_MANY_KEYS
 from services.shared import api_keys
 from services.shared.errors import DeadlineExceeded
 from tests.support.api_client import SCOPES, ApiClient, faults_of, problem_of
@@ -90,6 +91,13 @@ def test_faults_of_bulk_creations_have_pointers(api: ApiClient) -> None:
     for number, code in ((0, "too_short"), (101, "too_long")):
         response = api.send("POST", "/links/bulk", {"links": [{"url": URL}] * number})
         assert faults_of(response) == [("#/links", code)]
+
+
+def test_a_body_with_too_many_keys_has_one_fault(api: ApiClient) -> None:
+    links = [{"url": URL, **{f"k{number}": 0 for number in range(MAX_KEYS)}}]
+    response = api.send("POST", "/links/bulk", {"links": links})
+    assert faults_of(response) == [("#", "unknown")]
+    assert response.json()["detail"] == TOO_MANY_KEYS
 
 
 def test_a_change_of_nothing_is_a_fault(api: ApiClient) -> None:

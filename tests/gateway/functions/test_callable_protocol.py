@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from gateway.support.edge import Edge
+from gateway.support.json_bodies import MAX_KEYS, TOO_MANY_KEYS
 from services.shared.errors import AppError
 from tests.support.gateway_client import new_code
 from tests.support.in_process_gateway import InProcessGateway
@@ -61,6 +62,15 @@ def test_an_invalid_body_is_an_invalid_argument(gateway: InProcessGateway, body:
     response = gateway.http.post(f"{gateway.url}/accessLink", content=body, headers=JSON)
     assert error_of(response) == (400, "INVALID_ARGUMENT")
     assert "<script>" not in response.text
+
+
+def test_a_body_with_too_many_keys_is_rejected_before_their_faults_are_found(
+    gateway: InProcessGateway,
+) -> None:
+    body = {"data": {"rows": [{f"k{number}": 0 for number in range(MAX_KEYS)}]}}
+    response = gateway.http.post(f"{gateway.url}/checkImport", json=body)
+    assert error_of(response) == (400, "INVALID_ARGUMENT")
+    assert response.json()["error"]["message"] == TOO_MANY_KEYS
 
 
 @pytest.mark.parametrize("size", [65_537, 1_000_000, 20_000_000])
