@@ -2,8 +2,9 @@
 
 - A resolution is fresh for a minute. For another minute it is stale: the cache serves it and has it
   looked up again (stale-while-revalidate, RFC 5861). Later requests wait for the lookup.
-- While the change feed is not followed, a resolution is fresh for two seconds and never served
-  stale.
+- While the change feed is not followed, but lookups work, a resolution is fresh for two seconds,
+  and then looked up before it is served. So is what was cached before (`stop_following`).
+- While links is unavailable altogether, what is cached is served, however old.
 - An active link is expired from its `expires_at` on, whenever it was cached.
 - Beyond the memory limit the least recently used links are evicted.
 """
@@ -72,7 +73,8 @@ class ResolutionCache:
         """Entries from before the last `invalidate`: only a fallback for failed lookups."""
         self._absent = NegativeCache(clock)
         self.follows_changes = False
-        """Whether the change feed is followed: not before its first cursor."""
+        """Whether the change feed is followed: not before its first cursor, nor while it alone
+        fails (`stop_following`)."""
         self.generation = 0
         """How often the cache was invalidated."""
         self.hits = 0
@@ -200,6 +202,17 @@ class ResolutionCache:
         is still served.
         """
         self.follows_changes = True
+        self._distrust_all()
+
+    def stop_following(self) -> None:
+        """Have every link looked up before it is served, until the feed is followed again.
+
+        What a lookup returns is fresh for `UNCONFIRMED_SECONDS`.
+        """
+        self.follows_changes = False
+        self._distrust_all()
+
+    def _distrust_all(self) -> None:
         self.generation += 1
         before, self._entries = self._entries, OrderedDict()
         if self._invalidated:

@@ -5,6 +5,11 @@ in the resolver's cache. The cost grows with the number of changes, not of links
 cursors, so no clock matters, and after an outage the next response holds all that changed
 meanwhile.
 
+While only the feed fails, no change would be noticed. So three seconds after the feed was last read
+to its end, the follower tests whether links answers a lookup but not the feed. Then the resolver
+looks codes up before it serves them. If links answers neither, it is unavailable, and the cache is
+served as it is.
+
 Resolutions cached before the first cursor may have changed unnoticed, and so may all of them if the
 feed is truncated: the resolver looks them up before it serves them.
 """
@@ -23,6 +28,13 @@ from services.shared.observability import logs
 
 POLL_SECONDS = 1.0
 """Pause between two polls. Changes must take effect within five seconds."""
+LOST_SECONDS = 3.0
+"""How long ago the feed may have been read to its end before the follower tests why. With the test
+and a lookup it is less than five seconds."""
+TEST_SECONDS = 0.5
+"""How long the test waits for the feed."""
+_MIN_PAUSE_SECONDS = 0.1
+"""Minimum pause between two tests."""
 START_SECONDS = 1.0
 """How long `start` waits for the first cursor. Earlier lookups have to be repeated."""
 FIRST_POLL_SECONDS = 0.3
@@ -47,6 +59,8 @@ class ChangeFollower:
         self._log = logs.Throttled(__name__)
         self._cursor: str | None = None
         self._caught_up_at = clock()
+        self._complete_until = clock()
+        """Changes until then were received: the start of the poll that read the feed to its end."""
         self._polled = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self.polls = {"heard": 0, "lost": 0, "failed": 0, "broke": 0}
@@ -64,6 +78,7 @@ class ChangeFollower:
         self._tasks = [
             background.start_task(self._follow(), "changes"),
             background.start_task(self._watch_clock(), "changes_clock"),
+            background.start_task(self._watch_feed(), "changes_age"),
         ]
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -90,9 +105,31 @@ class ChangeFollower:
             self._resolver.check_clock()
             await asyncio.sleep(POLL_SECONDS)
 
+    async def _watch_feed(self) -> None:
+        """Have codes looked up while the feed alone fails, however long its polls take."""
+        while True:
+            left = self._complete_until + LOST_SECONDS - self._clock()
+            if left <= 0 and self._resolver.cache.follows_changes and await self._fails_alone():
+                self._resolver.stop_following()
+                self._log.warning("changes_not_followed")
+            await asyncio.sleep(min(POLL_SECONDS, max(left, _MIN_PAUSE_SECONDS)))
+
+    async def _fails_alone(self) -> bool:
+        """Return whether links answers lookups, but not the feed or not to its end."""
+        try:
+            await self._resolver.probe()
+        except AppError:
+            return False
+        try:
+            async with asyncio.timeout(TEST_SECONDS):
+                return (await self._source.changes(self._cursor)).more
+        except (AppError, TimeoutError):
+            return True
+
     async def _catch_up(self) -> None:
         """Read the feed to its end."""
         for _ in range(MAX_PAGES):
+            began = self._clock()
             try:
                 more = await self._poll()
             except AppError as error:
@@ -107,6 +144,8 @@ class ChangeFollower:
                 return
             if not more:
                 self._caught_up_at = self._clock()
+                self._complete_until = began
+                self._resolver.follow()
                 return
 
     async def _poll(self) -> bool:

@@ -23,6 +23,8 @@ FALLBACK_SECONDS = 0.2
 MAX_CODES = 250
 """Maximum codes per call. 250 resolutions with two 999-character URLs (4 bytes each) are about
 2 MB, half of gRPC's message limit."""
+_PROBED_CODE = "probe---"
+"""Any well-formed code, with a link or without."""
 MAX_IN_FLIGHT = 20_000
 """Maximum codes in flight."""
 
@@ -69,6 +71,10 @@ class Lookups:
     def __contains__(self, code: str) -> bool:
         """Whether a code is being looked up."""
         return code in self._in_flight
+
+    async def probe(self) -> None:
+        """Return if links answers a lookup. Raises AppError."""
+        await self._source.resolve([_PROBED_CODE])
 
     def start(self, code: str) -> None:
         """Look a code up, unless it is in flight or too many are. Nobody waits for it."""

@@ -118,7 +118,8 @@ class RedirectCollector(Collector):
         yield GaugeMetricFamily(
             "atajo_changes_age_seconds",
             "Time since the change feed of links was last read to its end, normally about a "
-            "second. While it grows, cached links do not change.",
+            "second. While it grows, codes are looked up every two seconds or, if links does not "
+            "answer at all, served from the cache.",
             value=changes.age_seconds,
         )
         yield labeled_counter(

@@ -2,7 +2,8 @@
 
 Changes of links reach a gateway in two ways, and both replace what is cached or in flight:
 
-- The change feed (`invalidation`) reports them within seconds.
+- The change feed (`invalidation`) reports them within seconds. While it alone fails, codes are
+  looked up instead.
 - Edits by this gateway's own calls are served at once. links may acknowledge concurrent edits of
   one link in another order than it committed them, and the feed may report an older state, so
   their codes are also looked up. A lookup that starts after an acknowledgement returns the last
@@ -139,6 +140,19 @@ class Resolver:
         """
         self.version += 1
         self.cache.invalidate()
+
+    async def probe(self) -> None:
+        """Return if links answers a lookup. Raises AppError."""
+        await self._lookups.probe()
+
+    def stop_following(self) -> None:
+        """Have every code looked up before it is served, until `follow`."""
+        self.version += 1
+        self.cache.stop_following()
+
+    def follow(self) -> None:
+        """Note that all changes until now were received and applied."""
+        self.cache.follows_changes = True
 
     def check_clock(self) -> None:
         """Invalidate the cache if the time of day was set, as after a suspend. Call it often.

@@ -76,6 +76,8 @@ class ClientSpy:
     def __init__(self, client: object) -> None:
         self.away = False
         """Whether each call raises Unavailable."""
+        self.failing: set[str] = set()
+        """Names of calls that raise Unavailable."""
         self.calls: Counter[str] = Counter()
         """Calls by name, including those that failed."""
         self._client = client
@@ -91,7 +93,7 @@ class ClientSpy:
 
     def _reach(self, call: str) -> None:
         self.calls[call] += 1
-        if self.away:
+        if self.away or call in self.failing:
             raise Unavailable("The service is away.")
 
 

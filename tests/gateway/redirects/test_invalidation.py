@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 import pytest
 from structlog.testing import capture_logs
 
-from gateway.redirects.invalidation import MAX_PAGES, ChangeFollower
+from gateway.redirects.cache import RETRY_SECONDS, UNCONFIRMED_SECONDS
+from gateway.redirects.invalidation import LOST_SECONDS, MAX_PAGES, ChangeFollower
 from gateway.redirects.resolution import ChangeFeedPage, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
 from services.shared.errors import DeadlineExceeded, Unavailable
@@ -200,6 +201,46 @@ async def test_a_change_during_an_outage_of_links_applies_after_it() -> None:
         await it.wait_until(lambda: it.follower.age_seconds == 0)
         assert it.resolver.cache.hit("gone") is None
         assert it.resolver.cache.hit("kept") == URL.encode(), "other links need no lookup"
+
+
+@pytest.mark.usefixtures("fast")
+@pytest.mark.parametrize("fault", ["failing", "hanging"])
+async def test_codes_are_looked_up_while_only_the_feed_fails(
+    fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.redirects.invalidation.TEST_SECONDS", 0.01)
+    async with followed(kept=Resolution.active(URL), blocked=Resolution.active(URL)) as it:
+        setattr(it.links, fault, 1_000_000)
+        it.links.change("blocked", REMOVED)
+        it.now += LOST_SECONDS - 0.1
+        await it.wait_for_polls(1)
+        assert it.resolver.cache.hit("blocked") == URL.encode()
+        it.now += 0.1
+        async with asyncio.timeout(10):
+            while it.resolver.cache.hit("blocked") is not None:  # noqa: ASYNC110 - there is no event for it.
+                await asyncio.sleep(0)
+        assert await it.resolver.lookup("blocked") == REMOVED
+        assert await it.resolver.lookup("kept") == Resolution.active(URL)
+
+        # Each code is looked up again after two seconds, and served if lookups fail.
+        it.links.change("kept", REMOVED)
+        assert it.resolver.cache.hit("kept") == URL.encode()
+        it.now += UNCONFIRMED_SECONDS
+        assert it.resolver.cache.hit("kept") is None
+        it.links.error = Unavailable("away")
+        assert await it.resolver.lookup("kept") == Resolution.active(URL)
+        it.links.error = None
+        it.now += RETRY_SECONDS
+        assert await it.resolver.lookup("kept") == REMOVED
+
+        if fault == "failing":  # The hanging poll would end at its deadline.
+            it.links.failing = 0
+            await it.wait_until(lambda: it.links.cursors[-1] == "2")
+            await it.wait_for_polls()
+            it.links.change("kept", Resolution.active(URL))
+            await it.wait_until(lambda: it.links.cursors[-1] == "3")
+            it.now += LOST_SECONDS - 0.1
+            assert it.resolver.cache.hit("kept") == URL.encode(), "the feed is followed again"
 
 
 @pytest.mark.usefixtures("fast")

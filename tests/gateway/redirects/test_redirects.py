@@ -406,6 +406,31 @@ def test_a_change_applies_to_a_cached_link_within_seconds(
     assert single.links.calls["resolve"] == looked_up, "the change feed has it"
 
 
+def test_a_change_applies_within_seconds_while_only_the_change_feed_fails(
+    single: InProcessGateway,
+) -> None:
+    code, other = (single.shorten("https://example.com/") for _ in range(2))
+    assert single.visit(code).status_code == single.visit(other).status_code == 302
+    single.links.failing.add("changes")
+    try:
+        for resolution, status in (
+            (Resolution(LinkState.BLOCKED, reason=BlockReason.SPAM), 451),
+            (Resolution.active("https://example.com/"), 302),
+            (Resolution(LinkState.REMOVED), 410),
+        ):
+            single.links.answer(code, resolution)
+            wait_until(partial(has_status, single, code, status), PROPAGATION_SECONDS)
+        single.links.away = True
+        assert single.visit(other).status_code == 302, "nothing of links answers any more"
+        assert single.visit(code).status_code == 410
+        single.links.answer(other, Resolution(LinkState.REMOVED))
+    finally:
+        single.links.away = False
+        single.links.failing.clear()
+    wait_until(partial(has_status, single, other, 410), PROPAGATION_SECONDS)
+    wait_until(lambda: single.metric("atajo_changes_age_seconds") < 2, PROPAGATION_SECONDS)
+
+
 @pytest.mark.parametrize("code", ["abcd", "ABCD-_09" * 4])
 def test_codes_of_every_length_redirect(single: InProcessGateway, code: str) -> None:
     single.links.answer(code, Resolution.active("https://example.com/"))
