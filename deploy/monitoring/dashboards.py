@@ -865,7 +865,8 @@ ANALYTICS = Dashboard(
                 graph(
                     "Batches",
                     "ops",
-                    "repeated was counted before and changes nothing, refused is lost.",
+                    "repeated was counted before and changes nothing, refused is lost, deferred "
+                    "waits for a later version.",
                     (_rate("atajo_visit_batches_applied_total", "result"), "{{result}}"),
                     runbook="visits-lost",
                 ),

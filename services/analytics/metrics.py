@@ -14,7 +14,8 @@ VISITS_COUNTED = Counter(
 BATCHES_APPLIED = Counter(
     "atajo_visit_batches_applied",
     "Batches of visits by result: applied; repeated, it had been applied before and changed "
-    "nothing; refused, the gateway counts its visits as lost.",
+    "nothing; refused, the gateway counts its visits as lost; deferred, it has values or fields of "
+    "a later version, and the gateway resends it until such a version counts it.",
     ["result"],
 )
 NAMES_GATHERED = Counter(
@@ -32,7 +33,7 @@ unreadable_records.expect("totals", "day", "aggregate")
 # A rate needs the initial zero.
 for _kind in VisitKind:
     VISITS_COUNTED.labels(_kind.value)
-for _result in ("applied", "repeated", "refused"):
+for _result in ("applied", "repeated", "refused", "deferred"):
     BATCHES_APPLIED.labels(_result)
 for _dimension in Dimension:
     NAMES_GATHERED.labels(_dimension.name.lower())

@@ -149,8 +149,6 @@ async def test_names_of_a_visit_are_read_back_by_dimension(analytics: Analytics)
     row = visit("names---", host="a.example")
     row.names.append(name(pb.DIMENSION_BROWSER, "Firefox"))
     row.names.append(name(pb.DIMENSION_COUNTRY, ""))
-    # An unknown dimension, as from a later version of the gateway.
-    row.names.append(pb.Name.FromString(b"\x08\x63\x12\x01x"))
     assert await analytics.record("names", 1, row)
 
     found = await analytics.statistics("names---")
@@ -200,11 +198,45 @@ async def test_metrics_do_not_count_resends(process: Process, analytics: Analyti
     assert read_counter(process, batches) - before[1] == Counter(applied=1, repeated=2, refused=1)
 
 
+def of_later_version(encoded: bytes) -> pb.VisitCount:
+    """Return a visit to a link with something that only a later version knows."""
+    return pb.VisitCount.FromString(visit("later---").SerializeToString() + encoded)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        of_later_version(b"\x18\x63"),
+        of_later_version(visit("", names=[name(99, "x")]).SerializeToString()),  # type: ignore[arg-type]
+        of_later_version(b"\xb8\x06\x01"),
+    ],
+    ids=["kind", "dimension", "field"],
+)
+async def test_a_batch_of_a_later_version_waits_for_one_that_knows_it(
+    process: Process, analytics: Analytics, later: pb.VisitCount
+) -> None:
+    """Nothing of it is counted, so a later version counts all of it, under the same number."""
+    gateway = later.SerializeToString().hex()
+    before = read_counter(process, "atajo_visit_batches_applied")
+    [counted] = (await analytics.totals("known---") or {"known---": (0, 0)}).values()
+    with pytest.raises(Unavailable) as deferred:
+        await analytics.record(gateway, 1, visit("known---"), later)
+    assert deferred.value.reason == "LATER_VERSION"
+    assert await analytics.totals("known---", "later---") in ({}, {"known---": counted})
+    deferrals = (read_counter(process, "atajo_visit_batches_applied") - before)["deferred"]
+    assert deferrals >= 1, "gRPC may have asked again"
+
+    # Batches of others are counted meanwhile, and so is this one by who knows it all.
+    assert await analytics.record(f"{gateway}-other", 1, visit("known---"))
+    assert await analytics.record(gateway, 1, visit("known---"))
+    people, bots = counted
+    assert await analytics.totals("known---") == {"known---": (people + 2, bots)}
+
+
 @pytest.mark.parametrize(
     "bad",
     [
         visit("readback", pb.VISIT_KIND_UNSPECIFIED),
-        pb.VisitCount.FromString(visit("readback").SerializeToString() + b"\x18\x63"),
         visit("register/"),
         visit("readback", hour=-1),
         visit("readback", count=0),
@@ -212,7 +244,7 @@ async def test_metrics_do_not_count_resends(process: Process, analytics: Analyti
         visit("readback", host="a", names=[name(pb.DIMENSION_REFERRER, "b")]),
         visit("readback", names=[name(pb.DIMENSION_BROWSER, "a\n")]),
     ],
-    ids=["no kind", "unknown kind", "code", "hour", "count", "host", "two hosts", "name"],
+    ids=["no kind", "code", "hour", "count", "host", "two hosts", "name"],
 )
 async def test_a_batch_with_an_invalid_row_is_rejected(
     analytics: Analytics, bad: pb.VisitCount

@@ -1,6 +1,7 @@
 """Visits as lines of the journal: `<crc32> <code> <hour> <kind> <referrer host>[ <facts>]`.
 
-Lines are ASCII. Facts are optional `name=value` fields. Readers ignore unknown names.
+Lines are ASCII. Facts are optional `name=value` fields. Readers ignore unknown names, so a new kind
+or fact needs a new version of files (`files.VERSION`): earlier gateways leave those alone.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from google.protobuf.unknown_fields import UnknownFieldSet
 from grpc.aio import ServicerContext
 
 from atajo.analytics.v1 import analytics_pb2 as pb
@@ -13,7 +14,7 @@ from services.analytics.application.ingest import Ingest
 from services.analytics.application.query import Queries
 from services.analytics.application.visitor_keys import VisitorKeys
 from services.analytics.domain.batches import Batch
-from services.analytics.domain.errors import InvalidBatch, InvalidRange
+from services.analytics.domain.errors import InvalidBatch, InvalidRange, LaterVersion
 from services.analytics.domain.periods import DateRange, RecentPeriod, StepLength
 from services.analytics.domain.statistics import Figures, Statistics
 from services.analytics.domain.visits import Dimension, Totals, VisitCount, VisitKind
@@ -61,7 +62,12 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
     async def RecordVisits(
         self, request: pb.RecordVisitsRequest, context: ServicerContext[Any, Any]
     ) -> pb.RecordVisitsResponse:
-        visits = _visits_from_pb(request.visits)
+        try:
+            visits = _visits_from_pb(request.visits)
+            _check_fields(request)
+        except LaterVersion:
+            self._ingest.count_deferred()
+            raise
         visitors: dict[tuple[int, str], frozenset[int]] = {}
         for row in request.visitors:
             if (key := (row.day, row.code)) in visitors:
@@ -150,6 +156,7 @@ def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
     visits: list[VisitCount] = []
     templates: dict[int, VisitCount] = {}
     for row in rows:
+        _check_fields(row)
         alike = row.alike
         template = templates.get(alike)
         if template is None:
@@ -162,15 +169,25 @@ def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
     return tuple(visits)
 
 
+def _check_fields(message: pb.RecordVisitsRequest | pb.VisitCount) -> None:
+    """Raise LaterVersion if a message has fields that this version does not know."""
+    if len(UnknownFieldSet(message)):
+        raise LaterVersion("A batch has unknown fields.")
+
+
 def _visit_from_pb(visit: pb.VisitCount) -> VisitCount:
     kind = _KINDS.get(visit.kind)
     if kind is None:
-        raise InvalidBatch("The kind of the visit is unknown.")
+        if visit.kind == pb.VISIT_KIND_UNSPECIFIED:
+            raise InvalidBatch("A visit has no kind.")
+        raise LaterVersion("The kind of a visit is unknown.")
     names = {Dimension.REFERRER: visit.referrer_host} if visit.referrer_host else {}
     for each in visit.names:
         dimension = _DIMENSIONS.get(each.dimension)
-        if dimension is None:  # A later version of the gateway may send more.
-            continue
+        if dimension is None:
+            if each.dimension == pb.DIMENSION_UNSPECIFIED:
+                raise InvalidBatch("A name has no dimension.")
+            raise LaterVersion("The dimension of a name is unknown.")
         if dimension in names:
             raise InvalidBatch("A visit has two names in a dimension.")
         names[dimension] = each.name

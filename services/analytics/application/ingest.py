@@ -24,6 +24,10 @@ class Ingest:
         self._store = store
         self._now = now
 
+    def count_deferred(self) -> None:
+        """Count a batch that a later version has to count."""
+        BATCHES_APPLIED.labels("deferred").inc()
+
     async def record(self, batch: Batch) -> bool:
         """Add a batch. Return False, and change nothing, if it was added before.
 

@@ -68,9 +68,10 @@ class AnalyticsServiceServicer:
 
     def RecordVisits(self, request, context):
         """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
-        changes nothing.
+        changes nothing. Nothing of a batch is counted that has a kind, a dimension or a field that the
+        service does not know: a later version sent it, and a later version of the service counts it.
 
-        Errors: INVALID_ARGUMENT (INVALID_BATCH).
+        Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,9 +38,10 @@ class AnalyticsServiceStub:
     def __new__(cls, channel: _aio.Channel) -> AnalyticsServiceAsyncStub: ...
     RecordVisits: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RecordVisitsRequest, _analytics_pb2.RecordVisitsResponse]
     """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
-    changes nothing.
+    changes nothing. Nothing of a batch is counted that has a kind, a dimension or a field that the
+    service does not know: a later version sent it, and a later version of the service counts it.
 
-    Errors: INVALID_ARGUMENT (INVALID_BATCH).
+    Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
     """
     GetTotals: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]
     """Returns the totals of up to 1000 links. Links without visits are absent.
@@ -71,9 +72,10 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     def __init__(self, channel: _aio.Channel) -> None: ...
     RecordVisits: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RecordVisitsRequest, _analytics_pb2.RecordVisitsResponse]  # type: ignore[assignment]
     """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
-    changes nothing.
+    changes nothing. Nothing of a batch is counted that has a kind, a dimension or a field that the
+    service does not know: a later version sent it, and a later version of the service counts it.
 
-    Errors: INVALID_ARGUMENT (INVALID_BATCH).
+    Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
     """
     GetTotals: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]  # type: ignore[assignment]
     """Returns the totals of up to 1000 links. Links without visits are absent.
@@ -107,9 +109,10 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_analytics_pb2.RecordVisitsResponse, _abc.Awaitable[_analytics_pb2.RecordVisitsResponse]]:
         """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
-        changes nothing.
+        changes nothing. Nothing of a batch is counted that has a kind, a dimension or a field that the
+        service does not know: a later version sent it, and a later version of the service counts it.
 
-        Errors: INVALID_ARGUMENT (INVALID_BATCH).
+        Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
         """
 
     @_abc_1.abstractmethod
