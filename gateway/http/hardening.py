@@ -44,8 +44,14 @@ not read."""
 MAX_LINGER_SECONDS = 5.0
 """How long the connection of a rejected client is still read."""
 
-_EXAMINED = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
-"""Headers that decide whether a request is valid, and whether it may have a body."""
+_BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding", b"expect"})
+"""Headers of a request that may have a body."""
+_SINGLE_HEADERS = _BODY_HEADERS | {
+    *(b"authorization", b"content-range", b"content-type", b"host", b"if-match"),
+    *(b"if-modified-since", b"if-none-match", b"if-range", b"if-unmodified-since"),
+}
+"""Headers that a request has at most once: those of which nginx rejects a second, and the type of
+the body. Of two values, programs would choose differently."""
 _HOST = re.compile(rb"(?:[0-9A-Za-z._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?[ \t]*")
 """A Host field: uri-host with an optional port (RFC 9110, 7.2). http requires a host."""
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
@@ -204,31 +210,35 @@ class HardenedProtocol(HttpToolsProtocol):
         """Return whether the request is a GET without a body that keeps the connection alive.
 
         Raises HttpParserError for what a server must reject (RFC 9112) but the parser accepts: a
-        version other than 1.0 and 1.1; an invalid Host, several of them, or none in 1.1 (3.2); a
-        transfer coding other than chunked, or any in 1.0 (6.1).
+        version other than 1.0 and 1.1; an invalid Host, or none in 1.1 (3.2); a second header of
+        `_SINGLE_HEADERS`; a transfer coding other than chunked, or any in 1.0 (6.1).
         """
         parser = self.parser
         version = parser.get_http_version()
-        hosts, has_body = 0, False
+        singles: tuple[bytes, ...] = ()
+        has_body = False
         for name, value in self.headers:
-            if name not in _EXAMINED:
+            if name not in _SINGLE_HEADERS:
                 continue
+            if name in singles:
+                raise httptools.HttpParserError("A header is repeated.")
+            singles += (name,)
             if name == b"host":
-                hosts += 1
                 if value != self._valid_host:
                     if not _HOST.fullmatch(value):
                         raise httptools.HttpParserError("The Host is invalid.")
                     self._valid_host = value
-                continue
-            has_body = True
-            if name == b"transfer-encoding" and (version != "1.1" or value.lower() != b"chunked"):
-                raise httptools.HttpParserError("The transfer coding is unknown.")
+            elif name in _BODY_HEADERS:
+                has_body = True
+                is_chunked = version == "1.1" and value.lower() == b"chunked"
+                if name == b"transfer-encoding" and not is_chunked:
+                    raise httptools.HttpParserError("The transfer coding is unknown.")
         if version == "1.1":
-            if hosts != 1:
-                raise httptools.HttpParserError("There is not one Host.")
+            if b"host" not in singles:
+                raise httptools.HttpParserError("There is no Host.")
             return not has_body and parser.get_method() == b"GET" and parser.should_keep_alive()
-        if version != "1.0" or hosts > 1:
-            raise httptools.HttpParserError("The version is unknown, or there are several Hosts.")
+        if version != "1.0":
+            raise httptools.HttpParserError("The version is unknown.")
         return False
 
     # Rejections

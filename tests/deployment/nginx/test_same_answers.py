@@ -213,11 +213,11 @@ def test_both_agree_on_every_character_that_may_follow_a_code(pair: Pair) -> Non
                 assert statuses == {by_gateway.status_code}, text
 
 
-def status_of_raw(origin: str, method: str, path: str) -> int:
+def status_of_raw(origin: str, method: str, path: str, headers: str = "") -> int:
     """Return the status for a path that is sent in UTF-8, as clients other than browsers may."""
     port = int(origin.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port), timeout=10) as connection:
-        request = f"{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        request = f"{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n{headers}\r\n"
         connection.sendall(request.encode())
         with connection.makefile("rb") as answer:
             return int(answer.readline().split()[1])
@@ -236,6 +236,15 @@ def test_both_answer_a_path_that_is_sent_unencoded(pair: Pair, path: str, status
     for origin in (pair.gateway, pair.web.url):
         for method in METHODS:
             assert status_of_raw(origin, method, path) == status
+
+
+@pytest.mark.parametrize(
+    "name", ["authorization", "content-type", "if-none-match", "host", "if-range"]
+)
+def test_both_refuse_a_second_value_of_a_header_that_has_one(pair: Pair, name: str) -> None:
+    for path in (f"/{pair.known}", f"{EDGE.api}/links", "/robots.txt"):
+        for origin in (pair.gateway, pair.web.url):
+            assert status_of_raw(origin, "GET", path, f"{name}: a\r\n" * 2) == 400
 
 
 OVER = {"expires_at": "2020-01-01T00:00:00Z", "ended_url": "https://ended.example/ñ"}
