@@ -48,8 +48,8 @@ from services.shared.observability import logs, request_id
 
 _METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS")
 
-log = logs.get(__name__)
-throttled = logs.Throttled(__name__)
+_FAILURES_PER_MINUTE = 10
+"""Maximum log lines per reason of failed requests, as in the services: clients cause timeouts."""
 
 
 def create_functions_app(
@@ -170,6 +170,8 @@ class Dispatcher:
         self._page_at = edge.page_at
         self._link_page_paths = edge.link_pages
         self._other_paths = frozenset((*edge.functions, *edge.gateway))
+        self._failures = logs.Throttled(__name__, max_lines=_FAILURES_PER_MINUTE)
+        self._refusals = logs.Throttled(__name__)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -194,7 +196,7 @@ class Dispatcher:
             seconds = time.perf_counter() - started
             route, method = self._route(scope)
             HTTP_SECONDS.labels(route, method, str(status)).observe(seconds)
-            _log(unexpected or failure_of(scope), route, status, seconds)
+            self._log(unexpected or failure_of(scope), route, status, seconds)
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
@@ -222,18 +224,18 @@ class Dispatcher:
             route = path if path in self._other_paths else self._page_at(path) or "other"
         return route, method if method in _METHODS else "other"
 
+    def _log(self, error: Exception | None, route: str, status: int, seconds: float) -> None:
+        """Log a failed request at a limited rate, because any client can cause some.
 
-def _log(error: Exception | None, route: str, status: int, seconds: float) -> None:
-    """Log a failed request.
-
-    The services log their own rejections. The gateway's rejections are logged at most once a minute
-    per reason, because any client can cause them.
-    """
-    fields = {"route": route, "status": status, "duration": round(seconds, 6)}
-    if isinstance(error, AppError):
-        if status >= 500:
-            log.error("request_failed", reason=error.reason, call=error.call, **fields)
-        elif not error.call:
-            throttled.info("request_refused", reason=error.reason, **fields)
-    elif error:
-        log.error("request_failed", exc_info=error, **fields)
+        The services log their own rejections.
+        """
+        fields = {"route": route, "status": status, "duration": round(seconds, 6)}
+        if isinstance(error, AppError):
+            if status >= 500:
+                self._failures.error(
+                    "request_failed", reason=error.reason, call=error.call, **fields
+                )
+            elif not error.call:
+                self._refusals.info("request_refused", reason=error.reason, **fields)
+        elif error:
+            self._failures.error("request_failed", exc_info=error, **fields)

@@ -312,14 +312,25 @@ async def test_failing_redirects_are_logged_once_per_reason() -> None:
     assert [line["event"] for line in logged] == ["redirect_failed"]
 
 
-def test_calls_rejected_by_the_gateway_are_logged_once_per_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("gateway.app.throttled", logs.Throttled("gateway.app"))
+def test_calls_rejected_by_the_gateway_are_logged_once_per_reason(tmp_path: Path) -> None:
     with capture_logs() as logged, InProcessGateway(tmp_path) as gateway:
         for _ in range(20):
             assert gateway.call("createShortLink", {"code": "no URL"}).status_code == 400
     assert [line["event"] for line in logged].count("request_refused") == 1
+
+
+def test_calls_that_time_out_are_logged_ten_times_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client causes it, with more links than can be moved in time."""
+    monkeypatch.setattr("gateway.use_cases.links.CLAIM_SECONDS", 0)
+    with capture_logs() as logged, InProcessGateway(tmp_path) as gateway:
+        token = gateway.log_in(gateway.register())
+        for _ in range(20):
+            claim = {"token": token, "guest": "g" * 43}
+            assert gateway.call("claimLinks", claim).status_code == 504
+    failed = [line for line in logged if line["event"] == "request_failed"]
+    assert [line["reason"] for line in failed] == ["DEADLINE_EXCEEDED"] * 10
 
 
 async def test_a_client_that_does_not_read_is_disconnected(
