@@ -20,12 +20,14 @@ VARY = "accept-encoding, accept-language"
 """The header Vary of documents."""
 
 _MAX_ELEMENTS = 32
+_MAX_CHARACTERS = 8192
+"""Characters of Accept-Language that are read. nginx accepts no longer header."""
 _END = "(?![a-z0-9])"
 """The end of a primary subtag. Some clients write a locale, such as es_ES."""
 _WEIGHTS = (
-    r"(?![^,]*;\s*q=0)",
-    *(rf"[^,]*;\s*q=0\.{tenths}" for tenths in range(9, 0, -1)),
-    r"[^,]*;\s*q=0\.0\d*[1-9]",
+    r"(?![^,]*;\s*+q=0)",
+    *(rf"[^,]*;\s*+q=0\.{tenths}" for tenths in range(9, 0, -1)),
+    r"[^,]*;\s*+q=0\.0\d*[1-9]",
 )
 """What follows a language of each weight in Accept-Language, the largest weight first."""
 
@@ -84,7 +86,7 @@ def choose(query: str, accepted: str, languages: Sequence[str]) -> Version:
         if re.search(f"(?:^|&){_named(language)}", query):
             return Version(language, is_in_url=True)
     for preferred, language in _preferences(languages):
-        if re.search(preferred, accepted, re.IGNORECASE):
+        if re.search(preferred, accepted[:_MAX_CHARACTERS], re.IGNORECASE):
             return Version(language, is_in_url=False)
     return NEUTRAL
 
@@ -123,5 +125,5 @@ def _preferences(languages: Sequence[str]) -> Iterator[tuple[str, str]]:
     known = "|".join(languages)
     for weight in _WEIGHTS:
         for language in languages:
-            others = rf"(?:(?!\s*(?:{known}){_END}{weight})[^,]*,){{0,{_MAX_ELEMENTS - 1}}}"
-            yield rf"^{others}\s*{language}{_END}{weight}", language
+            others = rf"(?:(?!\s*+(?:{known}){_END}{weight})[^,]*+,){{0,{_MAX_ELEMENTS - 1}}}"
+            yield rf"^{others}\s*+{language}{_END}{weight}", language

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
+from gateway.pages import languages
 from gateway.redirects.resolution import LinkState, Resolution
 from gateway.support.edge import Edge
 from tests.support.gateway_client import new_code
@@ -252,6 +253,11 @@ def test_a_compressed_file_is_sent_if_accepted(
     suffix = {"br": ".br", "gzip": ".gz", None: ""}[coding]
     assert sent == FILES[f"assets/app-1a2b3c.js{suffix}"]
     assert response.headers["content-length"] == str(len(sent))
+
+
+def test_the_beginning_of_accept_language_is_read() -> None:
+    for length, language in ((8190, "es"), (8191, "en"), (60_000, "en")):
+        assert languages.choose("", f"{' ' * length}es", ["en", "es"]).language == language
 
 
 LANGUAGES = json.loads(Path(__file__).with_name("languages.json").read_text(encoding="utf-8"))
