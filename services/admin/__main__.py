@@ -124,9 +124,9 @@ async def _remove_account(clients: Clients, email: str) -> str:
 async def _create_reset_link(clients: Clients, email: str, origin: str) -> str:
     if not origin:
         raise InvalidArgument("Set ATAJO_PUBLIC_URL, with which the link begins.")
+    # Recorded first: no code exists that the decisions do not show.
+    await clients.moderation.record_reset_link(await clients.auth.find_account(email))
     created = await clients.auth.create_reset_code(email)
-    # Recorded before anybody sees it.
-    await clients.moderation.record_reset_link(created.account_id)
     return rendering.reset_link(origin, email, created)
 
 

@@ -41,6 +41,14 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
         )
         return reply.account_id
 
+    async def find_account(self, email: str) -> str:
+        """Return the id of an open account. Reason: NO_ACCOUNT."""
+        request = auth_pb2.FindAccountRequest(email=email)
+        reply = await self._caller.unary(
+            "FindAccount", self._stub.FindAccount, request, CALL_SECONDS
+        )
+        return reply.account_id
+
     async def create_reset_code(self, email: str) -> auth_pb2.CreateResetCodeResponse:
         """Return a code that sets the password of an account. Reason: NO_ACCOUNT."""
         request = auth_pb2.CreateResetCodeRequest(email=email)

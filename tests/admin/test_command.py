@@ -19,6 +19,7 @@ from services.admin.__main__ import main
 from tests.conftest import STORES, store_of_product
 from tests.support.authenticator import Authenticator
 from tests.support.gateway_client import hashed, new_code
+from tests.support.ports import free_port
 from tests.support.processes import PYTHON_PATH, ROOT
 from tests.support.product import SERVICES, Product
 from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_until
@@ -153,6 +154,14 @@ def test_a_reset_link_works_once_and_is_a_decision(product: Product) -> None:
     assert [kind for kind, _ in recorded] == ["reset link", "reset link"]
     assert recorded[0][1].startswith("account ")
     assert email not in str(recorded)
+
+
+def test_no_reset_code_exists_before_the_decision_is_recorded(product: Product) -> None:
+    nobody = {"ATAJO_LINKS_ADMIN_ADDRESS": f"127.0.0.1:{free_port()}"}
+    env = {**addresses(product), **nobody, "ATAJO_PUBLIC_URL": product.url}
+    created = product.metric("atajo_reset_links_created_total", "auth")
+    assert admin(env, "reset-link", product.register())[0] == 1
+    assert product.metric("atajo_reset_links_created_total", "auth") == created
 
 
 def test_a_reset_link_needs_an_account_and_the_public_url(product: Product) -> None:

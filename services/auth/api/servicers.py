@@ -262,6 +262,11 @@ class AdminServicer(pb_grpc.AdminServiceServicer):
     ) -> pb.CloseAccountResponse:
         return pb.CloseAccountResponse(account_id=await self._service.close(request.email))
 
+    async def FindAccount(
+        self, request: pb.FindAccountRequest, context: ServicerContext[Any, Any]
+    ) -> pb.FindAccountResponse:
+        return pb.FindAccountResponse(account_id=await self._service.find(request.email))
+
     async def CreateResetCode(
         self, request: pb.CreateResetCodeRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateResetCodeResponse:

@@ -133,6 +133,13 @@ class AuthService:
             if not await self._accounts.close_in_session(account):
                 raise session_ended()
 
+    async def find(self, email: str) -> str:
+        """Return the id of an open account. Raises NoAccount, Unavailable."""
+        account = await find_open_account(self._accounts, email)
+        if account is None:
+            raise no_account()
+        return account.id
+
     async def close(self, email: str) -> str:
         """Close an account, so that nobody can use it any more. Return its id.
 

@@ -1427,6 +1427,50 @@ class ListClosedAccountsResponse(_message.Message):
 Global___ListClosedAccountsResponse: _TypeAlias = ListClosedAccountsResponse  # noqa: Y015
 
 @_typing.final
+class FindAccountRequest(_message.Message):
+    """An account, by what its owner knows."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    EMAIL_FIELD_NUMBER: _builtins.int
+    email: _builtins.str
+    """E-mail address of the account."""
+    def __init__(
+        self,
+        *,
+        email: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["email", b"email"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindAccountRequest: _TypeAlias = FindAccountRequest  # noqa: Y015
+
+@_typing.final
+class FindAccountResponse(_message.Message):
+    """The account."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    account_id: _builtins.str
+    """Id of the account."""
+    def __init__(
+        self,
+        *,
+        account_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FindAccountResponse: _TypeAlias = FindAccountResponse  # noqa: Y015
+
+@_typing.final
 class CreateResetCodeRequest(_message.Message):
     """An account whose owner cannot log in."""
 

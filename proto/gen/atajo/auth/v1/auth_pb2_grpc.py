@@ -1063,6 +1063,11 @@ class AdminServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
                 _registered_method=True)
+        self.FindAccount = channel.unary_unary(
+                '/atajo.auth.v1.AdminService/FindAccount',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FindAccountRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FindAccountResponse.FromString,
+                _registered_method=True)
         self.CreateResetCode = channel.unary_unary(
                 '/atajo.auth.v1.AdminService/CreateResetCode',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeRequest.SerializeToString,
@@ -1088,6 +1093,15 @@ class AdminServiceServicer:
         """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
         Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
         repeated with the e-mail address without affecting a new account.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FindAccount(self, request, context):
+        """Returns the id of an open account.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
         """
@@ -1127,6 +1141,11 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.CloseAccount,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.SerializeToString,
+            ),
+            'FindAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.FindAccount,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FindAccountRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FindAccountResponse.SerializeToString,
             ),
             'CreateResetCode': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateResetCode,
@@ -1172,6 +1191,33 @@ class AdminService:
             '/atajo.auth.v1.AdminService/CloseAccount',
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.CloseAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FindAccount(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdminService/FindAccount',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FindAccountRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FindAccountResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -575,6 +575,11 @@ class AdminServiceStub:
 
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
+    FindAccount: _grpc.UnaryUnaryMultiCallable[_auth_pb2.FindAccountRequest, _auth_pb2.FindAccountResponse]
+    """Returns the id of an open account.
+
+    Errors: NOT_FOUND (NO_ACCOUNT).
+    """
     CreateResetCode: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CreateResetCodeRequest, _auth_pb2.CreateResetCodeResponse]
     """Creates a code that works once like a recovery code of an account, for one hour. It replaces an
     earlier one that this call created, and leaves the recovery codes as they are.
@@ -597,6 +602,11 @@ class AdminServiceAsyncStub(AdminServiceStub):
     """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
     Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
     repeated with the e-mail address without affecting a new account.
+
+    Errors: NOT_FOUND (NO_ACCOUNT).
+    """
+    FindAccount: _aio.UnaryUnaryMultiCallable[_auth_pb2.FindAccountRequest, _auth_pb2.FindAccountResponse]  # type: ignore[assignment]
+    """Returns the id of an open account.
 
     Errors: NOT_FOUND (NO_ACCOUNT).
     """
@@ -625,6 +635,17 @@ class AdminServiceServicer(metaclass=_abc_1.ABCMeta):
         """Closes an account permanently: its session tokens become invalid and nobody can log in to it.
         Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
         repeated with the e-mail address without affecting a new account.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+
+    @_abc_1.abstractmethod
+    def FindAccount(
+        self,
+        request: _auth_pb2.FindAccountRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.FindAccountResponse, _abc.Awaitable[_auth_pb2.FindAccountResponse]]:
+        """Returns the id of an open account.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
         """
