@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 
 from deploy.local import child
-from deploy.local.folder import DataFolder
+from deploy.local.folder import UMASK, DataFolder
 from deploy.local.settings import ROOT, RunSettings, check_port_free, check_web_built
 from deploy.local.store import check_complete
 from deploy.local.supervisor import MODULES, supervise
@@ -16,6 +17,7 @@ from deploy.local.supervisor import MODULES, supervise
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: exit without a traceback.
     settings = RunSettings.load()
+    os.umask(UMASK)  # The processes inherit it.
     # Fork before the folder's lock is opened: the children must not inherit it.
     sys.path.append(str(ROOT / "proto" / "gen"))
     forked = child.fork(list(MODULES.values()))

@@ -18,6 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
+from deploy.local.folder import UMASK
 from deploy.local.settings import RunSettings
 
 # In this order, no store refers to data that is newer than the copies before it.
@@ -34,6 +35,7 @@ def main() -> None:
     if len(sys.argv) != 2 or not sys.argv[1]:
         raise SystemExit("Usage: make backup TO=folder")
     copy = Path(sys.argv[1]).expanduser().absolute()
+    os.umask(UMASK)
     try:
         back_up(RunSettings.load().data_dir, copy)
     except (OSError, sqlite3.Error) as error:

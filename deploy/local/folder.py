@@ -1,4 +1,8 @@
-"""The data folder of a local run: its locks, token secret and state file."""
+"""The data folder of a local run: its locks, sockets, token secret and state file.
+
+Other users of the machine can neither read its files nor reach the services: everything that a run
+writes, sockets too, belongs to its user alone.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,20 @@ import fcntl
 import json
 import os
 import secrets
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
+UMASK = 0o077
+"""The umask of everything that writes in a data folder."""
+_OTHERS = 0o077
+_OTHERS_WRITE = 0o022
+_FILES = ("*.sqlite3*", "journal", "token-secret", "run.json", "*lock")
+"""What a run writes, besides its sockets."""
 _LEFTOVERS = 5.0
 """Seconds that the processes of a killed run may take to end."""
 
@@ -34,17 +46,24 @@ class DataFolder:
     def held(cls, path: Path) -> Iterator[Self]:
         """Lock the folder until the context ends. Creates it if necessary.
 
-        Raises SystemExit with one line if another run holds it or it cannot be written.
+        Files of an earlier run that other users can read are closed to them. Raises SystemExit with
+        one line if another run holds the folder, it cannot be written, or others can write in it.
         """
         with ExitStack() as stack:
             try:
                 path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                if path.stat().st_mode & _OTHERS_WRITE:
+                    raise SystemExit(
+                        f"Other users can write in the data folder {path}: run chmod go-w on it, "
+                        "or set ATAJO_DATA_DIR to another folder."
+                    )
                 stack.callback(os.close, _locked(path / "lock", 0))
                 inherited = _locked(path / "processes.lock", _LEFTOVERS)
                 stack.callback(os.close, inherited)
                 folder = cls(path, inherited)
                 folder.forget_state()
                 folder._ensure_secret()
+                folder._close_to_others()
             except BlockingIOError:
                 raise SystemExit(
                     f"The data folder {path} is in use by another run: "
@@ -54,6 +73,10 @@ class DataFolder:
                 raise SystemExit(f"Cannot use the data folder {path}: {error.strerror}.") from None
             yield folder
 
+    def socket(self, name: str) -> str:
+        """Return the address of a Unix socket in the folder."""
+        return f"unix:{quote(os.fsencode(self.path / name))}"
+
     def write_state(self, state: Mapping[str, Any]) -> None:
         """Write which process listens where, for tools and tests."""
         _write(self._state_file, json.dumps(state, indent=2) + "\n")
@@ -61,6 +84,13 @@ class DataFolder:
     def forget_state(self) -> None:
         """Delete the state file: nothing runs here any more."""
         self._state_file.unlink(missing_ok=True)
+
+    def _close_to_others(self) -> None:
+        """Withdraw the permissions of other users, which an earlier version gave them."""
+        for file in (each for pattern in _FILES for each in self.path.glob(pattern)):
+            mode = file.stat().st_mode
+            if mode & _OTHERS:
+                file.chmod(stat.S_IMODE(mode) & ~_OTHERS)
 
     def _ensure_secret(self) -> None:
         if not self.secret_file.exists():

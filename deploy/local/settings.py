@@ -14,6 +14,8 @@ from services.shared.settings import ProcessSettings, PublicUrl
 ROOT = Path(__file__).resolve().parents[2]
 """The root of the checkout."""
 WEB_DIR = ROOT / "web" / "dist"
+_MAX_FOLDER_BYTES = 107 - len("/analytics.calls")
+"""The path of a Unix socket has at most 107 bytes on Linux."""
 
 
 class RunSettings(ProcessSettings):
@@ -24,7 +26,8 @@ class RunSettings(ProcessSettings):
     port: int = Field(default=8080, ge=1, le=65535)
     """Port of the product, on loopback."""
     data_dir: Path = ROOT / ".data"
-    """Folder of all data; one run at a time."""
+    """Folder of all data; one run at a time. Its path has at most 91 bytes, and only its owner may
+    write in it."""
     store: str = Field(default="", pattern=r"^(mongodb(\+srv)?://.+)?$")
     """MongoDB URL; without one, data is in SQLite files in the data folder."""
     public_url: PublicUrl | None = None
@@ -35,7 +38,10 @@ class RunSettings(ProcessSettings):
     @field_validator("data_dir")
     @classmethod
     def _absolute(cls, path: Path) -> Path:
-        return path.expanduser().absolute()
+        absolute = path.expanduser().absolute()
+        if len(os.fsencode(absolute)) > _MAX_FOLDER_BYTES:
+            raise ValueError(f"the path of the folder has at most {_MAX_FOLDER_BYTES} bytes")
+        return absolute
 
     @property
     def url(self) -> str:

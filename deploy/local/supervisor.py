@@ -131,8 +131,8 @@ class _Run:
 
     def _service_env(self, name: str) -> dict[str, str]:
         return {
-            "ATAJO_LISTEN": "127.0.0.1:0",
-            "ATAJO_ADMIN_LISTEN": "127.0.0.1:0",
+            "ATAJO_LISTEN": self._folder.socket(f"{name}.calls"),
+            "ATAJO_ADMIN_LISTEN": self._folder.socket(f"{name}.admin"),
             "ATAJO_STORE": store_of(name, self._settings.store, self._folder.path),
         }
 

@@ -26,6 +26,11 @@ def split_endpoint(endpoint: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def is_socket(endpoint: str) -> bool:
+    """Return whether a `GrpcEndpoint` is a Unix socket."""
+    return endpoint.startswith("unix:/")
+
+
 def _check_port(endpoint: str) -> str:
     if split_endpoint(endpoint)[1] > 65535:
         raise ValueError("a port is at most 65535")
@@ -50,6 +55,12 @@ Endpoint = Annotated[
     str, StringConstraints(pattern=r"^[!-~]+:[0-9]{1,5}$"), AfterValidator(_check_port)
 ]
 """`host:port`, with an IPv6 host in brackets."""
+GrpcEndpoint = Annotated[
+    str,
+    StringConstraints(pattern=r"^([!-~]+:[0-9]{1,5}|unix:/[!-~]+)$"),
+    AfterValidator(lambda text: text if is_socket(text) else _check_port(text)),
+]
+"""An `Endpoint`, or a Unix socket: `unix:` and an absolute path, percent-encoded."""
 PublicUrl = Annotated[HttpUrl, AfterValidator(_check_origin)]
 """The public origin of the product: scheme, host and port only."""
 
@@ -103,10 +114,10 @@ class ProcessSettings(BaseModel):
 class ServiceSettings(ProcessSettings):
     """Settings of every gRPC service."""
 
-    listen: Endpoint = "127.0.0.1:0"
-    """Host and port of the gRPC server. Port 0 picks a free one."""
-    admin_listen: Endpoint = "127.0.0.1:0"
-    """Host and port of the gRPC server for the operator, which nobody else may reach."""
+    listen: GrpcEndpoint = "127.0.0.1:0"
+    """Host and port of the gRPC server, or a Unix socket, `unix:/path`. Port 0 picks a free one."""
+    admin_listen: GrpcEndpoint = "127.0.0.1:0"
+    """The same of the gRPC server for the operator, which nobody else may reach."""
     store: str
     """Where the service keeps its data: `mongodb://…`, `mongodb+srv://…` or
     `sqlite:///path/to/file`. The default database of a MongoDB URL is `atajo_<service>`."""

@@ -73,6 +73,30 @@ async def record(channel: grpc.aio.Channel, number: int) -> bool:
     return reply.applied
 
 
+async def test_a_service_may_listen_on_unix_sockets(tmp_path: Path) -> None:
+    wanted = {"grpc": f"unix:{tmp_path}/calls%20of%20links", "admin": f"unix:{tmp_path}/admin"}
+    settings = {"ATAJO_LISTEN": wanted["grpc"], "ATAJO_ADMIN_LISTEN": wanted["admin"]}
+    with start("links", tmp_path, **settings) as process:
+        assert wanted.items() <= process.addresses.items()
+        assert (tmp_path / "calls of links").is_socket()
+        for address in wanted.values():
+            async with channels.open_channel(address, LINKS) as channel:
+                await channels.check_serving(channel)
+        assert process.stop() == 0
+
+
+def test_a_socket_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
+    env = {
+        "ATAJO_STORE": f"sqlite:///{tmp_path}/links.sqlite3",
+        "ATAJO_PUBLIC_URL": "http://localhost:1",
+        "ATAJO_LISTEN": f"unix:{tmp_path}/{'long' * 30}",
+    }
+    with Process.launch("services.links", env, tmp_path / "log") as process:
+        assert process.wait() == 1
+        assert "Cannot listen on unix:" in process.stderr().splitlines()[-1]
+        assert process.stderr().endswith("or the path has more than 107 bytes.\n")
+
+
 @pytest.mark.parametrize("name", ["auth", "links", "analytics"])
 async def test_each_port_serves_and_announces_only_its_own_services(
     name: str, tmp_path: Path

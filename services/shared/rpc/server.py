@@ -21,7 +21,7 @@ from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
 from services.shared.rpc.grpc_health import GrpcHealth
 from services.shared.rpc.interceptors import CallInterceptor
-from services.shared.settings import ServiceSettings, split_endpoint
+from services.shared.settings import ServiceSettings, is_socket, split_endpoint
 from services.shared.stores import Store
 
 log = logs.get(__name__)
@@ -159,11 +159,13 @@ class Listener:
 
 
 def _bind(server: grpc.aio.Server, listen: str) -> str:
-    host, _ = split_endpoint(listen)
     try:
         port = server.add_insecure_port(listen)
     except RuntimeError:
-        raise SystemExit(
-            f"Cannot listen on {listen}: the port is in use, or the host is not on this machine."
-        ) from None
-    return f"{host}:{port}"
+        why = (
+            "its folder does not exist or cannot be written, or the path has more than 107 bytes."
+            if is_socket(listen)
+            else "the port is in use, or the host is not on this machine."
+        )
+        raise SystemExit(f"Cannot listen on {listen}: {why}") from None
+    return listen if is_socket(listen) else f"{split_endpoint(listen)[0]}:{port}"

@@ -175,6 +175,92 @@ def test_only_its_owner_can_read_the_signing_secret(running: LocalRun) -> None:
     assert stat.S_IMODE(running.data.stat().st_mode) == 0o700
 
 
+def test_only_its_owner_can_call_the_services(running: LocalRun) -> None:
+    """A caller of a service may name any account, and the operator needs no password."""
+    sockets = {
+        address.removeprefix("unix:")
+        for name in SERVICES
+        for listener, address in running.state["processes"][name].items()
+        if listener in ("grpc", "admin")
+    }
+    assert sockets == {
+        str(running.data / f"{name}.{listener}")
+        for name in SERVICES
+        for listener in ("calls", "admin")
+    }
+    assert {Path(path).stat().st_mode for path in sockets} == {stat.S_IFSOCK | 0o700}
+    metrics = {process["metrics"] for process in running.state["processes"].values()}
+    served = {f"127.0.0.1:{running.port}", *metrics}
+    listening = set().union(*(listening_of(pid) for pid in (running.popen.pid, *running.pids)))
+    assert {address.rpartition(":")[2] for address in served} == listening
+
+
+def listening_of(pid: int) -> set[str]:
+    """Return the TCP ports on which a process listens."""
+    own = {os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir() if entry.is_symlink()}
+    lines = [
+        line.split()
+        for name in ("tcp", "tcp6")
+        for line in Path(f"/proc/{pid}/net/{name}").read_text().splitlines()[1:]
+    ]
+    return {
+        str(int(fields[1].rpartition(":")[2], 16))
+        for fields in lines
+        if fields[3] == "0A" and f"socket:[{fields[9]}]" in own
+    }
+
+
+def test_the_operator_reaches_the_services_by_the_data_folder(running: LocalRun) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "services.admin", "reports"],
+        cwd=ROOT,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": PYTHON_PATH,
+            "ATAJO_DATA_DIR": str(running.data),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_existing_folder_is_closed_to_other_users(tmp_path: Path) -> None:
+    folder = tmp_path / "my dáta %20"
+    (folder / "journal").mkdir(parents=True)
+    for name in ("token-secret", "links.sqlite3", "run.json"):
+        (folder / name).touch()
+    (folder / "token-secret").write_text("s" * 48)
+    (folder / "mine.txt").touch()
+    for path in (folder, *folder.iterdir()):
+        path.chmod(0o755)
+    umask = os.umask(0o022)
+    try:
+        with LocalRun.ready(folder) as run:
+            assert httpx.get(run.url, verify=NO_TLS).status_code == 200
+            modes = {path.name: path.stat().st_mode & 0o077 for path in folder.iterdir()}
+    finally:
+        os.umask(umask)
+    assert modes.pop("mine.txt") == 0o055
+    assert len(modes) > 12
+    assert set(modes.values()) == {0}
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775])
+def test_a_folder_in_which_others_can_write_is_refused(tmp_path: Path, mode: int) -> None:
+    tmp_path.chmod(mode)
+    line = refused(LocalRun(tmp_path))
+    assert line.startswith(f"Other users can write in the data folder {tmp_path}: run chmod go-w")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_whose_path_is_too_long_for_sockets_is_refused(tmp_path: Path) -> None:
+    line = refused(LocalRun(tmp_path / ("d" * 91)))
+    assert line.startswith("Settings refused. ATAJO_DATA_DIR: ")
+    assert "at most 91 bytes" in line
+
+
 def test_every_process_inherits_the_environment_and_not_the_terminal(running: LocalRun) -> None:
     for pid in running.pids:
         environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
