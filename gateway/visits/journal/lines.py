@@ -11,8 +11,12 @@ import os
 import re
 import zlib
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 from urllib.parse import quote, unquote
+
+from services.shared.link_codes import is_code
+from services.shared.timestamps import EPOCH
 
 Kind = Literal["person", "bot"]
 
@@ -25,6 +29,7 @@ _MAX_CACHED_BYTES = 16 << 20
 _CACHED_ENTRY_BYTES = 300
 """Memory of a cached line, without the texts of the line and the visit."""
 
+_LAST_HOUR = (datetime.max.replace(tzinfo=UTC) - EPOCH) // timedelta(hours=1)
 _KINDS: dict[str, Kind] = {"p": "person", "b": "bot"}
 _VISITOR = re.compile(r" visitor=([0-9a-f]{8})(?![^ ])")
 
@@ -82,11 +87,16 @@ def line_of(visit: Visit) -> bytes:
 
 
 def visit_of(line: bytes) -> Visit | None:
-    """Return the visit of a line without its line end, None if the line is corrupt."""
+    """Return the visit of a line without its line end, None if the line is corrupt.
+
+    So is one that analytics would refuse, with all other visits of its batch.
+    """
     if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         return None
     try:
         code, hour, kind, host, *facts = line[9:].decode("ascii").split(" ", 4)
+        if not (is_code(code) and 0 <= int(hour) <= _LAST_HOUR):
+            return None
         return Visit(code, int(hour), _KINDS[kind], host, " " + facts[0] if facts else "")
     except (KeyError, ValueError):
         return None
