@@ -1,8 +1,10 @@
 /** The list of an owner's links: search, selection, changes and undo. */
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { Link } from '../src/api';
+import type { Link, LinkChanges } from '../src/api';
 import { cache } from '../src/api/cache';
+import { changeOf } from '../src/features/links/changes';
+import { currentOwner } from '../src/lib/owner';
 import { expectNoAxeViolations, heading, logIn, refocus, toasts, visit } from './app';
 import { changed, details, link, page } from './links';
 import { answered, data, error, held, never, serve, settled, type Reply } from './server';
@@ -393,6 +395,31 @@ describe('a stale response', () => {
     await asked(removals, 3);
     await settled();
     expect(restorals.given).toEqual([]);
+  });
+
+  it('sends of queued changes what no later one overrides when the page closes', async () => {
+    logIn();
+    const saves = held();
+    const calls = serve({ changeLink: saves.ask });
+    const save = (changes: LinkChanges) => {
+      const options = changeOf(currentOwner(), 'k7Qm2_xB');
+      cache.getMutationCache().build(cache, options).execute(changes).catch(console.error);
+    };
+    save({ title: 'first' });
+    await asked(saves, 1);
+    save({ title: 'second', tags: ['tag'] });
+    save({ title: 'third' });
+    save({ ended_url: null });
+    await settled();
+    window.dispatchEvent(new Event('pagehide'));
+    await asked(saves, 4);
+    await settled();
+    expect(calls.map(({ payload }) => payload['changes'])).toEqual([
+      { title: 'first' },
+      { ended_url: null },
+      { title: 'third' },
+      { tags: ['tag'] },
+    ]);
   });
 
   it('does not send a mutation again after the back-forward cache', async () => {
