@@ -1,5 +1,5 @@
 /** Atajo: 'Download my links' as CSV and JSON. */
-import { splitList, undoFormula } from '../../../../lib/csv';
+import { splitList, undoFormulas } from '../../../../lib/csv';
 import type { SourceState } from '../../parsed';
 import { listOf, textOf } from '../fields';
 import type { Service } from './service';
@@ -19,7 +19,7 @@ export const atajo: Service = {
     const isTable = typeof field('tags') === 'string';
     const cell = (name: string) => {
       const text = textOf(field(name));
-      return isTable ? undoFormula(text) : text;
+      return isTable ? undoFormulas(text) : text;
     };
     return {
       codes: [cell('code')],
