@@ -52,6 +52,16 @@ describe('any bytes', () => {
   });
 });
 
+it.each([
+  ['JPEG', [0xff, 0xd8, 0xff, 0xe1, 0x45, 0xe9]],
+  ['PNG', [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],
+  ['WebP', [0x52, 0x49, 0x46, 0x46, 0xe9, 0x00, 0x01, 0x00]],
+])('a picture is no text, whatever its encoding would be: %s', (_kind, bytes) => {
+  const { problems, rows } = read(Uint8Array.from(bytes), { now: NOW });
+  expect(problems).toEqual([{ code: 'not-text', count: 1 }]);
+  expect(rows).toEqual([]);
+});
+
 describe.each<Format>(['csv', 'json'])("Atajo's own %s", (format) => {
   it('is read exactly', () => {
     const random = new Random(4);

@@ -11,6 +11,8 @@ export interface Instant {
 /** ISO 8601 with `Z`, `+00:00`, `+0000` or `+00`, or without a zone; a space may replace the `T`. */
 const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)? ?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
+/** `13.05.2023 10:05`: with dots, the day always comes first. */
+const DOTTED = /^(\d{1,2})\.(\d{1,2})\.(\d{4})(?:,? (\d{1,2}):(\d\d)(?::(\d\d))?)?$/;
 const EPOCH = /^-?\d{1,17}(?:\.\d{1,9})?$/;
 /** What databases write for a missing date. */
 const ABSENT = /^(?:0000-00-00(?: 00:00:00)?)?$/;
@@ -22,7 +24,14 @@ export function readInstant(value: unknown, zone: string): Instant | null | 'unr
   const text = String(value).trim();
   if (ABSENT.test(text)) return null;
   if (EPOCH.test(text)) return { time: epochTime(Number(text)), zoned: true };
-  return readIso(text, zone) ?? 'unreadable';
+  return readIso(text.replace(DOTTED, toIso), zone) ?? 'unreadable';
+}
+
+/** Rewrites the parts of a dotted date in ISO 8601, without a zone. */
+function toIso(_all: string, day: string, month: string, year: string, ...time: unknown[]): string {
+  const [hour = '0', minute = '00', second = '00'] = time.slice(0, 3) as (string | undefined)[];
+  const two = (part: string) => part.padStart(2, '0');
+  return `${year}-${two(month)}-${two(day)} ${two(hour)}:${minute}:${second}`;
 }
 
 /**

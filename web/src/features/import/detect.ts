@@ -22,10 +22,16 @@ const SIGNATURES: readonly { start: string; code: ProblemCode }[] = [
   { start: '7z\u00bc\u00af', code: 'archive' },
   { start: 'Rar!', code: 'archive' },
   { start: '%PDF', code: 'not-text' },
+  { start: '\u0089PNG', code: 'not-text' },
+  { start: '\u00ff\u00d8\u00ff', code: 'not-text' },
+  { start: 'GIF8', code: 'not-text' },
 ];
 
-/** Returns why bytes are not text, or null if they may be. */
-export function binaryProblem(bytes: Uint8Array): ProblemCode | null {
-  const start = String.fromCharCode(...bytes.subarray(0, 4));
+/** Number of bytes in which each signature is. */
+export const SIGNATURE_LENGTH = 4;
+
+/** Returns why a file with these first bytes is not text, or null if it may be. */
+export function binaryProblem(bytes: readonly number[]): ProblemCode | null {
+  const start = String.fromCharCode(...bytes);
   return SIGNATURES.find((one) => start.startsWith(one.start))?.code ?? null;
 }

@@ -37,6 +37,7 @@ export const causes: Record<Cause, string> = {
   'no-destination': 'The destination is missing.',
   'destination-too-long': 'The destination is longer than 999 characters.',
   'quote-not-closed': 'A quotation mark is not closed.',
+  'quote-misplaced': 'A quotation mark is misplaced, so that a column is missing.',
   'too-many-columns': 'It has more columns than the header.',
   'not-an-entry': 'This is not a link.',
 };
@@ -53,7 +54,8 @@ export const notes: Record<Note, string> = {
   'tag-cut': 'Tags were cut to 30 characters.',
   'destination-joined': 'The destination contains the separator. Check that it is complete.',
   'one-of-several': 'This link has several endings. Each becomes a link.',
-  'conditions-dropped': 'Visit limits and start dates are not imported.',
+  'conditions-dropped':
+    'Visit limits, start dates, cloaking and other destinations for some devices or countries are not imported.',
   'ended-url-dropped': 'The destination after expiry is not imported.',
 };
 

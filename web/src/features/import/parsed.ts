@@ -32,6 +32,7 @@ export type Cause =
   | 'no-destination'
   | 'destination-too-long'
   | 'quote-not-closed'
+  | 'quote-misplaced'
   | 'too-many-columns'
   | 'not-an-entry';
 

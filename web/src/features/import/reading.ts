@@ -1,5 +1,5 @@
 /** Reads one file: takes its bytes piece by piece and emits rows. */
-import { binaryProblem, detectKind } from './detect';
+import { binaryProblem, detectKind, SIGNATURE_LENGTH } from './detect';
 import type { Encoding } from './encoding';
 import { BookmarksReader } from './formats/bookmarks';
 import { JsonReader } from './formats/json';
@@ -21,11 +21,13 @@ interface AskingReader extends Reader {
 export class Reading {
   readonly #decoder: TextDecoder;
   readonly #writer: RowWriter;
+  /** First bytes, in which a file that is not text has its signature. */
+  #start: number[] = [];
   /** Beginning of the text, until the reader is chosen. */
   #head = '';
   #reader: AskingReader | null = null;
-  #isStarted = false;
   #isRefused = false;
+  readonly #isGuessed: boolean;
 
   constructor(
     encoding: Encoding,
@@ -33,17 +35,12 @@ export class Reading {
     emit: (row: Row) => void,
   ) {
     this.#decoder = new TextDecoder(encoding);
+    this.#isGuessed = encoding === 'windows-1252';
     this.#writer = new RowWriter(options, emit);
-    if (encoding === 'windows-1252') this.#writer.problem('encoding-guessed');
   }
 
   write(bytes: Uint8Array): void {
-    const problem = this.#isStarted ? null : binaryProblem(bytes);
-    this.#isStarted ||= bytes.length > 0;
-    if (problem) {
-      this.#isRefused = true;
-      this.#writer.problem(problem);
-    }
+    if (!this.#isRefused && this.#start.length < SIGNATURE_LENGTH) this.#checkStart(bytes);
     this.#writeText(this.#decoder.decode(bytes, { stream: true }));
   }
 
@@ -58,6 +55,15 @@ export class Reading {
       problems,
       questions: { ...questions, columns: question },
     };
+  }
+
+  #checkStart(bytes: Uint8Array): void {
+    const missing = SIGNATURE_LENGTH - this.#start.length;
+    this.#start = [...this.#start, ...bytes.subarray(0, missing)];
+    const problem = binaryProblem(this.#start);
+    if (!problem) return;
+    this.#isRefused = true;
+    this.#writer.problem(problem);
   }
 
   #writeText(text: string): void {
@@ -82,6 +88,7 @@ export class Reading {
       // A file of only white space can be longer than its head.
       this.#writer.problem('empty');
     } else {
+      if (this.#isGuessed) this.#writer.problem('encoding-guessed');
       this.#reader = this.#readerOf(head);
       this.#reader.write(head);
     }

@@ -7,7 +7,7 @@ import { listOf, textOf } from './fields';
 
 type Field = Exclude<keyof Columns, 'header'>;
 
-/** Normalized headers of each field, the more specific ones first. */
+/** Normalized headers of each field in English and Spanish, the more specific ones first. */
 const NAMES: Record<Field, readonly string[]> = {
   code: [
     'code',
@@ -30,6 +30,10 @@ const NAMES: Record<Field, readonly string[]> = {
     'short',
     'source',
     'from',
+    'codigo',
+    'clave',
+    'enlacecorto',
+    'urlcorta',
   ],
   destination: [
     'destination',
@@ -49,9 +53,46 @@ const NAMES: Record<Field, readonly string[]> = {
     'website',
     'original',
     'to',
+    'destino',
+    'urldestino',
+    'urldedestino',
+    'enlacelargo',
+    'urllarga',
+    'enlaceoriginal',
+    'urloriginal',
+    'enlace',
+    'direccion',
   ],
-  title: ['title', 'name', 'description', 'label', 'note', 'notes', 'comment'],
-  tags: ['tags', 'tag', 'labels', 'categories', 'category', 'folder', 'group'],
+  title: [
+    'title',
+    'name',
+    'description',
+    'label',
+    'note',
+    'notes',
+    'comment',
+    'titulo',
+    'nombre',
+    'descripcion',
+    'nota',
+    'notas',
+    'comentario',
+  ],
+  tags: [
+    'tags',
+    'tag',
+    'labels',
+    'categories',
+    'category',
+    'folder',
+    'group',
+    'etiquetas',
+    'etiqueta',
+    'categorias',
+    'categoria',
+    'carpeta',
+    'grupo',
+  ],
   created_at: [
     'createdat',
     'created',
@@ -59,13 +100,36 @@ const NAMES: Record<Field, readonly string[]> = {
     'creationdate',
     'createdon',
     'dateadded',
+    'timeadded',
     'timestamp',
     'date',
+    'fechadecreacion',
+    'fechacreacion',
+    'creadoel',
+    'creado',
+    'creacion',
+    'fecha',
   ],
-  expires_at: ['expiresat', 'expires', 'expiry', 'expirydate', 'expiration', 'expirationdate'],
+  expires_at: [
+    'expiresat',
+    'expires',
+    'expiry',
+    'expirydate',
+    'expiration',
+    'expirationdate',
+    'fechadecaducidad',
+    'caducidad',
+    'caduca',
+    'fechadevencimiento',
+    'vencimiento',
+    'vence',
+    'expira',
+  ],
 };
 const FIELDS = Object.keys(NAMES) as Field[];
 export const WEB_URL = /^https?:\/\/\S/i;
+/** The path of a URL that may be short. Pictures, for example, have a file extension or a query. */
+const SHORT_PATH = /^[^.:=&%]+$/;
 
 /** Whether one of these normalized headers names a destination. */
 export function looksLikeColumns(headers: readonly string[]): boolean {
@@ -86,17 +150,26 @@ export function guessColumns(records: readonly string[][]): Columns {
   const columns = { header, ...(guess as Record<Field, number | null>) };
   const urls = urlColumns(sample);
   const destination = columns.destination ?? urls[0] ?? null;
-  // A second column of URLs contains the short URLs. Of two columns, the other one contains the
+  // A second column of URLs may contain the short URLs. Of two columns, the other one contains the
   // endings.
   const other = first.length === 2 && destination !== null ? 1 - destination : null;
-  const code =
-    columns.code ?? urls.find((index) => index !== destination) ?? (header ? null : other);
+  const taken = [destination, ...FIELDS.map((field) => columns[field])];
+  const short = urls.find((index) => !taken.includes(index) && isShort(sample, index));
+  const code = columns.code ?? short ?? (header ? null : other);
   return { ...columns, destination, code: code === destination ? null : code };
 }
 
 function isHeader(headers: readonly string[], rest: readonly string[][]): boolean {
   const isNamed = FIELDS.some((field) => NAMES[field].some((name) => headers.includes(name)));
   return isNamed || urlColumns(rest).length > 0;
+}
+
+/** Whether every URL of a column has the form of a short URL. */
+function isShort(records: readonly string[][], index: number): boolean {
+  return records.every((cells) => {
+    const cell = cells[index]?.trim() ?? '';
+    return cell === '' || (!cell.includes('?') && SHORT_PATH.test(pathOf(cell)));
+  });
 }
 
 /** Returns the indexes of the columns with URLs, the one with the longest URLs first. */
@@ -109,6 +182,23 @@ function urlColumns(records: readonly string[][]): number[] {
     });
   }
   return [...lengths].sort(([, one], [, other]) => other - one).map(([index]) => index);
+}
+
+/**
+ * Returns the columns of these normalized headers with a title, tags and dates that a service does
+ * not read. `isRead` says whether it reads a header.
+ */
+export function unreadColumns(
+  headers: readonly string[],
+  isRead: (header: string) => boolean,
+): Partial<Columns> {
+  const fields = ['title', 'tags', 'created_at', 'expires_at'] as const;
+  const columns = fields.flatMap((field) => {
+    const named = NAMES[field].filter((name) => headers.includes(name));
+    const [first] = named;
+    return first === undefined || named.some(isRead) ? [] : [[field, headers.indexOf(first)]];
+  });
+  return Object.fromEntries(columns) as Partial<Columns>;
 }
 
 export function readColumns(cells: readonly string[], columns: Columns): Found {

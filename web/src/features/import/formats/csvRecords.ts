@@ -8,6 +8,8 @@ export interface Dialect {
   newline: '\n' | '\r';
   /** Whether cells may be in quotation marks. */
   quoted: boolean;
+  /** Whether a backslash escapes quotation marks in cells, as MySQL writes them. */
+  escaped: boolean;
 }
 
 export interface CsvRecord {
@@ -15,6 +17,8 @@ export interface CsvRecord {
   cells: string[];
   /** Whether a quotation mark is not closed. The record then ends with its line. */
   broken: boolean;
+  /** Whether a quotation mark is misplaced, so that a cell may contain the next one. */
+  misquoted: boolean;
 }
 
 /** Characters that are parsed at once, and thus the maximum length of a record. */
@@ -27,6 +31,8 @@ const NO_QUOTE = '\uffff';
 export class CsvRecords {
   #text = '';
   #broken = 0;
+  /** A backslash at the end of a piece, whose next character is in the next piece. */
+  #backslash = '';
 
   constructor(
     private readonly dialect: Dialect,
@@ -39,14 +45,25 @@ export class CsvRecords {
   }
 
   write(text: string): void {
-    this.#text += text;
+    this.#text += this.dialect.escaped ? this.#unescape(text) : text;
     while (this.#text.length >= WINDOW) this.#take();
   }
 
   end(): void {
     const { newline } = this.dialect;
+    this.#text += this.#backslash;
     if (this.#text !== '' && !this.#text.endsWith(newline)) this.#text += newline;
     while (this.#text !== '') this.#take();
+  }
+
+  /** Doubles escaped quotation marks instead, which every parser reads. */
+  #unescape(text: string): string {
+    const whole = this.#backslash + text;
+    const pending = (/\\*$/.exec(whole)?.[0].length ?? 0) % 2;
+    this.#backslash = pending === 1 ? '\\' : '';
+    return whole
+      .slice(0, whole.length - pending)
+      .replace(/\\(["\\])/g, (_all, sign: string) => (sign === '"' ? '""' : sign));
   }
 
   /** Emits the complete records of the window, at least one. */
@@ -56,7 +73,10 @@ export class CsvRecords {
     // A misplaced quotation mark is harmless, unless it merges several lines into one record.
     const error = errors.find(({ row }) => /[\r\n]/.test(data[row ?? 0]?.join('') ?? '\n'));
     const good = error ? (error.row ?? 0) : data.length;
-    for (const cells of data.slice(0, good)) this.emit({ cells, broken: false });
+    const misquoted = new Set(errors.map(({ row }) => row));
+    data.slice(0, good).forEach((cells, row) => {
+      this.emit({ cells, broken: false, misquoted: misquoted.has(row) });
+    });
     if (!error && data.length > 0) this.#drop(meta.cursor);
     else this.#takeBroken(error ? (error.index ?? 0) : meta.cursor);
   }
@@ -67,7 +87,7 @@ export class CsvRecords {
     const start = index === 0 ? 0 : this.#text.lastIndexOf(newline, index - 1) + 1;
     const end = this.#text.indexOf(newline, start);
     const line = this.#text.slice(start, end === -1 ? this.#text.length : end);
-    this.emit({ cells: [line], broken: true });
+    this.emit({ cells: [line], broken: true, misquoted: true });
     this.#broken += 1;
     this.#drop(end === -1 ? this.#text.length : end + newline.length);
   }

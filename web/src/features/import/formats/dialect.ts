@@ -22,11 +22,27 @@ export interface DetectedDialect extends Dialect {
 export function detectDialect(head: string): DetectedDialect {
   const separator = DIRECTIVE.exec(head)?.[1];
   const newline = newlineOf(head);
-  if (separator !== undefined) return { separator, newline, quoted: true, hasDirective: true };
-  const weighed = SEPARATORS.map((one) => weigh(head, { separator: one, newline, quoted: true }));
+  const plain = { newline, quoted: true, escaped: false };
+  if (separator !== undefined) {
+    return { ...withEscapes(head, { separator, ...plain }), hasDirective: true };
+  }
+  const weighed = SEPARATORS.map((one) => weigh(head, { separator: one, ...plain }));
   const [best] = weighed.toSorted((one, other) => compare(one.weight, other.weight));
-  if (best?.weight.some((weight) => weight > 0)) return { ...best.dialect, hasDirective: false };
-  return { separator: NO_SEPARATOR, newline, quoted: true, hasDirective: false };
+  if (best?.weight.some((weight) => weight > 0)) {
+    return { ...withEscapes(head, best.dialect), hasDirective: false };
+  }
+  return { separator: NO_SEPARATOR, ...plain, hasDirective: false };
+}
+
+/** Returns the dialect with backslashes as escapes, if fewer quotation marks are then misplaced. */
+function withEscapes(head: string, dialect: Dialect): Dialect {
+  if (!head.includes('\\"')) return dialect;
+  const escaped = { ...dialect, escaped: true };
+  return faults(head, escaped) < faults(head, dialect) ? escaped : dialect;
+}
+
+function faults(head: string, dialect: Dialect): number {
+  return firstRecords(head, dialect, Infinity).filter(({ misquoted }) => misquoted).length;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Reads single values of records, which are cells of a table or values of a JSON object. */
+import type { Note } from '../parsed';
 
 /** The value of a column or key by its normalized name; undefined where there is none. */
 export type Fields = (name: string) => unknown;
@@ -18,13 +19,36 @@ export function flagOf(value: unknown): boolean {
   return /^(?:true|yes|1)$/i.test(textOf(value));
 }
 
-/** Returns the items of a list: of an array (of texts, or of objects with a name), or of a text. */
+/**
+ * Returns the items of a list: of an array (of texts, or of objects with a name), also as JSON, or
+ * of a text.
+ */
 export function listOf(value: unknown, separator: RegExp | string): string[] {
   if (Array.isArray(value))
     return value.map((item: unknown) => textOf(isObject(item) ? item['name'] : item));
-  return textOf(value)
-    .split(separator)
-    .map((item) => item.trim());
+  const text = textOf(value);
+  const array = arrayOf(text);
+  return array ? listOf(array, separator) : text.split(separator).map((item) => item.trim());
+}
+
+function arrayOf(text: string): unknown[] | null {
+  if (!text.startsWith('[')) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns a note if one of these fields restricts a link, or redirects some visitors elsewhere. */
+export function conditionsOf(...values: readonly unknown[]): Note[] {
+  return values.some(isSet) ? ['conditions-dropped'] : [];
+}
+
+function isSet(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.values(value).some(isSet);
+  return !/^(?:|0|false|no|null)$/i.test(textOf(value));
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -2,9 +2,11 @@
 import { normalizeHeader } from '../headers';
 import type { Columns, Note, Questions, Reader, ReadOptions, Source } from '../parsed';
 import type { Found, RowWriter } from '../rows';
-import { guessColumns, readColumns, WEB_URL } from './columns';
+import { undoFormula, undoFormulas } from '../../../lib/csv';
+import { guessColumns, readColumns, unreadColumns, WEB_URL } from './columns';
 import { CsvRecords, firstRecords, isBlank, type CsvRecord, type Dialect } from './csvRecords';
 import { detectDialect } from './dialect';
+import { listOf } from './fields';
 import { serviceNamed, serviceOfTable, type Service } from './services';
 
 /** Number of records shown to the user who maps columns. */
@@ -12,10 +14,19 @@ const SAMPLE = 5;
 /** Number of records from which the columns are guessed. */
 const GUESSED = 20;
 
+/** What programs write for a value that is absent. */
+const ABSENT = new Set(['NULL', 'null', '\\N']);
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', '0': '', '\\': '\\' };
 
 /** How to read the cells of a record. */
-type Plan = { service: Service; headers: Map<string, number> } | { columns: Columns };
+type Plan = ServicePlan | { columns: Columns };
+
+interface ServicePlan {
+  service: Service;
+  headers: Map<string, number>;
+  /** Columns that the service does not have, but this table has. */
+  extra: Partial<Columns>;
+}
 
 export class TableReader implements Reader {
   readonly #records: CsvRecords;
@@ -41,7 +52,7 @@ export class TableReader implements Reader {
     this.#plan = planOf(sample, options);
     // `mysql --batch` escapes with backslashes and uses no quotation marks.
     const isBatch = dialect.separator === '\t' && isDatabase(this.source());
-    this.#dialect = { ...dialect, quoted: !isBatch };
+    this.#dialect = isBatch ? { ...dialect, quoted: false, escaped: false } : dialect;
     this.#hasDirective = hasDirective;
     this.#question =
       'columns' in this.#plan && !options.columns ? questionOf(sample, this.#plan.columns) : null;
@@ -79,6 +90,11 @@ export class TableReader implements Reader {
       this.writer.fail(this.#place, 'quote-not-closed', record.cells[0]);
       return;
     }
+    if (record.misquoted && record.cells.length < this.#width) {
+      const shown = record.cells.join(this.#dialect.separator);
+      this.writer.fail(this.#place, 'quote-misplaced', shown);
+      return;
+    }
     const fitted = fit(record.cells, this.#width, this.#dialect.separator);
     if (fitted === null) {
       const shown = record.cells.join(this.#dialect.separator);
@@ -96,10 +112,15 @@ export class TableReader implements Reader {
 
   #found(cells: readonly string[]): Found | null {
     const plan = this.#plan;
-    if ('columns' in plan) return readColumns(cells, plan.columns);
-    if (!isDatabase(plan.service.source)) return readService(cells, plan);
-    const values = cells.map((cell) => (cell === 'NULL' || cell === '\\N' ? '' : cell));
-    return readService(this.#dialect.quoted ? values : values.map(unescape), plan);
+    const values = cells.map((cell) => this.#valueOf(cell.trim()));
+    return 'columns' in plan ? readColumns(values, plan.columns) : readService(values, plan);
+  }
+
+  /** Returns the text of a cell as it was before the program that wrote the table changed it. */
+  #valueOf(cell: string): string {
+    if (this.source() === 'atajo') return undoFormulas(cell);
+    if (ABSENT.has(cell)) return '';
+    return this.#dialect.quoted ? undoFormula(cell) : unescape(cell);
   }
 }
 
@@ -109,12 +130,37 @@ function isDatabase(source: Source): boolean {
 
 function readService(
   cells: readonly string[],
-  { service, headers }: { service: Service; headers: Map<string, number> },
+  { service, headers, extra }: ServicePlan,
 ): Found | null {
-  return service.read((name) => {
+  const found = service.read((name) => {
     const index = headers.get(name);
     return index === undefined ? undefined : (cells[index] ?? '');
   });
+  if (!found) return null;
+  const cell = (field: keyof typeof extra) => cells[Number(extra[field] ?? -1)];
+  return {
+    ...found,
+    title: cell('title') ?? found.title ?? '',
+    tags: extra.tags === undefined ? (found.tags ?? []) : listOf(cell('tags'), /[,;|]/),
+    created: cell('created_at') ?? found.created,
+    expires: cell('expires_at') ?? found.expires,
+  };
+}
+
+function servicePlanOf(
+  service: Service,
+  headers: Map<string, number>,
+  sample: readonly string[][],
+): ServicePlan {
+  const read = new Set<string>();
+  for (const cells of sample) {
+    service.read((name) => {
+      read.add(name);
+      return cells[headers.get(name) ?? -1];
+    });
+  }
+  const extra = unreadColumns([...headers.keys()], (header) => read.has(header));
+  return { service, headers, extra };
 }
 
 /**
@@ -125,12 +171,13 @@ function planOf(sample: readonly string[][], options: ReadOptions): Plan {
   if (options.columns) return { columns: options.columns };
   const names = (sample[0] ?? []).map(normalizeHeader);
   const headers = new Map(names.map((name, index) => [name, index]));
+  const records = sample.slice(1);
   const chosen = serviceNamed(options.source);
   const reads = (service: Service) =>
-    sample.slice(1).some((cells) => readService(cells, { service, headers })?.destination);
-  if (chosen && reads(chosen)) return { service: chosen, headers };
+    records.some((cells) => readService(cells, { service, headers, extra: {} })?.destination);
+  if (chosen && reads(chosen)) return servicePlanOf(chosen, headers, records);
   const detected = options.source === undefined ? serviceOfTable(names) : undefined;
-  return detected ? { service: detected, headers } : { columns: guessColumns(sample) };
+  return detected ? servicePlanOf(detected, headers, records) : { columns: guessColumns(sample) };
 }
 
 function questionOf(sample: readonly string[][], guess: Columns): Questions['columns'] {

@@ -1,5 +1,5 @@
 /** Atajo: 'Download my links' as CSV and JSON. */
-import { splitList, undoFormulas } from '../../../../lib/csv';
+import { splitList } from '../../../../lib/csv';
 import type { SourceState } from '../../parsed';
 import { listOf, textOf } from '../fields';
 import type { Service } from './service';
@@ -15,12 +15,9 @@ export const atajo: Service = {
   isTable: (has) => has('code', 'longlink', 'shortlink'),
   isEntry: (has) => has('code', 'longlink'),
   read: (field) => {
-    // Only table cells have a ' before formulas, and lists as one text.
+    // Table cells have lists as one text.
     const isTable = typeof field('tags') === 'string';
-    const cell = (name: string) => {
-      const text = textOf(field(name));
-      return isTable ? undoFormulas(text) : text;
-    };
+    const cell = (name: string) => textOf(field(name));
     return {
       codes: [cell('code')],
       shortUrls: [cell('shorturl')],

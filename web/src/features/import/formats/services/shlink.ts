@@ -1,6 +1,6 @@
 /** Shlink: the export of its web client, the table of its importer, and its REST API. */
 import { trimSlashes } from '../../shortUrls';
-import { isObject, listOf, textOf } from '../fields';
+import { conditionsOf, isObject, listOf, textOf } from '../fields';
 import type { Service } from './service';
 
 export const shlink: Service = {
@@ -10,7 +10,6 @@ export const shlink: Service = {
   read: (field) => {
     const given = field('meta');
     const meta = isObject(given) ? given : {};
-    const isConditional = (meta['maxVisits'] ?? meta['validSince'] ?? null) !== null;
     // The web client separates tags only by |, so a tag can contain a comma.
     const isWebClient = field('createdat') !== undefined;
     return {
@@ -21,7 +20,7 @@ export const shlink: Service = {
       tags: listOf(field('tags'), isWebClient ? '|' : /[|,]/),
       created: field('datecreated') ?? field('createdat'),
       expires: meta['validUntil'],
-      notes: isConditional ? ['conditions-dropped'] : [],
+      notes: conditionsOf(meta['maxVisits'], meta['validSince'], field('hasredirectrules')),
     };
   },
 };

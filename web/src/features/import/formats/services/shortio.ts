@@ -1,13 +1,16 @@
 /** Short.io: the CSV export by its field names and by its labels, and `GET /api/links`. */
 import { pathOf, trimSlashes } from '../../shortUrls';
-import { flagOf, listOf, textOf, type Fields } from '../fields';
+import { conditionsOf, flagOf, listOf, textOf, type Fields } from '../fields';
 import type { Service } from './service';
 
 export const shortio: Service = {
   source: 'shortio',
+  // Other services, too, have only `Original URL` and `Short URL`.
   isTable: (has) =>
-    (has('originalurl') || has('originalurls')) &&
-    ['originalpath', 'originalpaths', 'shorturl', 'shorturls'].some((name) => has(name)),
+    has('originalurl', 'originalpath') ||
+    has('originalurls', 'originalpaths') ||
+    has('originalurls', 'shorturls') ||
+    has('originalurl', 'shorturl', 'idstring'),
   isEntry: (has) => has('originalurl', 'path') || has('originalurl', 'shorturl'),
   read: (given) => {
     /** Some labels are plurals. */
@@ -25,6 +28,9 @@ export const shortio: Service = {
       created: field('createdat'),
       expires: field('expiresat'),
       state: isSecret ? 'secret' : flagOf(field('archived')) ? 'archived' : null,
+      notes: conditionsOf(
+        ...['iphoneurl', 'androidurl', 'spliturl', 'clickslimit', 'cloaking'].map(field),
+      ),
     };
   },
 };

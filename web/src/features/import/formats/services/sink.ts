@@ -1,6 +1,6 @@
 /** Sink: its JSON export. */
 import { trimSlashes } from '../../shortUrls';
-import { firstText, listOf, textOf } from '../fields';
+import { conditionsOf, firstText, listOf, textOf } from '../fields';
 import type { Service } from './service';
 
 export const sink: Service = {
@@ -14,5 +14,6 @@ export const sink: Service = {
     created: field('createdat'),
     expires: field('expiration'),
     state: textOf(field('password')) === '' ? null : 'secret',
+    notes: conditionsOf(field('apple'), field('google'), field('geo'), field('cloaking')),
   }),
 };

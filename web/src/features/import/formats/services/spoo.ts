@@ -1,6 +1,6 @@
 /** spoo.me: `GET /api/v1/urls`. */
 import type { SourceState } from '../../parsed';
-import { flagOf, textOf } from '../fields';
+import { conditionsOf, flagOf, textOf } from '../fields';
 import type { Service } from './service';
 
 const STATES: Record<string, SourceState> = {
@@ -18,6 +18,6 @@ export const spoo: Service = {
     created: field('createdat'),
     expires: field('expireafter'),
     state: flagOf(field('passwordset')) ? 'secret' : STATES[textOf(field('status')).toLowerCase()],
-    notes: textOf(field('maxclicks')) === '' ? [] : ['conditions-dropped'],
+    notes: conditionsOf(field('maxclicks')),
   }),
 };

@@ -33,6 +33,7 @@ export const causes: typeof english.causes = {
   'no-destination': 'Falta el destino.',
   'destination-too-long': 'El destino tiene más de 999 caracteres.',
   'quote-not-closed': 'Falta cerrar unas comillas.',
+  'quote-misplaced': 'Unas comillas están fuera de lugar, así que falta una columna.',
   'too-many-columns': 'Tiene más columnas que el encabezado.',
   'not-an-entry': 'Esto no es un enlace.',
 };
@@ -49,7 +50,8 @@ export const notes: typeof english.notes = {
   'tag-cut': 'Algunas etiquetas se han cortado a 30 caracteres.',
   'destination-joined': 'El destino contiene el separador. Comprueba que está completo.',
   'one-of-several': 'Este enlace tiene varias terminaciones. Cada una será un enlace.',
-  'conditions-dropped': 'Los límites de visitas y las fechas de inicio no se importan.',
+  'conditions-dropped':
+    'Los límites de visitas, las fechas de inicio, el enmascaramiento y otros destinos para algunos dispositivos o países no se importan.',
   'ended-url-dropped': 'El destino tras la caducidad no se importa.',
 };
 
