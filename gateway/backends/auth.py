@@ -69,8 +69,10 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             for session in reply.sessions
         ]
 
-    async def end_session(self, token: str, session_id: str) -> None:
-        request = auth_pb2.EndSessionRequest(token=token, id=session_id)
+    async def end_session(self, token: str, session_id: str | None) -> None:
+        request = auth_pb2.EndSessionRequest(
+            token=token, id=session_id or "", current=session_id is None
+        )
         await self._call(self._stub.EndSession, request, CALL_SECONDS)
 
     async def end_other_sessions(self, token: str) -> None:

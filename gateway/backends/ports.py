@@ -385,8 +385,8 @@ class Auth(Service, Protocol):
         """Return the sessions of a token's account, newest first. Reason: INVALID_TOKEN."""
         ...
 
-    async def end_session(self, token: str, session_id: str) -> None:
-        """End a session of a token's account. May be repeated. Reason: INVALID_TOKEN."""
+    async def end_session(self, token: str, session_id: str | None) -> None:
+        """End a session of a token's account, None for its own. Reason: INVALID_TOKEN."""
 
     async def end_other_sessions(self, token: str) -> None:
         """End all sessions of a token's account but its own. Reason: INVALID_TOKEN."""

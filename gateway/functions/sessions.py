@@ -19,10 +19,12 @@ class ListSessions(Payload):
 
 
 class EndSession(Payload):
-    """`id` may be any text. An invalid id has no session."""
+    """`id` may be any text. An invalid id has no session. Without one, the session of the token
+    ends.
+    """
 
     token: Token = None
-    id: Text
+    id: Text | None = None
 
 
 class EndOtherSessions(Payload):

@@ -66,6 +66,22 @@ def test_an_ended_session_stops_on_every_gateway_and_no_other(gateways: SeveralG
     assert [one["current"] for one in sessions_of(product, tokens[2])] == [True]
 
 
+def test_a_session_ends_itself(gateways: SeveralGateways) -> None:
+    product = gateways.product
+    email = product.register()
+    mine, other = log_in(product, email), log_in(product, email)
+    for no_session in ("", "unknown"):
+        ended = product.data("endSession", {"token": mine, "id": no_session})
+        assert ended == {"success": True}
+    assert gateways.accepts(mine) == [True] * GATEWAYS
+
+    assert product.data("endSession", {"token": mine}) == {"success": True}
+    wait_until(lambda: has_ended(gateways, mine), PROPAGATION_SECONDS)
+    assert gateways.accepts(other) == [True] * GATEWAYS
+    again = product.data("endSession", {"token": mine, "id": None})
+    assert again == {"success": False, "error": "invalid token"}
+
+
 def test_a_password_change_ends_all_other_sessions(gateways: SeveralGateways) -> None:
     product = gateways.product
     email = product.register()

@@ -121,6 +121,7 @@ describe('the page for a forgotten password', () => {
     logIn('old-token');
     const { user, calls } = await openPage({
       resetPassword: () => data({ success: true }),
+      endSession: () => data({ success: true }),
     });
     await user.type(email(), ' marta@example.com');
     await user.type(code(), '7kqm-2xbd-9rt4');
@@ -142,6 +143,10 @@ describe('the page for a forgotten password', () => {
     expect(String(payload['new_password']).startsWith(String(payload['new_salt']))).toBe(true);
     expect(compareSync('Caminos-22', String(payload['new_password']))).toBe(true);
     expect(localStorage.getItem('userToken')).toBeNull();
+    // The session may be of another account.
+    await waitFor(() =>
+      expect(calls[1]).toEqual({ name: 'endSession', payload: { token: 'old-token', id: null } }),
+    );
   });
 
   it('takes email and code from a link, which does not stay in the address bar', async () => {

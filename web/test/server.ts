@@ -37,6 +37,7 @@ const defaults: Record<string, Handler> = {
   showStatistics: () => noVisits(),
   listKeys: () => data({ success: true, keys: [] }),
   listSessions: () => data({ success: true, sessions: [] }),
+  endSession: () => data({ success: true }),
   countRecoveryCodes: () => data({ success: true, left: 0 }),
   listPasskeys: () => data({ success: true, passkeys: [] }),
 };

@@ -93,7 +93,7 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
     async def EndSession(
         self, request: pb.EndSessionRequest, context: ServicerContext[Any, Any]
     ) -> pb.EndSessionResponse:
-        await self._sessions.end(request.token, request.id)
+        await self._sessions.end(request.token, None if request.current else request.id)
         return pb.EndSessionResponse()
 
     async def EndOtherSessions(

@@ -119,13 +119,13 @@ class Sessions:
         sessions = [session for session in stored if session.expires_at > now]
         return sorted(sessions, key=lambda one: (one.created_at, one.id), reverse=True), current
 
-    async def end(self, token: str, session_id: str) -> None:
-        """End a session of a token's account, unless it does not exist.
+    async def end(self, token: str, session_id: str | None) -> None:
+        """End a session of a token's account, by default its own, unless it does not exist.
 
         Raises InvalidToken, Unavailable.
         """
-        account, _ = await self.authenticate(token)
-        if await self._store.delete(account.id, session_id):
+        account, current = await self.authenticate(token)
+        if await self._store.delete(account.id, current if session_id is None else session_id):
             SESSIONS_ENDED.inc()
 
     async def end_others(self, token: str) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
 from playwright.sync_api import APIResponse, Locator, Page, Route, expect
 
+from tests.support.product import Product
 from tests.support.waiting import wait_until
 
 PASSWORD = "Camino-42"
@@ -92,6 +94,12 @@ def stored_token(page: Page) -> str | None:
     """Return the session token in the browser's storage."""
     token: str | None = page.evaluate("localStorage.getItem('userToken')")
     return token
+
+
+def has_session_ended(site: Product, stored: str | None) -> bool:
+    """Whether the server refuses a token, given as the page stored it."""
+    token = json.loads(stored or "")["token"]
+    return bool(site.data("listKeys", {"token": token}).get("error") == "invalid token")
 
 
 def toast(page: Page, message: str) -> Locator:

@@ -10,7 +10,18 @@ import pytest
 from playwright.sync_api import Error, Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import link_field, plates, shorten, submit, until
+from tests.support.waiting import PROPAGATION_SECONDS, wait_until
+from tests.system.e2e.acts import (
+    PASSWORD,
+    has_session_ended,
+    link_field,
+    log_in,
+    plates,
+    shorten,
+    stored_token,
+    submit,
+    until,
+)
 from tests.system.e2e.conftest import Visitors
 from tests.system.e2e.stage import built_product
 
@@ -102,6 +113,25 @@ def test_a_link_that_is_asked_for_offline_is_created_once(
     assert after == before + 1
     page.reload()
     expect(page.get_by_role("img", name="Waiting for a connection")).to_have_count(0)
+
+
+def test_a_session_that_is_logged_out_offline_ends_on_the_server_later(
+    visitor: Visitors, site: Product
+) -> None:
+    page = with_worker(visitor)
+    log_in(page, site.register(password=PASSWORD))
+    page.goto("/my-account")
+    stored = stored_token(page)
+    context = page.context
+    context.set_offline(True)
+    page.get_by_role("button", name="Log out").click()
+    expect(page).to_have_url(re.compile("/$"))
+    assert stored_token(page) is None
+    assert not has_session_ended(site, stored)
+    page.close()
+    context.set_offline(False)
+    context.new_page().goto("/")
+    wait_until(lambda: has_session_ended(site, stored), PROPAGATION_SECONDS)
 
 
 def test_short_urls_previews_functions_and_the_api_are_never_kept(

@@ -7,7 +7,8 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import PASSWORD, log_in, stored_token
+from tests.support.waiting import PROPAGATION_SECONDS, wait_until
+from tests.system.e2e.acts import PASSWORD, has_session_ended, log_in, stored_token
 
 HOME = re.compile(":[0-9]+/$")
 
@@ -31,11 +32,14 @@ def test_logging_in_and_out_in_one_tab_shows_in_the_other(site: Product, page: P
     other.get_by_role("link", name="MY ACCOUNT").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("Your links")
     page.get_by_role("link", name="MY ACCOUNT").click()
+    stored = stored_token(page)
     page.get_by_role("button", name="Log out").click()
     for tab in (page, other):
         expect(tab).to_have_url(HOME)
         expect(tab.get_by_role("link", name="LOGIN")).to_be_visible()
     assert stored_token(page) is None
+    wait_until(lambda: has_session_ended(site, stored), PROPAGATION_SECONDS)
+    assert page.evaluate("localStorage.getItem('endedSessions')") is None
 
 
 def test_the_button_of_a_form_keeps_its_width_while_waiting(page: Page) -> None:

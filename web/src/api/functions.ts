@@ -512,6 +512,11 @@ export async function endSession({ token }: Account, id: string): Promise<void> 
   await succeed('endSession', { token, id }, {}, isNoOwner, act);
 }
 
+/** Ends the session of a token. */
+export async function endOwnSession(token: string): Promise<void> {
+  await succeed('endSession', { token, id: null }, {}, isNoOwner, act);
+}
+
 /** Ends all sessions of the account but this one. */
 export async function endOtherSessions({ token }: Account): Promise<void> {
   await succeed('endOtherSessions', { token }, {}, isNoOwner, act);

@@ -1,5 +1,6 @@
 import { useEffect, type ReactNode } from 'react';
 import { warmUp } from '../api';
+import { endOnServer } from '../api/logOut';
 import { Toasts } from '../components/Toasts';
 import { loadToasts } from '../components/toast';
 import { ResultsProvider } from '../features/shorten/ResultsProvider';
@@ -21,6 +22,8 @@ export function Providers({ children }: { children: ReactNode }) {
     }
     return () => done.abort();
   }, []);
+
+  useEffect(endOnServer, []);
 
   return (
     <ResultsProvider>

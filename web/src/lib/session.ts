@@ -43,7 +43,7 @@ export function startSession({ token, expirationTimestamp }: Session, username: 
   refresh();
 }
 
-/** Ends the session because the user logs out. */
+/** Ends the session here. `api/logOut.ts` also ends it on the server. */
 export function endSession(): void {
   removeItem(LAST_KEY);
   removeItem(TOKEN_KEY);
@@ -141,16 +141,19 @@ function useSession(): Session | null {
 function parse(stored: string | null): Session | null {
   if (stored === null) return null;
   try {
-    const value = JSON.parse(stored) as Partial<Session> | null;
-    if (typeof value !== 'object' || !value) return null;
-    const { token, expirationTimestamp } = value;
-    if (typeof token !== 'string' || token === '') return null;
-    if (typeof expirationTimestamp !== 'number' || !Number.isFinite(expirationTimestamp))
-      return null;
-    return { token, expirationTimestamp };
+    return toSession(JSON.parse(stored));
   } catch {
     return null;
   }
+}
+
+/** Returns the session that a parsed value is, null for any other value. */
+export function toSession(value: unknown): Session | null {
+  if (typeof value !== 'object' || !value) return null;
+  const { token, expirationTimestamp } = value as Partial<Session>;
+  if (typeof token !== 'string' || token === '') return null;
+  if (typeof expirationTimestamp !== 'number' || !Number.isFinite(expirationTimestamp)) return null;
+  return { token, expirationTimestamp };
 }
 
 function refresh(): void {

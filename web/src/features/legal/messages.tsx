@@ -288,6 +288,8 @@ export const stored = {
   },
   browser: {
     token: 'The token of your session, for four hours or until you log out.',
+    endedSessions:
+      'The token of a session that you logged out, until the server has ended it, at most four hours.',
     username: 'Your username, until you log out.',
     lastSession:
       'A few characters of your last token, or that your session has ended, so that the pages can tell you.',

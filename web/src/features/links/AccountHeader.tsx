@@ -1,16 +1,17 @@
+import { logOut } from '../../api/logOut';
 import { Button, ButtonLink } from '../../components/Button';
 import { forgetImportJob } from '../../lib/importJob';
 import { paths } from '../../lib/paths';
-import { endSession, forgetUsername, username } from '../../lib/session';
+import { forgetUsername, username } from '../../lib/session';
 import styles from './AccountHeader.module.css';
 import { list } from './messages';
 
 export function AccountHeader() {
   const name = username();
-  const logOut = () => {
+  const leave = () => {
     forgetUsername();
     forgetImportJob();
-    endSession();
+    logOut();
   };
   return (
     <div className={styles.header}>
@@ -21,7 +22,7 @@ export function AccountHeader() {
       <div className={styles.actions}>
         <ButtonLink to={paths.import}>{list.importLinks}</ButtonLink>
         <ButtonLink to={paths.settings}>{list.settings}</ButtonLink>
-        <Button onClick={logOut}>{list.logOut}</Button>
+        <Button onClick={leave}>{list.logOut}</Button>
       </div>
     </div>
   );

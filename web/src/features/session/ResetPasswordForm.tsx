@@ -1,10 +1,11 @@
 import { useId, useRef, useState, type SubmitEvent } from 'react';
 import { Failure, failureCode } from '../../api';
+import { logOut } from '../../api/logOut';
 import { resetPassword } from '../../api/recovery';
 import { Button } from '../../components/Button';
 import { Field, PasswordField } from '../../components/Field';
 import { tellDone } from '../../components/toast';
-import { deviceToken, endSession } from '../../lib/session';
+import { deviceToken } from '../../lib/session';
 import { useHere } from '../../lib/useHere';
 import styles from './Form.module.css';
 import { hashPassword } from './hash';
@@ -59,7 +60,7 @@ export function ResetPasswordForm({ initialEmail, initialCode, onReset }: ResetP
         revoke,
       });
       // The server ended all sessions of the account. One of another account must log in, too.
-      endSession();
+      logOut();
       tellDone(texts.done);
       if (isHere()) onReset(email.trim());
     } catch (error) {

@@ -334,19 +334,23 @@ class EndSessionRequest(_message.Message):
 
     TOKEN_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
+    CURRENT_FIELD_NUMBER: _builtins.int
     token: _builtins.str
     """Session token of the account."""
     id: _builtins.str
-    """Identifier of the session."""
+    """Identifier of the session. Ignored with `current`."""
+    current: _builtins.bool
+    """Whether to end the session of the token, as when a user logs out."""
     def __init__(
         self,
         *,
         token: _builtins.str = ...,
         id: _builtins.str = ...,
+        current: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "token", b"token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["current", b"current", "id", b"id", "token", b"token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
