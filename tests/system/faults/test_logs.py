@@ -25,6 +25,7 @@ MONGO_PASSWORD = "Secreto-De-La-Base"
 GUEST, MALFORMED = ("_Guest-Key-" * 4)[:43], "_Guest-Key-" * 5
 TITLE, TAG, SOUGHT = "A Private Title", "a-private-tag", "private words sought"
 DETAILS = "private words of a reporter"
+CLICK = "id-of-a-click"
 
 
 def lines_of(product: Product) -> list[dict[str, Any]]:
@@ -88,6 +89,8 @@ def use(product: Product, account: Mapping[str, str], token: str, code: str) -> 
     product.http.post(f"{product.url}/verifyUser", content=f'{{"data": {PASSWORD}')
     product.http.get(f"{product.url}/login?email={EMAIL}&password={PASSWORD}")
     product.visit(code, {"referer": "https://referring.example/page"})
+    for path in (code, f"{code}.", new_code()):
+        product.visit(f"{path}?fbclid={CLICK}")
     product.visit(new_code())
 
 
@@ -143,6 +146,7 @@ def test_no_log_contains_secrets(tmp_path: Path) -> None:
                 "target": "target.example",
                 "query of the target": "a-query",
                 "referrer": "referring.example",
+                "query of the short URL": CLICK,
                 "signing secret": secret,
                 "guest's key": GUEST[:12],
                 "what a reporter wrote": DETAILS,
@@ -257,7 +261,7 @@ def test_a_failed_call_is_one_line_where_it_failed_under_the_id_it_came_with(
             }
         ]
         # Successes are not logged, so a redirect returns no id.
-        for address in (code, f"{code}?by=the-application"):
+        for address in (code, f"{code}?a=b", f"{code}."):
             redirect = product.http.get(f"{product.url}/{address}", headers=given)
             assert (redirect.status_code, redirect.headers.get("x-request-id")) == (302, None)
         assert product.call("accessLink", {"code": code}).status_code == 200
