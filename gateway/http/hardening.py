@@ -5,7 +5,8 @@ What it changes, and why:
 - Requests that a server must reject (RFC 9112) but httptools accepts get status 400.
 - A request line in UTF-8 is percent-encoded, as nginx does. The parser rejects it.
 - `Upgrade` headers are ignored: the request is answered as if it had none.
-- Invalid requests are counted and not logged. uvicorn writes a line for each.
+- Invalid requests are counted and not logged, and responses that break off are logged at a limited
+  rate. uvicorn writes a line for each. Any client may cause them.
 - A rejection is sent after the responses to earlier requests. uvicorn sends it at once, even
   within another response.
 - The connection of a rejected client is read for a while longer. Closing a connection with unread
@@ -20,10 +21,11 @@ What it changes, and why:
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Sized
 from math import inf
-from typing import Any
+from typing import Any, cast
 
 import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -89,6 +91,7 @@ class HardenedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.logger = cast(logging.Logger, _RESPONSE_LOG)
         self.flow = _Flow(transport, self.pipeline)
         self._expect_request()
 
@@ -360,6 +363,20 @@ def _encode_request_line(data: bytes) -> bytes:
     except UnicodeDecodeError:
         return data
     return _NOT_ASCII.sub(lambda match: b"%%%02X" % match[0][0], line) + end + rest
+
+
+class _ResponseLog:
+    """Writes what uvicorn logs about responses, by its message as the reason."""
+
+    level = logging.INFO
+
+    def error(self, message: str, *_: object, exc_info: BaseException | None = None) -> None:
+        """Write an error, unless this one was written within a minute."""
+        fields = {} if exc_info is None else {"exc_info": exc_info}
+        log.error("http_response_broke", reason=message.strip(), **fields)
+
+
+_RESPONSE_LOG = _ResponseLog()
 
 
 class _Flow(FlowControl):

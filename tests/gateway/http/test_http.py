@@ -378,6 +378,30 @@ async def test_an_error_of_the_server_is_logged_and_not_blamed_on_the_client(
     assert (rejections("broke"), rejections("invalid")) == (broke + 2, invalid)
 
 
+@pytest.mark.parametrize("begins", [False, True])
+async def test_responses_that_break_off_are_logged_once_per_reason(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, *, begins: bool
+) -> None:
+    async def breaks(scope: Scope, receive: Receive, send: Send) -> None:
+        if begins:
+            length = (b"content-length", b"9")
+            await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        if scope["path"] == "/a/raises":
+            raise RuntimeError("unexpected")
+
+    monkeypatch.setattr("gateway.http.hardening.log", logs.Throttled("gateway.http.hardening"))
+    status = b"200" if begins else b"500"
+    async with Server(breaks).running() as port:
+        with capture_logs() as logged:
+            for path in (b"/a/raises", b"/a/returns") * 10:
+                response = await exchange(port, b"GET %s HTTP/1.1\r\nhost: x\r\n\r\n" % path)
+                assert statuses_of(response) == [status]
+    assert [line["event"] for line in logged] == ["http_response_broke"] * 2
+    assert isinstance(logged[0]["exc_info"], RuntimeError)
+    assert "ASGI callable returned without" in logged[1]["reason"]
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("part", ["hit", "lookup", "record_request"])
 async def test_an_error_in_the_fast_path_is_answered_counted_and_logged_once(
     part: str, monkeypatch: pytest.MonkeyPatch
