@@ -44,11 +44,13 @@ from gateway.support.client_ip import ClientIpFinder
 from gateway.support.edge import Edge
 from gateway.support.rate_limits import (
     PROFILES,
+    CalendarRateLimiter,
     CallLimiter,
     ClientConcurrencyLimiter,
     Rate,
     RateLimiter,
 )
+from gateway.use_cases.creation_limits import CreationLimits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
 from gateway.visits.enrichment.countries import (
@@ -63,6 +65,7 @@ from gateway.visits.journal.folder import JournalInUseError
 from gateway.visits.journal.journal import Journal, JournalFullError
 from gateway.visits.metrics import VisitCollector
 from gateway.visits.pipeline import VisitPipeline
+from services.shared import link_codes
 from services.shared.observability.health import Health
 
 _UNVERIFIED = "Too many requests without a valid key from this address."
@@ -140,8 +143,21 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         StatisticsReader(links, analytics),
     )
     running = CallLimiter(by_network=settings.limits == "on")
-    functions = _functions(settings, auth, services, views, resolver, visits, clients, running)
-    api = RestApi(services, _gate(settings, auth, clients), edge, running)
+    limits = _limits(settings)
+    creation_limits = CreationLimits(limits.creations, limits.import_rows, limits.short_codes)
+    functions = _functions(
+        settings,
+        auth,
+        services,
+        views,
+        resolver,
+        visits,
+        clients,
+        running,
+        limits,
+        creation_limits,
+    )
+    api = RestApi(services, _gate(settings, auth, clients), edge, running, creation_limits)
     origins = [settings.origin, *settings.cors_origins]
     rejected = RejectedReads()
     status_page = StatusPage(
@@ -173,22 +189,24 @@ def _functions(
     visits: VisitPipeline,
     clients: ClientIpFinder,
     running: CallLimiter,
+    limits: Limits,
+    creation_limits: CreationLimits,
 ) -> Mapping[str, Function]:
     links, editor = services.links, services.editor
     by_network = settings.limits == "on"
     profile_limit = ClientConcurrencyLimiter("profile", PROFILES, by_network)
     return table(
-        ShortUrls(auth, links, editor, resolver, visits),
+        ShortUrls(auth, links, editor, resolver, visits, clients, creation_limits),
         OwnedLinks(auth, links, editor, services.presenter),
         Profiles(auth, links, views, clients, profile_limit),
         LinkStatistics(auth, services.statistics),
         Previews(links),
-        Imports(auth, links, editor, resolver, running),
+        Imports(auth, links, editor, resolver, running, clients, creation_limits),
         Accounts(auth, clients),
         Passkeys(auth, clients),
         Keys(auth, clients),
         Sessions(auth),
-        _limits(settings),
+        limits,
     )
 
 
@@ -212,6 +230,11 @@ def _limits(settings: GatewaySettings) -> Limits:
     def limit(name: str, rate: Rate) -> RateLimiter | None:
         return RateLimiter(name, rate) if settings.limits == "on" else None
 
+    def daily(name: str, rate: Rate, message: str, reason: str) -> RateLimiter | None:
+        if settings.limits == "off":
+            return None
+        return CalendarRateLimiter(name, rate, message, reason)
+
     return Limits(
         creations=limit("create", settings.creations),
         reports=limit("report", settings.reports),
@@ -221,6 +244,18 @@ def _limits(settings: GatewaySettings) -> Limits:
         session_checks=limit("session_check", settings.logins),
         edits=limit("edit", settings.edits),
         reads=limit("read", settings.reads),
+        import_rows=daily(
+            "import_rows",
+            settings.import_rows,
+            "This address imported too many rows.",
+            "TOO_MANY_ROWS",
+        ),
+        short_codes=daily(
+            "short_codes",
+            settings.short_codes,
+            f"This address chose too many endings of {link_codes.MIN_LENGTH} characters.",
+            "TOO_MANY_SHORT_CODES",
+        ),
     )
 
 

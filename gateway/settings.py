@@ -20,6 +20,8 @@ _EDITS = _CREATIONS
 _REPORTS = {"production": Rate(20, 3600), "local": Rate(100, 3600)}
 _READS = {"production": Rate(600, 60), "local": Rate(2000, 1)}
 _API = _READS
+_IMPORT_ROWS = Rate(100_000, 86_400)
+_SHORT_CODES = Rate(5_000, 86_400)
 _API_UNVERIFIED = {"production": Rate(60, 60), "local": Rate(2000, 1)}
 
 
@@ -70,6 +72,10 @@ class GatewaySettings(ProcessSettings):
     limit_reads: OptionalRate = None
     limit_reports: OptionalRate = None
     """Limits by client address, such as `300/minute`, by default those of the environment."""
+    limit_import_rows: OptionalRate = None
+    """Rows of imports by client address, by default `100000/day`. A day is a UTC day."""
+    limit_short_codes: OptionalRate = None
+    """Chosen endings of four characters by client address, by default `5000/day`."""
     limit_api: OptionalRate = None
     """Limit of the REST API by account, by default that of the environment. Each link of a bulk
     creation counts."""
@@ -147,6 +153,14 @@ class GatewaySettings(ProcessSettings):
     @property
     def reports(self) -> Rate:
         return self.limit_reports or _REPORTS[self.environment]
+
+    @property
+    def import_rows(self) -> Rate:
+        return self.limit_import_rows or _IMPORT_ROWS
+
+    @property
+    def short_codes(self) -> Rate:
+        return self.limit_short_codes or _SHORT_CODES
 
     @property
     def api(self) -> Rate:

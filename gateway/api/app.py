@@ -28,6 +28,7 @@ from gateway.support.disconnect import CLIENT_CLOSED_REQUEST, ClientDisconnected
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.failure import note_failure
 from gateway.support.rate_limits import CallLimiter
+from gateway.use_cases.creation_limits import CreationLimits
 from services.shared.errors import AppError
 from services.shared.observability import request_id
 
@@ -100,10 +101,18 @@ def _allowed(request: Request) -> list[str]:
 class RestApi:
     """Serves the API for the `Dispatcher`."""
 
-    def __init__(self, services: Services, gate: Gate, edge: Edge, running: CallLimiter) -> None:
+    def __init__(
+        self,
+        services: Services,
+        gate: Gate,
+        edge: Edge,
+        running: CallLimiter,
+        creation_limits: CreationLimits,
+    ) -> None:
         app = create_app()
         app.state.services = services
         app.state.running = running
+        app.state.creation_limits = creation_limits
         app.state.edge = edge
         self._app: ASGIApp = Cancellation(app, lambda error: from_error(error).response())
         self._gate = gate

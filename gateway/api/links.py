@@ -10,7 +10,14 @@ from gateway.api import models
 from gateway.api.description import PREFIX
 from gateway.api.idempotency import IdempotencyOf
 from gateway.api.problems import from_error, problem_responses
-from gateway.api.requests import LinksReader, LinksWriter, QuotaOf, ServicesOf, StrictRoute
+from gateway.api.requests import (
+    CreationsOf,
+    LinksReader,
+    LinksWriter,
+    QuotaOf,
+    ServicesOf,
+    StrictRoute,
+)
 from gateway.backends.ports import Link
 from gateway.use_cases.links import LinkPresenter
 from services.shared.errors import AppError
@@ -69,19 +76,25 @@ async def list_links(
     response_model_exclude_unset=True,
     response_description="The link. `Location` is its path in this API.",
     responses=problem_responses(
-        *_BODY, *_IDEMPOTENCY, *_FIELDS, "insufficient_scope", "code_taken", "code_reserved"
+        *_BODY,
+        *_IDEMPOTENCY,
+        *_FIELDS,
+        *("insufficient_scope", "code_taken", "code_reserved", "account_full"),
     ),
 )
 async def create_link(
     key: LinksWriter,
     services: ServicesOf,
     idempotency: IdempotencyOf,
+    creations: CreationsOf,
     link: Annotated[models.NewLink, Body()],
     response: Response,
 ) -> Any:
     """Create a link, which works at once."""
+    new = [link.as_port_value()]
+    creations.count(new)
     [outcome] = await services.editor.create_all(
-        key.account, [link.as_port_value()], idempotency.key, idempotency.fingerprint
+        key.account, new, idempotency.key, idempotency.fingerprint
     )
     if isinstance(outcome, AppError):
         raise outcome
@@ -96,22 +109,22 @@ async def create_link(
     response_model=models.BulkResult,
     response_model_exclude_unset=True,
     response_description="The outcome of each link, in the order of the request.",
-    responses=problem_responses(*_BODY, *_IDEMPOTENCY, "insufficient_scope"),
+    responses=problem_responses(*_BODY, *_IDEMPOTENCY, "insufficient_scope", "account_full"),
 )
 async def create_links(
     key: LinksWriter,
     services: ServicesOf,
     idempotency: IdempotencyOf,
     quota: QuotaOf,
+    creations: CreationsOf,
     links: Annotated[models.NewLinks, Body()],
 ) -> Any:
     """Create links, each with an outcome of its own. Each link counts as one call."""
     quota.hit(len(links.links) - 1)  # The request itself counted as one.
+    new = [link.as_port_value() for link in links.links]
+    creations.count(new)
     outcomes = await services.editor.create_all(
-        key.account,
-        [link.as_port_value() for link in links.links],
-        idempotency.key,
-        idempotency.fingerprint,
+        key.account, new, idempotency.key, idempotency.fingerprint
     )
     return {"results": [_result(outcome, services.presenter) for outcome in outcomes]}
 

@@ -66,6 +66,7 @@ KINDS: Mapping[str, Kind] = {
     "invalid_cursor": Kind(422, "Invalid cursor", "This cursor belongs to another query."),
     "invalid_range": Kind(422, "Invalid range", "A range begins before it ends."),
     "invalid_timezone": Kind(422, "Invalid time zone", "There is no such time zone."),
+    "account_full": Kind(422, "Account full", "An account has at most 1000000 links."),
     "too_many_links": Kind(422, "Too many links", "There are more than 100,000 links."),
     "too_many_urls": Kind(422, "Too many changes", "The destination changed too often."),
     "idempotency_mismatch": Kind(
@@ -97,11 +98,13 @@ _CODES: Mapping[str, str] = {
     "INVALID_CURSOR": "invalid_cursor",
     "INVALID_RANGE": "invalid_range",
     "INVALID_TIMEZONE": "invalid_timezone",
+    "ACCOUNT_FULL": "account_full",
     "TOO_MANY_LINKS": "too_many_links",
     "TOO_MANY_CODES": "too_many_links",
     "TOO_MANY_URLS": "too_many_urls",
     "IDEMPOTENCY_MISMATCH": "idempotency_mismatch",
     "TOO_MANY_REQUESTS": "rate_limited",
+    "TOO_MANY_SHORT_CODES": "rate_limited",
     "TOO_MANY_QUERIES": "overloaded",
     "TOO_MANY_READS": "overloaded",
 }

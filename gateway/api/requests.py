@@ -7,7 +7,7 @@ FastAPI reads a body before it resolves dependencies, and accepts any JSON that 
 from __future__ import annotations
 
 from codecs import BOM_UTF8
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -22,10 +22,11 @@ from starlette.responses import Response
 from gateway.api.authentication import bearer
 from gateway.api.limits import Admission, Quota
 from gateway.api.problems import ApiError, Fault
-from gateway.backends.ports import Links, Scope, VerifiedKey
+from gateway.backends.ports import Links, NewLink, Scope, VerifiedKey
 from gateway.support.edge import Edge
 from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
-from gateway.support.rate_limits import CallLimiter
+from gateway.support.rate_limits import CallLimiter, Networks
+from gateway.use_cases.creation_limits import CreationLimits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
 
@@ -149,6 +150,22 @@ async def _quota(request: Request) -> Quota:
     return admission_of(request).quota
 
 
+@dataclass(frozen=True)
+class CreationCounter:
+    """Counts links that a request creates for its client."""
+
+    limits: CreationLimits
+    client: Networks
+
+    def count(self, links: Sequence[NewLink]) -> None:
+        """Count links to be created. Raises ResourceExhausted."""
+        self.limits.count_links(self.client, [link.code for link in links])
+
+
+async def _creation_counter(request: Request) -> CreationCounter:
+    return CreationCounter(request.app.state.creation_limits, admission_of(request).client)
+
+
 def key_with(*scopes: Scope) -> Any:
     """Return the dependency for a key with all of these scopes."""
     return Security(_authorized, scopes=[scope.value for scope in scopes])
@@ -160,3 +177,4 @@ LinksWriter = Annotated[VerifiedKey, key_with(Scope.LINKS_WRITE)]
 StatisticsKey = Annotated[VerifiedKey, key_with(Scope.STATISTICS_READ)]
 ServicesOf = Annotated[Services, Depends(_services)]
 QuotaOf = Annotated[Quota, Depends(_quota)]
+CreationsOf = Annotated[CreationCounter, Depends(_creation_counter)]

@@ -9,6 +9,7 @@ from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.backends import link_messages as messages
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import (
+    UNLIMITED_ROWS,
     FormerUrl,
     Import,
     ImportResult,
@@ -19,6 +20,7 @@ from gateway.backends.ports import (
     LinkQuery,
     LinkQueryResult,
     NewLink,
+    RowAllowance,
 )
 from gateway.backends.protobuf import datetime_of
 from gateway.redirects.resolution import (
@@ -227,16 +229,23 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return [messages.import_result_of(one) for one in reply.results]
 
     async def import_links(
-        self, account: Account, import_id: str, rows: Sequence[ImportRow]
-    ) -> tuple[list[ImportResult], Resolutions]:
+        self,
+        account: Account,
+        import_id: str,
+        rows: Sequence[ImportRow],
+        allowance: RowAllowance = UNLIMITED_ROWS,
+    ) -> tuple[list[ImportResult], Resolutions, int]:
         request = links_pb2.ImportLinksRequest(
             account_id=account.id,
             import_id=import_id,
             rows=map(messages.import_row_message, rows),
+            max_new_rows=allowance.rows,
+            max_new_short_codes=allowance.short_codes,
         )
         reply = await self._call(self._stub.ImportLinks, request, CALL_SECONDS)
         results = [messages.import_result_of(one) for one in reply.results]
-        return results, messages.resolutions_of(reply.resolutions)
+        stored = reply.stored_rows if reply.HasField("stored_rows") else len(rows)
+        return results, messages.resolutions_of(reply.resolutions), stored
 
     async def undo_import(
         self, account: Account, import_id: str, after: int | None

@@ -239,6 +239,18 @@ class ImportRow:
 
 
 @dataclass(frozen=True, slots=True)
+class RowAllowance:
+    """What a call of an import may store, None for no limit. Rows that are sent again are free."""
+
+    rows: int | None = None
+    short_codes: int | None = None
+    """Links with codes of the minimum length."""
+
+
+UNLIMITED_ROWS = RowAllowance()
+
+
+@dataclass(frozen=True, slots=True)
 class ImportResult:
     """The verdict on a row, and the code of the account's link to its destination, if any."""
 
@@ -527,7 +539,7 @@ class Links(Service, LinkSource, Protocol):
     async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
         """Create a link, without an owner for None, and return its resolution.
 
-        Reasons: CODE_TAKEN, INVALID_*.
+        Reasons: CODE_TAKEN, INVALID_*, ACCOUNT_FULL.
         """
         ...
 
@@ -542,8 +554,8 @@ class Links(Service, LinkSource, Protocol):
 
         The resolutions are those of the links that this call created. For 24 hours, a call with the
         same idempotency key and fingerprint (SHA-256 of the request) changes nothing, and returns
-        the outcomes of the first. Reasons: IDEMPOTENCY_MISMATCH, IN_PROGRESS, TOO_MANY_CODES; of a
-        link: CODE_TAKEN, CODE_RESERVED, URL_REFUSED, INVALID_*.
+        the outcomes of the first. Reasons: IDEMPOTENCY_MISMATCH, IN_PROGRESS, TOO_MANY_CODES,
+        ACCOUNT_FULL; of a link: CODE_TAKEN, CODE_RESERVED, URL_REFUSED, INVALID_*.
         """
         ...
 
@@ -604,7 +616,8 @@ class Links(Service, LinkSource, Protocol):
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Move some of a guest's links to an account.
 
-        Returns how many moved, and whether there may be more, which takes another call.
+        Returns how many moved, and whether there may be more, which takes another call. Reason:
+        ACCOUNT_FULL.
         """
         ...
 
@@ -616,11 +629,17 @@ class Links(Service, LinkSource, Protocol):
         ...
 
     async def import_links(
-        self, account: Account, import_id: str, rows: Sequence[ImportRow]
-    ) -> tuple[list[ImportResult], Resolutions]:
-        """Import up to 200 rows, and return their results and the links that this call created.
+        self,
+        account: Account,
+        import_id: str,
+        rows: Sequence[ImportRow],
+        allowance: RowAllowance = UNLIMITED_ROWS,
+    ) -> tuple[list[ImportResult], Resolutions, int]:
+        """Import up to 200 rows.
 
-        A row that was imported before has its first result. Reasons: INVALID_IMPORT, TOO_MANY_ROWS.
+        Returns their results, the links that this call created, and how many rows it stored. A row
+        that was imported before has its first result, and is not stored again. Reasons:
+        INVALID_IMPORT, TOO_MANY_ROWS, ACCOUNT_FULL, CLIENT_LIMIT.
         """
         ...
 

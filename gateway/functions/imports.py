@@ -15,8 +15,10 @@ from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
 from gateway.redirects.resolver import Resolver
-from gateway.support.rate_limits import CallLimiter
+from gateway.support.client_ip import ClientIpFinder
+from gateway.support.rate_limits import CallLimiter, networks_of
 from gateway.support.timestamps import datetime_of, text_of
+from gateway.use_cases.creation_limits import CreationLimits
 from gateway.use_cases.links import LinkEditor
 from services.shared.errors import DeadlineExceeded
 
@@ -109,6 +111,8 @@ class Imports:
     editor: LinkEditor
     resolver: Resolver
     running: CallLimiter
+    clients: ClientIpFinder
+    limits: CreationLimits
 
     async def check_import(self, payload: CheckImport, request: Request) -> Reply:
         account = await account_of(self.auth, payload.token)
@@ -122,8 +126,15 @@ class Imports:
         account = await account_of(self.auth, payload.token)
         rows = [row.as_port_value() for row in payload.rows]
         version = self.resolver.version
-        with self.running.hold_account(account.id):
-            results, created = await self.links.import_links(account, payload.import_id, rows)
+        client, codes = networks_of(self.clients.of(request)), [row.code for row in rows]
+        with (
+            self.running.hold_account(account.id),
+            self.limits.reserve_rows(client, codes) as counted,
+        ):
+            results, created, stored = await self.links.import_links(
+                account, payload.import_id, rows, counted.allowance
+            )
+            counted.keep(stored, created)
             await self.editor.serve_created(created, version)
         return {
             "success": True,

@@ -14,6 +14,9 @@ from gateway.functions.owner import OwnerPayload, owner_of
 from gateway.functions.protocol import Payload, Text
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 from gateway.redirects.resolver import Resolver
+from gateway.support.client_ip import ClientIpFinder
+from gateway.support.rate_limits import networks_of
+from gateway.use_cases.creation_limits import CreationLimits
 from gateway.use_cases.links import LinkEditor
 from gateway.visits.pipeline import VisitPipeline
 from services.shared import link_codes
@@ -57,8 +60,11 @@ class ShortUrls:
     editor: LinkEditor
     resolver: Resolver
     visits: VisitPipeline
+    clients: ClientIpFinder
+    limits: CreationLimits
 
     async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
+        self.limits.count_code(networks_of(self.clients.of(request)), payload.code)
         is_owned = payload.token or payload.guest
         owner = await owner_of(self.auth, payload) if is_owned else None
         await self.editor.create(payload.code, payload.url, owner)

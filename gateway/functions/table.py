@@ -59,6 +59,8 @@ class Limits:
     must not use up their limit."""
     edits: RateLimiter | None
     reads: RateLimiter | None
+    import_rows: RateLimiter | None
+    short_codes: RateLimiter | None
 
 
 @dataclass(frozen=True)

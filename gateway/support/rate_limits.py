@@ -110,7 +110,7 @@ class Usage(NamedTuple):
 class RateLimiter:
     """Limits the calls per client in a fixed window, which begins with the client's first call.
 
-    `message` is what a client reads that is above its limit.
+    `message` is what a client reads that is above its limit, and `reason` its stable code.
     """
 
     def __init__(
@@ -119,8 +119,10 @@ class RateLimiter:
         rate: Rate,
         clock: Callable[[], float] = time.monotonic,
         message: str = "Too many requests from this address.",
+        reason: str = "TOO_MANY_REQUESTS",
     ) -> None:
         self.rate = rate
+        self._reason = reason
         self._max_calls = (rate.amount, rate.amount * _NETWORK_FACTOR)
         self._clock = clock
         self._message = message
@@ -135,16 +137,29 @@ class RateLimiter:
         """
         now = self._clock()
         self._drop_ended(now)
-        wait = 0.0
-        for network, max_calls in zip(networks, self._max_calls, strict=False):
-            count, reset = self._state(network, now)
-            if count + calls > max_calls:
-                wait = max(wait, reset)
-        if wait > 0:
-            self._limited.inc()
-            raise ResourceExhausted(self._message, "TOO_MANY_REQUESTS", retry_after=max(1.0, wait))
+        if self._left(networks, now) < calls:
+            raise self.refusal(networks, calls)
         for network in networks:
             self._window(network, now).count += calls
+
+    def reserve(self, networks: Networks, calls: int) -> int:
+        """Count as many of the calls as the limit permits; return their number."""
+        allowed = min(calls, self._left(networks, self._clock()))
+        if allowed:
+            self.hit(networks, allowed)
+        return allowed
+
+    def refusal(self, networks: Networks, calls: int = 1) -> ResourceExhausted:
+        """Count a rejection of calls; return its error with the seconds until they may be made."""
+        now = self._clock()
+        waits = [
+            reset
+            for network, max_calls in zip(networks, self._max_calls, strict=False)
+            for count, reset in [self._state(network, now)]
+            if count + calls > max_calls
+        ]
+        self._limited.inc()
+        return ResourceExhausted(self._message, self._reason, retry_after=max([1.0, *waits]))
 
     def take_back(self, networks: Networks, calls: int = 1) -> None:
         """Uncount calls that should not have counted."""
@@ -161,11 +176,18 @@ class RateLimiter:
             usages.append(Usage(self.rate, max(0, min(self.rate.amount, max_calls - count)), reset))
         return min(usages, key=lambda usage: usage.remaining)
 
+    def _left(self, networks: Networks, now: float) -> int:
+        """Return how many calls the limit permits now."""
+        return min(
+            max(0, max_calls - self._state(network, now)[0])
+            for network, max_calls in zip(networks, self._max_calls, strict=False)
+        )
+
     def _state(self, network: bytes, now: float) -> tuple[int, float]:
         """Return the calls in the current window of a network, and the seconds until it ends."""
         window = self._windows.get(network)
         if window is None or window.ends <= now:
-            return 0, float(self.rate.seconds)
+            return 0, self._seconds_left(now)
         return window.count, window.ends - now
 
     def _drop_ended(self, now: float) -> None:
@@ -187,8 +209,22 @@ class RateLimiter:
             del self._windows[network]
         elif len(self._windows) >= MAX_WINDOWS:
             self._windows.popitem(last=False)
-        window = self._windows[network] = _Window(now + self.rate.seconds)
+        window = self._windows[network] = _Window(now + self._seconds_left(now))
         return window
+
+    def _seconds_left(self, now: float) -> float:
+        """Return how long a window lasts that begins now."""
+        return float(self.rate.seconds)
+
+
+class CalendarRateLimiter(RateLimiter):
+    """Limits the calls per client in windows of the calendar: those of a day are UTC days."""
+
+    def __init__(self, name: str, rate: Rate, message: str, reason: str) -> None:
+        super().__init__(name, rate, time.time, message, reason)
+
+    def _seconds_left(self, now: float) -> float:
+        return self.rate.seconds - now % self.rate.seconds
 
 
 class ClientConcurrencyLimiter:

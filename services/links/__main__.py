@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from services.links.api.servicers import servicers
+from services.links.application.account_sizes import AccountSizes
 from services.links.application.commands import LinkCommands
 from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.creations import Creations
@@ -58,12 +59,13 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         maintenance = Maintenance(store, _now)
         await ending.enter_async_context(maintenance.running())
         urls = UrlPolicy(str(settings.public_url), blocklist)
+        accounts = AccountSizes(store, _now)
         served = servicers(
-            LinkCommands(store, urls, _now),
+            LinkCommands(store, urls, _now, accounts),
             LinkQueries(store, _now),
             Reporting(store, _now),
-            Imports(store, urls, _now),
-            Creations(store, urls, _now),
+            Imports(store, urls, _now, accounts),
+            Creations(store, urls, _now, accounts),
             Moderation(store, blocklist, urls, _now),
             BlockExplainer(store, blocklist),
             maintenance,

@@ -511,8 +511,8 @@ async def test_an_import_is_checked_run_undone_and_listed(
         "abcdefgh": Resolution(LinkState.ACTIVE, "http://a.example", LATER),
         "abcd": Resolution.active("http://b.example"),
     }
-    assert await links.import_links(ONE, import_id, rows) == (results, made)
-    assert await links.import_links(ONE, import_id, rows) == (results, {})
+    assert await links.import_links(ONE, import_id, rows) == (results, made, 3)
+    assert await links.import_links(ONE, import_id, rows) == (results, {}, 0)
     link, _ = await links.get(ONE, "abcdefgh")
     assert (link.title, link.tags, link.created_at, link.expires_at) == (
         *("Title", ("b", "a"), EARLIER, LATER),

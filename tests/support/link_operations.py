@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from services.links.application.account_sizes import AccountSizes
 from services.links.application.commands import LinkCommands
 from services.links.application.creations import Creations
 from services.links.application.editing import edit_links
@@ -84,11 +85,12 @@ class Service:
     """The use cases of links with one store."""
 
     def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
-        self.commands = LinkCommands(store, urls, now)
+        accounts = AccountSizes(store, now)
+        self.commands = LinkCommands(store, urls, now, accounts)
         self.queries = LinkQueries(store, now)
         self.reporting = Reporting(store, now)
-        self.imports = Imports(store, urls, now)
-        self.creations = Creations(store, urls, now)
+        self.imports = Imports(store, urls, now, accounts)
+        self.creations = Creations(store, urls, now, accounts)
         self.maintenance = Maintenance(store, now)
 
 

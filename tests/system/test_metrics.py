@@ -61,6 +61,8 @@ ALLOWED_VALUES = {
             "api",
             "api_unverified",
             "api_lookup",
+            "import_rows",
+            "short_codes",
         ),
     },
     "method": {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "other"},

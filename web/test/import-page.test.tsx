@@ -398,6 +398,25 @@ describe('the import page', () => {
     expect(localStorage.getItem('import')).toBeNull();
   });
 
+  it('stops if the account is full', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    serve({
+      showLinks: never,
+      listImports: () => data({ success: true, imports: [] }),
+      checkImport: (payload) =>
+        data({
+          success: true,
+          verdicts: rowsOf({ payload }).map(({ row }) => ({ row, verdict: 'new' })),
+        }),
+      importLinks: () => error(429, 'RESOURCE_EXHAUSTED', {}, { reason: 'ACCOUNT_FULL' }),
+    });
+    const { choose, press } = await open();
+    await choose(csv('slug,url', 'cafe,https://cafe.example/'));
+    await press('Check these links');
+    await press('Import 1 link');
+    await screen.findByText(/^Your account has 1,000,000 links, the maximum\./);
+  });
+
   it('does not continue the import of another account', async () => {
     localStorage.setItem(
       'import',

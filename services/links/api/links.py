@@ -34,6 +34,7 @@ from services.links.application.imports import Imports
 from services.links.application.queries import LinkQueries
 from services.links.application.reporting import Reporting
 from services.links.domain.block import InvalidReason
+from services.links.domain.imports import RowAllowance
 from services.links.domain.link import Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import InvalidQuery
@@ -155,8 +156,14 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     ) -> pb.ImportLinksResponse:
         with self._large_calls.hold():
             rows = [import_row_of(row) for row in request.rows]
-            imported = await self._imports.run(Account(request.account_id), request.import_id, rows)
-        response = pb.ImportLinksResponse()
+            allowance = RowAllowance(
+                request.max_new_rows if request.HasField("max_new_rows") else None,
+                request.max_new_short_codes if request.HasField("max_new_short_codes") else None,
+            )
+            imported = await self._imports.run(
+                Account(request.account_id), request.import_id, rows, allowance
+            )
+        response = pb.ImportLinksResponse(stored_rows=imported.stored_rows)
         for result in imported.results:
             write_import_result(response.results.add(), result)
         write_resolutions(response, imported.links)

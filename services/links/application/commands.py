@@ -8,13 +8,21 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
+from services.links.application.account_sizes import AccountSizes
 from services.links.application.editing import edit_links
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.application.refusals import RefusalLog
 from services.links.application.time_slices import TimeSlices
 from services.links.domain.code import CodeTaken, NoFreeCode, check_code, random_scan_codes
 from services.links.domain.edit import Edit, LinkChanges, removal, restoration
-from services.links.domain.link import MAX_CREATIONS, MAX_EDITED_CODES, Link, check_count, no_link
+from services.links.domain.link import (
+    MAX_CREATIONS,
+    MAX_EDITED_CODES,
+    Link,
+    check_count,
+    check_room,
+    no_link,
+)
 from services.links.domain.owner import Account, Guest, Owner, require_owner
 from services.links.domain.url import UrlPolicy, UrlRefused
 
@@ -22,8 +30,15 @@ from services.links.domain.url import UrlPolicy, UrlRefused
 class LinkCommands:
     """What owners do with their links."""
 
-    def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: LinkStore,
+        urls: UrlPolicy,
+        now: Callable[[], datetime],
+        accounts: AccountSizes | None = None,
+    ) -> None:
         self._store = store
+        self._accounts = accounts or AccountSizes(store, now)
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
@@ -34,7 +49,7 @@ class LinkCommands:
 
         Two creations are the same if code, original URL and owner are equal.
 
-        Raises InvalidCode, InvalidUrl, UrlRefused, CodeTaken, Unavailable.
+        Raises InvalidCode, InvalidUrl, UrlRefused, CodeTaken, AccountFull, Unavailable.
         """
         return await self._add(self._draft(code, url, owner))
 
@@ -106,12 +121,17 @@ class LinkCommands:
 
         Returns how many moved, and whether to ask again.
 
-        Raises Unavailable.
+        Raises AccountFull, Unavailable.
         """
+        limit = min(MAX_BATCH, await self._accounts.room(account))
+        if not limit:
+            check_room(0, len(await self._store.links.owned_codes(guest, 1)))
+            return 0, False
         claimed = await self._store.transactions.run(
-            "links_claim", lambda unit: unit.links.reassign(guest, account, MAX_BATCH)
+            "links_claim", lambda unit: unit.links.reassign(guest, account, limit)
         )
-        return claimed, claimed == MAX_BATCH
+        self._accounts.add(account, claimed)
+        return claimed, claimed == limit
 
     def _draft(self, code: str, url: str, owner: Owner) -> Link:
         check_code(code, owner)
@@ -127,6 +147,12 @@ class LinkCommands:
     async def _add(self, draft: Link | Exception) -> Link:
         if isinstance(draft, Exception):
             raise draft
+        account = draft.owner if isinstance(draft.owner, Account) else None
+        if account is not None:
+            if not await self._accounts.room(account):
+                found = await self._store.links.find(draft.code)
+                check_room(0, 0 if found is not None and draft.repeats(found) else 1)
+            self._accounts.add(account, 1)
         stored = await self._store.links.add(draft)
         if stored is None or not draft.repeats(stored):
             raise CodeTaken("This code is taken.")

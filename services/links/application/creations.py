@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
+from services.links.application.account_sizes import AccountSizes
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.refusals import RefusalLog
 from services.links.application.time_slices import TimeSlices
@@ -26,7 +27,7 @@ from services.links.domain.creations import (
     created_links,
     settle,
 )
-from services.links.domain.link import Link, check_count
+from services.links.domain.link import Link, check_count, check_room
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy, UrlRefused
 from services.shared.errors import InvalidArgument, Unavailable
@@ -53,8 +54,15 @@ class Created:
 class Creations:
     """What accounts create. A call is identified by its account and idempotency key."""
 
-    def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: LinkStore,
+        urls: UrlPolicy,
+        now: Callable[[], datetime],
+        accounts: AccountSizes | None = None,
+    ) -> None:
         self._store = store
+        self._accounts = accounts or AccountSizes(store, now)
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
@@ -74,7 +82,7 @@ class Creations:
         a record of the key that is not over, changes nothing and returns that record.
 
         Raises InvalidIdempotencyKey, TooManyCodes, IdempotencyMismatch, CreationInProgress,
-        NoFreeCode, Unavailable.
+        NoFreeCode, AccountFull, Unavailable.
         """
         check_idempotency_key(key, fingerprint)
         check_count(links, MAX_CREATED_LINKS)
@@ -89,6 +97,7 @@ class Creations:
         new_links: Sequence[NewLink | InvalidArgument],
     ) -> Created:
         now = self._now()
+        room = await self._accounts.room(account)
         drafts: list[Outcome] = []
         failure: Unavailable | None = None
         try:
@@ -105,12 +114,15 @@ class Creations:
             if failure is not None:
                 raise failure
             record = Creation(account, key, fingerprint, now, _settle_in(unit, drafts))
+            links = created_links(record)
+            check_room(room, len(links))
             unit.creations.save(record)
-            if links := created_links(record):
+            if links:
                 unit.links.add_all(links, now)
             return Created(record, is_new=True)
 
         created = await self._store.transactions.run("links_create", work)
+        self._accounts.add(account, len(created.links))
         if created.is_new:
             for draft in drafts:
                 if isinstance(draft, UrlRefused):

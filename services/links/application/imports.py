@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from weakref import WeakValueDictionary
 
+from services.links.application.account_sizes import AccountSizes
 from services.links.application.editing import edit_links
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.application.refusals import RefusalLog
@@ -21,10 +22,12 @@ from services.links.domain.imports import (
     MAX_IMPORTED_ROWS,
     MAX_LISTED_IMPORTS,
     MAX_ROWS_PER_DAY,
+    UNLIMITED_ROWS,
     Candidate,
     Import,
     ImportRow,
     NoImport,
+    RowAllowance,
     RowResult,
     StoredRow,
     TooManyRows,
@@ -40,7 +43,7 @@ from services.links.domain.imports import (
     judge,
     unique_rows,
 )
-from services.links.domain.link import Link
+from services.links.domain.link import Link, check_room
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
 from services.links.metrics import IMPORTED_ROWS
@@ -56,6 +59,8 @@ class Imported:
 
     results: list[RowResult]
     links: list[Link]
+    stored_rows: int
+    """The number of rows that this call stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +79,15 @@ class UndoStep:
 class Imports:
     """What accounts do with imports."""
 
-    def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: LinkStore,
+        urls: UrlPolicy,
+        now: Callable[[], datetime],
+        accounts: AccountSizes | None = None,
+    ) -> None:
         self._store = store
+        self._accounts = accounts or AccountSizes(store, now)
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
@@ -92,18 +104,24 @@ class Imports:
         holders = await self._store.links.holders(codes_of_candidates(candidates))
         return _in_order(rows, judge(candidates, account, holders))
 
-    async def run(self, account: Account, import_id: str, rows: Sequence[ImportRow]) -> Imported:
+    async def run(
+        self,
+        account: Account,
+        import_id: str,
+        rows: Sequence[ImportRow],
+        allowance: RowAllowance = UNLIMITED_ROWS,
+    ) -> Imported:
         """Import rows: store the links of those that are NEW, and the results of all.
 
         A row that was imported before has its first result, whatever it contains now.
 
-        Raises InvalidImport, TooManyRows, Unavailable.
+        Raises InvalidImport, TooManyRows, ClientLimit, AccountFull, Unavailable.
         """
         check_import_id(import_id)
         check_row_count(rows, MAX_IMPORTED_ROWS)
         async with self._turn(account, len(rows)):
             candidates = await self._candidates(rows)
-            return await self._run(account, import_id, rows, candidates)
+            return await self._run(account, import_id, rows, candidates, allowance)
 
     async def undo(self, account: Account, import_id: str, after: int | None) -> UndoStep:
         """Remove links that an import created and that are unchanged, as their owner does.
@@ -154,8 +172,10 @@ class Imports:
         import_id: str,
         rows: Sequence[ImportRow],
         candidates: Sequence[Candidate],
+        allowance: RowAllowance,
     ) -> Imported:
         now = self._now()
+        room = await self._accounts.room(account)
         numbers = [one.row.number for one in candidates]
 
         def work(unit: UnitOfWork) -> tuple[list[RowResult], list[StoredRow], list[Link]]:
@@ -164,6 +184,7 @@ class Imports:
             fresh = [one for one in candidates if one.row.number not in stored]
             if not fresh:
                 return known, [], []
+            allowance.check_rows(len(fresh))
             _count_rows(unit, account, len(fresh), now)
             results = _judge_in(unit, account, import_id, fresh)
             links = {
@@ -171,6 +192,8 @@ class Imports:
                 for one, result in zip(fresh, results, strict=True)
                 if result.verdict is Verdict.NEW
             }
+            allowance.check_links(links.values())
+            check_room(room, len(links))
             if links:
                 unit.links.add_all(list(links.values()), now)
             new = [
@@ -186,7 +209,8 @@ class Imports:
 
         results, new, links = await self._store.transactions.run("links_import", work)
         self._count(candidates, new)
-        return Imported(_in_order(rows, results), links)
+        self._accounts.add(account, len(links))
+        return Imported(_in_order(rows, results), links, len(new))
 
     async def _candidates(self, rows: Sequence[ImportRow]) -> list[Candidate]:
         return await self._slices.map(lambda row: candidate_of(row, self._urls), unique_rows(rows))

@@ -22,7 +22,7 @@ from services.links.domain.url import (
     UrlRefused,
 )
 from services.shared.errors import InvalidArgument, NotFound, ResourceExhausted
-from services.shared.link_codes import is_code, is_reserved
+from services.shared.link_codes import MIN_LENGTH, is_code, is_reserved
 from services.shared.timestamps import EPOCH, to_micros
 
 MAX_CHECKED_ROWS = 500
@@ -48,6 +48,36 @@ class TooManyRows(ResourceExhausted):
     """An account has imported as many rows as it may in a day."""
 
     default_reason = "TOO_MANY_ROWS"
+
+
+class ClientLimit(ResourceExhausted):
+    """A call has more new rows than the gateway allows its client."""
+
+    default_reason = "CLIENT_LIMIT"
+
+
+@dataclass(frozen=True, slots=True)
+class RowAllowance:
+    """What a call of an import may store, None for no limit. Rows that are sent again are free."""
+
+    rows: int | None = None
+    short_codes: int | None = None
+    """Links with codes of the minimum length."""
+
+    def check_rows(self, count: int) -> None:
+        """Raise ClientLimit for more new rows."""
+        if self.rows is not None and count > self.rows:
+            raise ClientLimit("The client may not import as many rows.")
+
+    def check_links(self, links: Iterable[Link]) -> None:
+        """Raise ClientLimit for more links with short codes."""
+        if self.short_codes is None:
+            return
+        if sum(len(link.code) == MIN_LENGTH for link in links) > self.short_codes:
+            raise ClientLimit("The client may not choose as many short codes.")
+
+
+UNLIMITED_ROWS = RowAllowance()
 
 
 class NoImport(NotFound):

@@ -21,6 +21,8 @@ MAX_CREATIONS = 250
 2 MB, half of gRPC's message limit."""
 MAX_EDITED_CODES = 100
 """Maximum links that one call of an owner changes."""
+MAX_ACCOUNT_LINKS = 1_000_000
+"""Maximum links of an account, including removed ones that can be restored."""
 MAX_OWNED_CODES = 100_000
 """Maximum codes of an owner that one call lists."""
 MAX_FORMER_URLS = 500
@@ -44,6 +46,12 @@ class NoLink(NotFound):
 
 class TooManyLinks(InvalidArgument):
     default_reason = "TOO_MANY_LINKS"
+
+
+class AccountFull(ResourceExhausted):
+    """An account has as many links as it may have. Waiting does not help."""
+
+    default_reason = "ACCOUNT_FULL"
 
 
 class TooManyUrls(InvalidArgument):
@@ -163,6 +171,12 @@ class FormerUrl:
 def no_link() -> NoLink:
     """Return the error for a code under which the caller may see no link."""
     return NoLink("There is no such link.")
+
+
+def check_room(room: int, links: int) -> None:
+    """Raise AccountFull if there is no room for as many new links of an account."""
+    if links > room:
+        raise AccountFull(f"An account has at most {MAX_ACCOUNT_LINKS} links.")
 
 
 def check_count(codes: Sized, limit: int) -> None:

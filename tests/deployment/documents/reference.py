@@ -155,7 +155,10 @@ def _payloads() -> str:
     limits = Limits(
         **{
             name: f"`{PREFIX}LIMIT_{name.upper()}`"  # type: ignore[arg-type]
-            for name in ("creations", "reports", "registrations", "logins", "edits", "reads")
+            for name in (
+                *("creations", "reports", "registrations", "logins", "edits", "reads"),
+                *("import_rows", "short_codes"),
+            )
         },
         recoveries="as many as log-ins",  # type: ignore[arg-type]
         session_checks="as many as log-ins",  # type: ignore[arg-type]

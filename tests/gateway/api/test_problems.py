@@ -403,6 +403,7 @@ def test_codes_are_stable() -> None:
         "unsupported_media_type": 415,
         "url_refused": 422,
         "code_reserved": 422,
+        "account_full": 422,
         "invalid_url": 422,
         "invalid_ended_url": 422,
         "invalid_title": 422,

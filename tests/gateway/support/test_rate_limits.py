@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from contextlib import ExitStack
 from ipaddress import ip_network
@@ -16,6 +17,7 @@ from gateway.support.rate_limits import (
     MAX_LARGE_CALLS_BY_ACCOUNT,
     MAX_WINDOWS,
     PROFILES,
+    CalendarRateLimiter,
     CallLimiter,
     ClientConcurrencyLimiter,
     Networks,
@@ -91,6 +93,21 @@ def test_a_window_begins_with_the_first_call_and_ends_at_retry_after(clock: Cloc
     assert is_allowed(limit, "192.0.2.2")
     clock.now += 10
     assert [is_allowed(limit, "192.0.2.1") for _ in range(4)] == [True, True, True, False]
+
+
+def test_a_window_of_the_calendar_ends_with_the_day(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", clock)
+    clock.now = 86_400 * 20_000 - 100
+    limit = CalendarRateLimiter("import_rows", Rate(3, 86_400), "Too many rows.", "TOO_MANY_ROWS")
+    limit.hit(networks("192.0.2.1"), 3)
+    limit.take_back(networks("192.0.2.1"), 1)
+    with pytest.raises(ResourceExhausted, match="Too many rows") as refused:
+        limit.hit(networks("192.0.2.1"), 2)
+    assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_ROWS", 100)
+    clock.now += 100
+    limit.hit(networks("192.0.2.1"), 3)
 
 
 def test_an_ipv4_mapped_address_is_the_ipv4_address(clock: Clock) -> None:

@@ -4,6 +4,7 @@
  * Separate from failure.ts, which loads with every page.
  */
 export const reasons = [
+  'ACCOUNT_FULL',
   'CODE_TAKEN',
   'INVALID_CODE',
   'INVALID_CONTACT',

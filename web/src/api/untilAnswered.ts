@@ -1,5 +1,5 @@
 /** Retries calls in the background, with exponential backoff and jitter. */
-import { Failure, failureCode } from './failure';
+import { Failure, failureCode, failureReason } from './failure';
 import { reloadOnce } from './loading';
 
 /** Milliseconds. */
@@ -35,6 +35,7 @@ export async function untilAnswered<T>(
       const code = failureCode(error);
       // The document reloads and continues there.
       if (code === 'outdated' && reloadOnce()) await wait(MAX_TIMER, signal);
+      if (failureReason(error) === 'ACCOUNT_FULL') throw error; // Waiting does not help.
       if (code !== 'failed' && code !== 'resource-exhausted' && code !== 'aborted') throw error;
       console.error(error);
       const asked = error instanceof Failure ? error.retryAfter : undefined;

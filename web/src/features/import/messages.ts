@@ -171,6 +171,7 @@ export const messages = {
   continue: 'Continue',
   stop: 'Stop importing',
   importFailed: 'The import stopped. Links that are already imported are kept.',
+  full: 'Your account has 1,000,000 links, the maximum. Remove some: they make room after 30 days. Links that are already imported are kept.',
   lost: 'This browser no longer has the rows of the import that was interrupted. Choose the file again: links that are already imported are recognized.',
   foreign:
     'An import was started in this browser by another account. Log in to that account to continue it, or discard it.',

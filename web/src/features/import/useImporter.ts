@@ -1,6 +1,6 @@
 /** The steps of an import: choose, read, check, import. */
 import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react';
-import { failureCode, type Verdict } from '../../api';
+import { failureCode, failureReason, type Verdict } from '../../api';
 import { cache } from '../../api/cache';
 import { listImports } from '../../api/imports';
 import { keys } from '../../api/keys';
@@ -161,7 +161,8 @@ export function useImporter(account: Account) {
       } catch (error) {
         const isLost = error instanceof LostImport;
         if (isLost && !signal.aborted) forgetImportJob();
-        const problem = isLost ? messages.lost : messages.importFailed;
+        const isFull = failureReason(error) === 'ACCOUNT_FULL';
+        const problem = isLost ? messages.lost : isFull ? messages.full : messages.importFailed;
         fail(
           error,
           signal,

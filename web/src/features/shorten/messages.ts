@@ -19,4 +19,5 @@ export const messages = {
   'no-scheme': 'Incluse https:// or http:// to url',
   taken: 'This ending is taken.',
   blocked: 'This link cannot be shortened.',
-} satisfies Record<UrlProblem | 'blocked', string> & Record<string, unknown>;
+  full: 'Your account has 1,000,000 links, the maximum. Remove some: they make room after 30 days.',
+} satisfies Record<UrlProblem | 'blocked' | 'full', string> & Record<string, unknown>;

@@ -149,6 +149,7 @@ describe('a submission', () => {
     ['invalid-argument', undefined, { kind: 'refused', problem: 'invalid' }],
     ['invalid-argument', 'INVALID_CODE', { kind: 'refused', problem: 'invalid' }],
     ['invalid-argument', 'URL_REFUSED', { kind: 'refused', problem: 'blocked' }],
+    ['resource-exhausted', 'ACCOUNT_FULL', { kind: 'refused', problem: 'full' }],
     ['invalid-token', undefined, { kind: 'invalid-token' }],
   ] as const)('stops on %s %s', async (code, reason, outcome) => {
     const { shortening, requests, outcomes } = setUp(() =>

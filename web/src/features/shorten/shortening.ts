@@ -23,7 +23,7 @@ export interface Request {
 
 export type Outcome =
   | { kind: 'shortened'; code: string; url: string }
-  | { kind: 'refused'; problem: 'invalid' | 'blocked' }
+  | { kind: 'refused'; problem: 'invalid' | 'blocked' | 'full' }
   /** Another link has the custom code. */
   | { kind: 'taken'; url: string }
   | { kind: 'invalid-token' };
@@ -109,6 +109,8 @@ async function untilAnswered(
       } else if (failure === 'invalid-argument') {
         const isBlocked = failureReason(error) === 'URL_REFUSED';
         return { kind: 'refused', problem: isBlocked ? 'blocked' : 'invalid' };
+      } else if (failureReason(error) === 'ACCOUNT_FULL') {
+        return { kind: 'refused', problem: 'full' };
       } else if (failure === 'invalid-token') {
         return { kind: 'invalid-token' };
       } else if (failure === 'outdated' && ports.reload(url)) {

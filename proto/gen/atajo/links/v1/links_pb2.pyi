@@ -2760,9 +2760,16 @@ class ImportLinksRequest(_message.Message):
     ACCOUNT_ID_FIELD_NUMBER: _builtins.int
     IMPORT_ID_FIELD_NUMBER: _builtins.int
     ROWS_FIELD_NUMBER: _builtins.int
+    MAX_NEW_ROWS_FIELD_NUMBER: _builtins.int
+    MAX_NEW_SHORT_CODES_FIELD_NUMBER: _builtins.int
     account_id: _builtins.str
     import_id: _builtins.str
     """22 characters of A-Z a-z 0-9 - _."""
+    max_new_rows: _builtins.int
+    """How many of the rows may be stored, and how many links with codes of the minimum length created;
+    absent for no limit. The call fails with CLIENT_LIMIT if it would do more.
+    """
+    max_new_short_codes: _builtins.int
     @_builtins.property
     def rows(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImportRow]: ...
     def __init__(
@@ -2771,12 +2778,21 @@ class ImportLinksRequest(_message.Message):
         account_id: _builtins.str = ...,
         import_id: _builtins.str = ...,
         rows: _abc.Iterable[Global___ImportRow] | None = ...,
+        max_new_rows: _builtins.int | None = ...,
+        max_new_short_codes: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max_new_rows", b"_max_new_rows", "_max_new_short_codes", b"_max_new_short_codes", "max_new_rows", b"max_new_rows", "max_new_short_codes", b"max_new_short_codes"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "import_id", b"import_id", "rows", b"rows"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_new_rows", b"_max_new_rows", "_max_new_short_codes", b"_max_new_short_codes", "account_id", b"account_id", "import_id", b"import_id", "max_new_rows", b"max_new_rows", "max_new_short_codes", b"max_new_short_codes", "rows", b"rows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__max_new_rows: _TypeAlias = _typing.Literal["max_new_rows"]  # noqa: Y015
+    _WhichOneofArgType__max_new_rows: _TypeAlias = _typing.Literal["_max_new_rows", b"_max_new_rows"]  # noqa: Y015
+    _WhichOneofReturnType__max_new_short_codes: _TypeAlias = _typing.Literal["max_new_short_codes"]  # noqa: Y015
+    _WhichOneofArgType__max_new_short_codes: _TypeAlias = _typing.Literal["_max_new_short_codes", b"_max_new_short_codes"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_new_rows) -> _WhichOneofReturnType__max_new_rows | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_new_short_codes) -> _WhichOneofReturnType__max_new_short_codes | None: ...
 
 Global___ImportLinksRequest: _TypeAlias = ImportLinksRequest  # noqa: Y015
 
@@ -2786,6 +2802,9 @@ class ImportLinksResponse(_message.Message):
 
     RESULTS_FIELD_NUMBER: _builtins.int
     RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    STORED_ROWS_FIELD_NUMBER: _builtins.int
+    stored_rows: _builtins.int
+    """The number of rows that this call stored; absent from earlier versions."""
     @_builtins.property
     def results(self) -> _containers.RepeatedCompositeFieldContainer[Global___ImportResult]:
         """In the order of the rows."""
@@ -2799,12 +2818,15 @@ class ImportLinksResponse(_message.Message):
         *,
         results: _abc.Iterable[Global___ImportResult] | None = ...,
         resolutions: _abc.Iterable[Global___Resolution] | None = ...,
+        stored_rows: _builtins.int | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_stored_rows", b"_stored_rows", "stored_rows", b"stored_rows"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolutions", b"resolutions", "results", b"results"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_stored_rows", b"_stored_rows", "resolutions", b"resolutions", "results", b"results", "stored_rows", b"stored_rows"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
+    _WhichOneofReturnType__stored_rows: _TypeAlias = _typing.Literal["stored_rows"]  # noqa: Y015
+    _WhichOneofArgType__stored_rows: _TypeAlias = _typing.Literal["_stored_rows", b"_stored_rows"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__stored_rows) -> _WhichOneofReturnType__stored_rows | None: ...
 
 Global___ImportLinksResponse: _TypeAlias = ImportLinksResponse  # noqa: Y015
 

@@ -177,6 +177,7 @@ export const messages: typeof english.messages = {
   continue: 'Continuar',
   stop: 'Detener la importación',
   importFailed: 'La importación se ha detenido. Los enlaces ya importados se conservan.',
+  full: 'Tu cuenta tiene 1.000.000 de enlaces, el máximo. Elimina algunos: dejarán sitio a los 30 días. Los enlaces ya importados se conservan.',
   lost: 'Este navegador ya no tiene las filas de la importación interrumpida. Vuelve a elegir el archivo: los enlaces ya importados se reconocen.',
   foreign:
     'Otra cuenta empezó una importación en este navegador. Inicia sesión en esa cuenta para continuarla, o descártala.',

@@ -18,4 +18,5 @@ export const messages: typeof english.messages = {
   'no-scheme': 'Incluye https:// o http:// en la URL',
   taken: 'Esta terminación está ocupada.',
   blocked: 'Este enlace no se puede acortar.',
+  full: 'Tu cuenta tiene 1.000.000 de enlaces, el máximo. Elimina algunos: dejarán sitio a los 30 días.',
 };
