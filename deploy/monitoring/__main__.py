@@ -20,6 +20,7 @@ from pathlib import Path
 from pydantic import Field
 
 from deploy.local import caller
+from deploy.local.folder import UMASK
 from deploy.local.settings import RunSettings, check_port_free
 from deploy.monitoring import grafana_server
 from deploy.monitoring.grafana_server import Grafana
@@ -41,6 +42,7 @@ def main() -> None:
     # A shell starts background processes with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     settings = MonitorSettings.load()
+    os.umask(UMASK)
     check_port_free(settings.monitor_port, "ATAJO_MONITOR_PORT")
     folder = settings.data_dir / "monitoring"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -133,6 +133,18 @@ def test_it_follows_a_run_and_links_to_everything(tmp_path: Path) -> None:
             assert monitor.get(address).status_code == 200, address
 
 
+def test_a_data_folder_that_it_makes_belongs_to_its_user_alone(tmp_path: Path) -> None:
+    """Otherwise a run that starts later might refuse it."""
+    folder = tmp_path / "data"
+    umask = os.umask(0)
+    try:
+        with monitoring(folder):
+            made = [folder, folder / "monitoring"]
+            assert {path.stat().st_mode & 0o077 for path in made} == {0}
+    finally:
+        os.umask(umask)
+
+
 def test_an_interrupt_ends_everything_it_started(tmp_path: Path) -> None:
     with monitoring(tmp_path) as monitor:
         assert monitor.interrupt() == 0
