@@ -7,6 +7,7 @@ its visitors. Separate rows for hours and names took twice the space and time.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from msgspec import Raw, msgpack
@@ -27,6 +28,8 @@ unpack_counts = msgpack.Decoder(DayCounts).decode
 _unpack_hours = msgpack.Decoder(tuple[_Hours, _Hours, Raw]).decode
 _unpack_names = msgpack.Decoder(PackedNames).decode
 
+_CACHED_CHECKS = 1000
+"""Sets of days whose checks are cached, at most 7 MB. Most links of a batch have equal sets."""
 Key = tuple[str, int]
 """A code, and the number of a day, block or era."""
 
@@ -68,12 +71,22 @@ def readable_totals(found: Mapping[str, TotalsRecord]) -> dict[str, TotalsRecord
 
 def _check_totals(item: tuple[str, TotalsRecord]) -> tuple[str, TotalsRecord]:
     _, (people, bots, days, aggregated, revision) = item
-    if not all(isinstance(number, int) for number in (people, bots, aggregated, revision)):
+    if not (
+        isinstance(people, int)
+        and isinstance(bots, int)
+        and isinstance(aggregated, int)
+        and isinstance(revision, int)
+    ):
         raise TypeError("A value is no number.")
-    for days_in_sequence in unpack_days(days):
-        if not (0 <= days_in_sequence.start < days_in_sequence.stop <= LAST_DAY + 1):
-            raise ValueError("A day does not exist.")
+    _check_days(days)
     return item
+
+
+@lru_cache(_CACHED_CHECKS)
+def _check_days(packed: bytes) -> None:
+    for days in unpack_days(packed):
+        if not (0 <= days.start < days.stop <= LAST_DAY + 1):
+            raise ValueError("A day does not exist.")
 
 
 def unpack_day(day: int, record: DayRecord, *, with_names: bool) -> Day:
