@@ -185,20 +185,19 @@ function urlColumns(records: readonly string[][]): number[] {
 }
 
 /**
- * Returns the columns of these normalized headers with a title, tags and dates that a service does
- * not read. `isRead` says whether it reads a header.
+ * Returns which of these normalized headers name a title, tags and dates, unless another name of
+ * the field is read. `isRead` says whether a header is.
  */
-export function unreadColumns(
+export function unreadNames(
   headers: readonly string[],
   isRead: (header: string) => boolean,
-): Partial<Columns> {
+): Partial<Record<Field, string>> {
   const fields = ['title', 'tags', 'created_at', 'expires_at'] as const;
-  const columns = fields.flatMap((field) => {
+  const unread = fields.map((field) => {
     const named = NAMES[field].filter((name) => headers.includes(name));
-    const [first] = named;
-    return first === undefined || named.some(isRead) ? [] : [[field, headers.indexOf(first)]];
+    return [field, named.some(isRead) ? undefined : named[0]];
   });
-  return Object.fromEntries(columns) as Partial<Columns>;
+  return Object.fromEntries(unread) as Partial<Record<Field, string>>;
 }
 
 export function readColumns(cells: readonly string[], columns: Columns): Found {

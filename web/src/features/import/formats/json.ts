@@ -5,6 +5,7 @@ import type { RowWriter } from '../rows';
 import { guessColumns, readColumns } from './columns';
 import { isObject, textOf } from './fields';
 import { parseJson } from './jsonText';
+import { serviceReader } from './serviceReader';
 import { serviceNamed, serviceOfEntry, type Service } from './services';
 
 /** Keys that contain the entries of a page. */
@@ -43,7 +44,7 @@ export class JsonReader implements Reader {
     const entries = values.flatMap((value) => entriesOf(value, MAX_DEPTH));
     const sample = entries.filter(isObject).slice(0, SAMPLE);
     const service = this.#serviceOf(sample);
-    if (service) this.#readService(entries, service);
+    if (service) this.#readService(entries, service, sample);
     else if (sample.length > 0) this.#readColumns(entries, sample);
   }
 
@@ -71,14 +72,20 @@ export class JsonReader implements Reader {
     return undefined;
   }
 
-  #readService(entries: readonly unknown[], service: Service): void {
+  #readService(
+    entries: readonly unknown[],
+    service: Service,
+    sample: readonly Record<string, unknown>[],
+  ): void {
     this.#source = service.source;
+    const keys = [...new Set(sample.flatMap((entry) => Object.keys(entry).map(nameOf)))];
+    const read = serviceReader(service, keys, sample.map(fieldsOf));
     entries.forEach((entry, index) => {
       if (!isObject(entry)) {
         this.writer.fail(index + 1, 'not-an-entry', textOf(entry));
         return;
       }
-      const found = service.read(fieldsOf(entry));
+      const found = read(fieldsOf(entry));
       if (found) this.writer.add(index + 1, found);
       else this.writer.problem('root-links-skipped');
     });

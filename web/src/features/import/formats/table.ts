@@ -3,10 +3,11 @@ import { normalizeHeader } from '../headers';
 import type { Columns, Note, Questions, Reader, ReadOptions, Source } from '../parsed';
 import type { Found, RowWriter } from '../rows';
 import { undoFormula, undoFormulas } from '../../../lib/csv';
-import { guessColumns, readColumns, unreadColumns, WEB_URL } from './columns';
+import { guessColumns, readColumns, WEB_URL } from './columns';
 import { CsvRecords, firstRecords, isBlank, type CsvRecord, type Dialect } from './csvRecords';
 import { detectDialect } from './dialect';
-import { listOf } from './fields';
+import type { Fields } from './fields';
+import { serviceReader, type RecordReader } from './serviceReader';
 import { serviceNamed, serviceOfTable, type Service } from './services';
 
 /** Number of records shown to the user who maps columns. */
@@ -19,14 +20,9 @@ const ABSENT = new Set(['NULL', 'null', '\\N']);
 const ESCAPES: Record<string, string> = { n: '\n', t: '\t', r: '\r', '0': '', '\\': '\\' };
 
 /** How to read the cells of a record. */
-type Plan = ServicePlan | { columns: Columns };
-
-interface ServicePlan {
-  service: Service;
-  headers: Map<string, number>;
-  /** Columns that the service does not have, but this table has. */
-  extra: Partial<Columns>;
-}
+type Plan =
+  | { service: Service; read: RecordReader; headers: ReadonlyMap<string, number> }
+  | { columns: Columns };
 
 export class TableReader implements Reader {
   readonly #records: CsvRecords;
@@ -113,7 +109,8 @@ export class TableReader implements Reader {
   #found(cells: readonly string[]): Found | null {
     const plan = this.#plan;
     const values = cells.map((cell) => this.#valueOf(cell.trim()));
-    return 'columns' in plan ? readColumns(values, plan.columns) : readService(values, plan);
+    if ('columns' in plan) return readColumns(values, plan.columns);
+    return plan.read(fieldsOf(values, plan.headers));
   }
 
   /** Returns the text of a cell as it was before the program that wrote the table changed it. */
@@ -128,39 +125,12 @@ function isDatabase(source: Source): boolean {
   return source === 'yourls' || source === 'polr';
 }
 
-function readService(
-  cells: readonly string[],
-  { service, headers, extra }: ServicePlan,
-): Found | null {
-  const found = service.read((name) => {
+/** Returns the cells of a record by the names of their columns. */
+function fieldsOf(cells: readonly string[], headers: ReadonlyMap<string, number>): Fields {
+  return (name) => {
     const index = headers.get(name);
     return index === undefined ? undefined : (cells[index] ?? '');
-  });
-  if (!found) return null;
-  const cell = (field: keyof typeof extra) => cells[Number(extra[field] ?? -1)];
-  return {
-    ...found,
-    title: cell('title') ?? found.title ?? '',
-    tags: extra.tags === undefined ? (found.tags ?? []) : listOf(cell('tags'), /[,;|]/),
-    created: cell('created_at') ?? found.created,
-    expires: cell('expires_at') ?? found.expires,
   };
-}
-
-function servicePlanOf(
-  service: Service,
-  headers: Map<string, number>,
-  sample: readonly string[][],
-): ServicePlan {
-  const read = new Set<string>();
-  for (const cells of sample) {
-    service.read((name) => {
-      read.add(name);
-      return cells[headers.get(name) ?? -1];
-    });
-  }
-  const extra = unreadColumns([...headers.keys()], (header) => read.has(header));
-  return { service, headers, extra };
 }
 
 /**
@@ -171,13 +141,14 @@ function planOf(sample: readonly string[][], options: ReadOptions): Plan {
   if (options.columns) return { columns: options.columns };
   const names = (sample[0] ?? []).map(normalizeHeader);
   const headers = new Map(names.map((name, index) => [name, index]));
-  const records = sample.slice(1);
+  const fields = sample.slice(1).map((cells) => fieldsOf(cells, headers));
   const chosen = serviceNamed(options.source);
-  const reads = (service: Service) =>
-    records.some((cells) => readService(cells, { service, headers, extra: {} })?.destination);
-  if (chosen && reads(chosen)) return servicePlanOf(chosen, headers, records);
+  const isRead = chosen && fields.some((field) => chosen.read(field)?.destination);
   const detected = options.source === undefined ? serviceOfTable(names) : undefined;
-  return detected ? servicePlanOf(detected, headers, records) : { columns: guessColumns(sample) };
+  const service = isRead ? chosen : detected;
+  return service
+    ? { service, read: serviceReader(service, names, fields), headers }
+    : { columns: guessColumns(sample) };
 }
 
 function questionOf(sample: readonly string[][], guess: Columns): Questions['columns'] {

@@ -11,7 +11,7 @@ export const shortio: Service = {
     has('originalurls', 'originalpaths') ||
     has('originalurls', 'shorturls') ||
     has('originalurl', 'shorturl', 'idstring'),
-  isEntry: (has) => has('originalurl', 'path') || has('originalurl', 'shorturl'),
+  isEntry: (has) => has('originalurl', 'path') || has('originalurl', 'shorturl', 'idstring'),
   read: (given) => {
     /** Some labels are plurals. */
     const field: Fields = (name) => given(name) ?? given(`${name}s`);
