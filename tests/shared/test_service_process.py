@@ -311,17 +311,11 @@ async def test_details_of_an_internal_error_are_logged_but_not_sent_to_the_calle
         other.close()
         async with opened(process) as channel:
             stub = pb_grpc.LinksServiceStub(channel)
+            request = pb.GetLinkRequest(owner=pb.Owner(account_id="one"), code="abcdefgh")
             with pytest.raises(grpc.aio.AioRpcError) as raw:
-                await stub.QueryLinks(
-                    pb.QueryLinksRequest(owner=pb.Owner(account_id="one"), limit=1)
-                )
+                await stub.GetLink(request)
             with pytest.raises(Internal) as mapped:
-                await client.Caller(LINKS).unary(
-                    "CreateLink",
-                    stub.CreateLink,
-                    pb.CreateLinkRequest(code="abcdefgh", url="b.example"),
-                    20,
-                )
+                await client.Caller(LINKS).unary("GetLink", stub.GetLink, request, 20)
         failures = [line for line in process.log_lines() if line["event"] == "call_failed"]
 
     assert raw.value.code() == grpc.StatusCode.INTERNAL
@@ -329,7 +323,7 @@ async def test_details_of_an_internal_error_are_logged_but_not_sent_to_the_calle
     metadata = str(raw.value.trailing_metadata())
     assert "Traceback" not in metadata
     assert "OverflowError" not in metadata
-    assert [line["method"] for line in failures] == ["QueryLinks", "CreateLink"]
+    assert [line["method"] for line in failures] == ["GetLink", "GetLink"]
     assert all("OverflowError" in str(line["exception"]) for line in failures)
 
 
