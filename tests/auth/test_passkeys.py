@@ -67,6 +67,39 @@ async def log_in(auth: AuthClient, device: Authenticator, options: Json | None =
     return await auth.finish_login(json.dumps(answer), "", "Firefox", "Linux")
 
 
+def with_members(**members: Any) -> Callable[[Json], Json]:
+    return lambda credential: {**credential, **members}
+
+
+def with_response(**members: Any) -> Callable[[Json], Json]:
+    return lambda credential: {**credential, "response": {**credential["response"], **members}}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        with_members(authenticatorAttachment="platform"),
+        with_members(authenticatorAttachment=None),
+        with_members(authenticatorAttachment=""),
+        with_members(authenticatorAttachment="phone"),
+        with_members(clientExtensionResults={"credProps": {"rk": True}}, more=1),
+        lambda credential: {
+            name: value for name, value in credential.items() if name != "clientExtensionResults"
+        },
+        with_response(transports=["internal", "telepathy"]),
+        with_response(transports=[], publicKeyAlgorithm=-7, publicKey=None, more={}),
+    ],
+)
+async def test_answers_may_have_any_members_that_decide_nothing(
+    auth: AuthClient, changed: Callable[[Json], Json]
+) -> None:
+    """Password managers leave members out, and add others."""
+    token, device = await session(auth), Authenticator(ORIGIN)
+    await finish(auth, token, changed(device.create(await begin(auth, token))))
+    answer = changed(device.get(await request(auth)))
+    assert (await auth.finish_login(json.dumps(answer), "")).username == "ana"
+
+
 async def test_a_passkey_starts_a_session_of_its_account(auth: AuthClient) -> None:
     token = await session(auth)
     device = await add(auth, token, " Phone ")

@@ -23,18 +23,81 @@ const device = {
   get: vi.fn<(options: { mediation: string; signal: AbortSignal }) => Promise<unknown>>(),
 };
 
+/** Its members throw on objects that the browser has not made, as those of an extension. */
 class Credential {
   static conditional = false;
   static parseCreationOptionsFromJSON = (options: unknown) => options;
   static parseRequestOptionsFromJSON = (options: unknown) => options;
   static isConditionalMediationAvailable = () => Promise.resolve(Credential.conditional);
-  toJSON = () => ({ id: 'new' });
+  get authenticatorAttachment(): string {
+    throw new TypeError('Illegal invocation');
+  }
+  getClientExtensionResults(): object {
+    throw new TypeError('Illegal invocation');
+  }
+  toJSON(): object {
+    throw new TypeError('Illegal invocation');
+  }
 }
+
+class Response {
+  get userHandle(): ArrayBuffer {
+    throw new TypeError('Illegal invocation');
+  }
+  getTransports(): string[] {
+    throw new TypeError('Illegal invocation');
+  }
+}
+
+const bytes = (...values: number[]) => new Uint8Array(values).buffer;
+const created = { clientDataJSON: bytes(251, 255), attestationObject: bytes(1) };
+const asked = { clientDataJSON: bytes(2, 3), authenticatorData: bytes(4), signature: bytes(5) };
+const userHandle = bytes(6, 7, 8);
+
+/** Objects as password managers give them, and the browser itself. */
+const shapes: [string, (response: object) => object][] = [
+  ['of the browser', (response) => ({ rawId: bytes(0), response, toJSON: () => ({}) })],
+  ['that is a plain object', (response) => ({ id: 'AA', rawId: bytes(0), response })],
+  [
+    'with a prototype that throws',
+    (response) =>
+      Object.create(Credential.prototype, {
+        rawId: { value: bytes(0) },
+        response: {
+          value: Object.create(
+            Response.prototype,
+            Object.getOwnPropertyDescriptors(response),
+          ) as object,
+        },
+      }) as object,
+  ],
+  [
+    'with views of buffers',
+    (response) => ({
+      rawId: new Uint8Array([9, 0, 9]).subarray(1, 2),
+      response: Object.fromEntries(
+        Object.entries(response).map(([name, buffer]) => [
+          name,
+          new DataView(buffer as ArrayBuffer),
+        ]),
+      ),
+    }),
+  ],
+];
+const json = (response: object) => ({
+  id: 'AA',
+  rawId: 'AA',
+  type: 'public-key',
+  clientExtensionResults: {},
+  response,
+});
+const CREATED = json({ clientDataJSON: '-_8', attestationObject: 'AQ' });
+const ASKED = json({ clientDataJSON: 'AgM', authenticatorData: 'BA', signature: 'BQ' });
 
 beforeEach(() => {
   Credential.conditional = false;
-  device.create.mockResolvedValue(new Credential());
-  device.get.mockResolvedValue(new Credential());
+  device.create.mockResolvedValue({ rawId: bytes(0), response: created });
+  device.get.mockResolvedValue({ rawId: bytes(0), response: asked });
   vi.stubGlobal('PublicKeyCredential', Credential);
   Object.defineProperty(navigator, 'credentials', { value: device, configurable: true });
 });
@@ -104,9 +167,37 @@ describe('passkeys in the settings', () => {
     expect(calls.find(({ name }) => name === 'finishPasskey')?.payload).toEqual({
       token: 'my-token',
       name: 'Key ring',
-      credential: { id: 'new' },
+      credential: CREATED,
     });
   });
+
+  it.each(shapes)('are added with a credential %s', async (_name, shape) => {
+    device.create.mockResolvedValue(shape(created));
+    const { user, calls, section } = await open({
+      beginPasskey: () => data({ success: true, options: {} }),
+      finishPasskey: () => data({ success: true, id: 'new' }),
+    });
+    await user.click(await section.findByRole('button', { name: 'Add a passkey' }));
+    await user.type(inDialog().getByLabelText('Password'), 'Senderos-1{Enter}');
+    await section.findByText(/^The passkey .* was added.$/);
+    const { payload } = calls.find(({ name }) => name === 'finishPasskey') ?? {};
+    expect(payload?.['credential']).toEqual(CREATED);
+  });
+
+  it.each([null, {}, { rawId: bytes(0), response: { clientDataJSON: bytes(1) } }])(
+    'are not added with anything else: %o',
+    async (credential) => {
+      vi.spyOn(console, 'error').mockReturnValue();
+      device.create.mockResolvedValue(credential);
+      const { user, calls, section } = await open({
+        beginPasskey: () => data({ success: true, options: {} }),
+      });
+      await user.click(await section.findByRole('button', { name: 'Add a passkey' }));
+      await user.type(inDialog().getByLabelText('Password'), 'Senderos-1{Enter}');
+      await screen.findByText('Something went wrong. Please try again.');
+      expect(calls.map(({ name }) => name)).not.toContain('finishPasskey');
+    },
+  );
 
   it.each([
     ['NotAllowedError', 'No passkey was added. You can try again.'],
@@ -171,8 +262,25 @@ describe('the login page', () => {
     expect(localStorage.getItem('userToken')).toContain('new-token');
     expect(localStorage.getItem('device')).toBe('device');
     expect(calls.map(({ name }) => name)).toEqual(['beginLogin', 'finishLogin']);
-    expect(calls[1]?.payload).toEqual({ credential: { id: 'new' }, device: null });
+    expect(calls[1]?.payload).toEqual({ credential: ASKED, device: null });
     expect(device.get.mock.calls[0]?.[0].mediation).toBe('optional');
+  });
+
+  it.each(shapes)('logs in with a credential %s', async (_name, shape) => {
+    device.get.mockResolvedValue(shape({ ...asked, userHandle }));
+    const { user, calls } = await openLogin({ finishLogin: login });
+    await user.click(button());
+    await waitFor(() => expect(location.pathname).toBe('/'));
+    const response = { ...ASKED.response, userHandle: 'BgcI' };
+    expect(calls[1]?.payload['credential']).toEqual({ ...ASKED, response });
+  });
+
+  it.each(shapes)('logs in without a user handle, with a credential %s', async (_name, shape) => {
+    device.get.mockResolvedValue(shape(asked));
+    const { user, calls } = await openLogin({ finishLogin: login });
+    await user.click(button());
+    await waitFor(() => expect(location.pathname).toBe('/'));
+    expect(calls[1]?.payload['credential']).toEqual(ASKED);
   });
 
   it('offers passkeys in the field of the email', async () => {

@@ -5,6 +5,7 @@ Answers come from strangers. Each check raises InvalidCredential for whatever do
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -126,6 +127,7 @@ class WebAuthn:
     def check_creation(self, credential: str, purpose: str) -> CreatedCredential:
         """Check the answer to `creation_options`. Raises InvalidCredential."""
         with _refused():
+            credential = _without_attachment(credential)
             response = parse_registration_credential_json(credential).response
             challenge = parse_client_data_json(response.client_data_json).challenge
             challenge_id = self._challenges.check(challenge, purpose)
@@ -150,6 +152,7 @@ class WebAuthn:
         Raises InvalidCredential.
         """
         with _refused():
+            credential = _without_attachment(credential)
             parsed = parse_authentication_credential_json(credential)
             challenge = parse_client_data_json(parsed.response.client_data_json).challenge
             return Assertion(
@@ -176,6 +179,14 @@ class WebAuthn:
                 credential_public_key=passkey.public_key,
                 credential_current_sign_count=passkey.sign_count,
             ).new_sign_count
+
+
+def _without_attachment(credential: str) -> str:
+    """Return JSON without the kind of the authenticator, which nothing here depends on.
+
+    WebAuthn reads an unknown kind as null. The package would refuse it.
+    """
+    return json.dumps({**json.loads(credential), "authenticatorAttachment": None})
 
 
 @contextmanager

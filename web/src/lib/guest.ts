@@ -4,6 +4,7 @@
  * It is stored in localStorage and leaves the browser only in calls. The other items belong to this
  * key and are deleted with it.
  */
+import { base64url } from './base64url';
 import { keepItem, readItem, removeItem, writeItem } from './storage';
 
 const KEY = 'guestKey';
@@ -34,8 +35,7 @@ export function makeGuestKey(): string | null {
   const known = guestKey();
   if (known !== null) return known;
   const bytes = crypto.getRandomValues(new Uint8Array(BYTES));
-  const text = btoa(String.fromCharCode(...bytes));
-  return putGuestKey(text.replaceAll('+', '-').replaceAll('/', '_').replace('=', ''));
+  return putGuestKey(base64url(bytes));
 }
 
 /** Stores a key if there is none. Returns the key that is then stored. */

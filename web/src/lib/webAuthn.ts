@@ -1,4 +1,11 @@
-/** Passkeys of this browser, by WebAuthn Level 3. */
+/**
+ * Passkeys of this browser, by WebAuthn Level 3.
+ *
+ * Extensions of password managers replace the browser's functions. Their credentials are plain
+ * objects, or have the browser's prototype, whose `toJSON` and getters throw on them. So the JSON is
+ * built from the buffers.
+ */
+import { base64url } from './base64url';
 import { publicUrl } from './config';
 
 /**
@@ -30,7 +37,8 @@ export async function createPasskey(
   options: PublicKeyCredentialCreationOptionsJSON,
 ): Promise<unknown> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
-  return toJson(await navigator.credentials.create({ publicKey }));
+  const credential = await navigator.credentials.create({ publicKey });
+  return toJson(credential, ['clientDataJSON', 'attestationObject']);
 }
 
 /**
@@ -45,12 +53,51 @@ export async function askForPasskey(
   signal: AbortSignal,
 ): Promise<unknown> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
-  return toJson(await navigator.credentials.get({ publicKey, mediation, signal }));
+  const credential = await navigator.credentials.get({ publicKey, mediation, signal });
+  return toJson(
+    credential,
+    ['clientDataJSON', 'authenticatorData', 'signature'],
+    optional(credential, 'userHandle'),
+  );
 }
 
-function toJson(credential: Credential | null): unknown {
-  if (!(credential instanceof PublicKeyCredential)) throw new TypeError('not a passkey');
-  return credential.toJSON();
+type Buffers = Record<string, unknown>;
+
+/**
+ * Returns the JSON of a credential with these buffers of its response, which are all that the server
+ * reads. Throws a TypeError if one of them is missing.
+ */
+function toJson(credential: unknown, names: readonly string[], more: Buffers = {}): unknown {
+  const { rawId, response } = (credential ?? {}) as { rawId?: unknown; response?: Buffers };
+  const id = encoded(rawId);
+  const required = names.map((name): [string, string] => [name, encoded(response?.[name])]);
+  return {
+    id,
+    rawId: id,
+    type: 'public-key',
+    clientExtensionResults: {},
+    response: { ...Object.fromEntries(required), ...more },
+  };
+}
+
+/** Returns a buffer of a credential's response by its name, nothing if it has none. */
+function optional(credential: unknown, name: string): Buffers {
+  try {
+    return { [name]: encoded((credential as { response: Buffers }).response[name]) };
+  } catch {
+    return {};
+  }
+}
+
+function encoded(buffer: unknown): string {
+  if (ArrayBuffer.isView(buffer)) {
+    return base64url(new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength));
+  }
+  // An extension may have its own ArrayBuffer, of which a buffer is no instance here.
+  if (Object.prototype.toString.call(buffer) !== '[object ArrayBuffer]') {
+    throw new TypeError('not a passkey');
+  }
+  return base64url(new Uint8Array(buffer as ArrayBuffer));
 }
 
 /** The name of an error of WebAuthn, such as NotAllowedError; '' for other errors. */
