@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +23,9 @@ from services.shared.errors import AppError, DeadlineExceeded, Unavailable
 DELETE_SECONDS = 1.0
 """How long a run deletes links. The next run withdraws the links of accounts closed meanwhile,
 which must stop redirecting within seconds."""
+MAX_SWEPT = 16
+"""Maximum accounts in a run whose links were withdrawn and that are searched for further ones. So
+many accounts closed at once do not delay withdrawing the links of the next."""
 MAX_CONCURRENT = 8
 """Maximum accounts processed at the same time."""
 
@@ -33,6 +36,8 @@ class _Progress:
 
     withdrawn_at: float | None = None
     """When the last links were withdrawn; None while some may be left."""
+    swept_at: float = 0.0
+    """When links of the account were searched for last."""
     is_settled: bool = False
     """Whether no further links arrived for `removal.SETTLE_SECONDS` after that."""
 
@@ -61,11 +66,26 @@ class AccountRemoval:
         closed = await self._services.auth.closed_accounts()
         ACCOUNTS_CLOSED.set(len(closed))
         self._progress = {account: self._progress.get(account, _Progress()) for account in closed}
+        due = self._due_for_a_sweep()
         refused = await self._for_each(self._withdraw)
+        refused += await self._for_each(partial(self._sweep, due))
         refused += await self._for_each(partial(self._delete, self._clock() + DELETE_SECONDS))
         if refused:
             raise refused[0]
         return any(one.is_settled or one.withdrawn_at is None for one in self._progress.values())
+
+    def _due_for_a_sweep(self) -> Collection[str]:
+        """Return accounts that have not settled since their links were withdrawn.
+
+        Those that were not searched for longest come first.
+        """
+        due = [
+            account
+            for account, progress in self._progress.items()
+            if progress.withdrawn_at is not None and not progress.is_settled
+        ]
+        due.sort(key=lambda account: self._progress[account].swept_at)
+        return due[:MAX_SWEPT]
 
     async def _for_each(self, step: Callable[[str, _Progress], Awaitable[None]]) -> list[AppError]:
         """Run a step for each account, several at a time. Return the errors of refused calls.
@@ -91,10 +111,17 @@ class AccountRemoval:
         return refused
 
     async def _withdraw(self, account: str, progress: _Progress) -> None:
-        """Withdraw some links of an account, unless it is settled."""
-        if progress.is_settled:
-            return
-        began = self._clock()
+        """Withdraw some links of an account, unless all known ones were."""
+        if progress.withdrawn_at is None:
+            await self._search(account, progress)
+
+    async def _sweep(self, due: Collection[str], account: str, progress: _Progress) -> None:
+        """Withdraw links that arrived since an earlier run withdrew all."""
+        if account in due:
+            await self._search(account, progress)
+
+    async def _search(self, account: str, progress: _Progress) -> None:
+        began = progress.swept_at = self._clock()
         removed, more = await self._services.links.remove_account_links(account)
         if more:
             progress.withdrawn_at = None

@@ -9,7 +9,7 @@ import pytest
 
 from services.admin import removal
 from services.reconciler import job_runner, view_counts
-from services.reconciler.account_removal import AccountRemoval
+from services.reconciler.account_removal import MAX_SWEPT, AccountRemoval
 from services.reconciler.job_runner import JobRunner
 from services.reconciler.link_purge import LinkPurge
 from services.reconciler.ports import Services, ViewChanges
@@ -214,6 +214,25 @@ async def test_links_of_a_closed_account_are_withdrawn_at_once_and_deleted_once_
     assert world.counts == {"other---": 1}
     assert world.gone == ["closed"]
     assert not await job.run()
+
+
+async def test_a_run_searches_few_of_many_closed_accounts_for_further_links() -> None:
+    world, clock = World(), Clock()
+    world.closed = [f"id{number}" for number in range(3 * MAX_SWEPT)]
+    job = AccountRemoval(world.services, clock)
+    await job.run()
+    searched: list[str] = []
+    remove = world.remove_account_links
+
+    async def note(account: str) -> tuple[int, bool]:
+        searched.append(account)
+        return await remove(account)
+
+    world.remove_account_links = note  # type: ignore[method-assign]
+    for number in range(1, 4):
+        clock.now += 1
+        await job.run()
+        assert len(set(searched)) == len(searched) == number * MAX_SWEPT, "each in its turn"
 
 
 async def test_a_large_account_does_not_delay_withdrawing_links_of_the_next() -> None:
