@@ -25,9 +25,9 @@ _MAX_CHARACTERS = 8192
 _END = "(?![a-z0-9])"
 """The end of a primary subtag. Some clients write a locale, such as es_ES."""
 _WEIGHTS = (
-    r"(?![^,]*;\s*+q=0)",
-    *(rf"[^,]*;\s*+q=0\.{tenths}" for tenths in range(9, 0, -1)),
-    r"[^,]*;\s*+q=0\.0\d*[1-9]",
+    r"(?![^,;]*+;\s{0,9}+q=0)",
+    *(rf"[^,;]*+;\s{{0,9}}+q=0\.{tenths}" for tenths in range(9, 0, -1)),
+    r"[^,;]*+;\s{0,9}+q=0\.0\d?[1-9]",
 )
 """What follows a language of each weight in Accept-Language, the largest weight first."""
 
