@@ -45,6 +45,9 @@ CLAIM_SECONDS = 20.0
 
 MAX_CREATIONS = 250
 """Maximum links that one call creates, the limit of the service."""
+MAX_BATCHED_BYTES = 8192
+"""Maximum size of a creation that shares a call, more than a valid one has. A call with as many as
+possible takes half of gRPC's message limit, past which all of them would fail."""
 MAX_PENDING_CREATIONS = 20_000
 """Maximum links that are being created: what links can create within a timeout."""
 
@@ -65,10 +68,15 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         request = messages.creation(code, url, owner)
         if self._pending_creations >= MAX_PENDING_CREATIONS:
             raise Unavailable("Too many links are being created.", "CREATIONS_OVERLOADED")
-        created: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
-        self._creations.submit((request, created))
         self._pending_creations += 1
         try:
+            if request.ByteSize() > MAX_BATCHED_BYTES:
+                [outcome] = await self._outcomes([request])
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                return outcome
+            created: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
+            self._creations.submit((request, created))
             return await created
         finally:
             self._pending_creations -= 1

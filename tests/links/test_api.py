@@ -61,6 +61,18 @@ async def links(tmp_path: Path) -> AsyncIterator[LinksClient]:
         yield client
 
 
+async def test_creations_that_are_too_long_fail_no_others(links: LinksClient) -> None:
+    """Together they would exceed gRPC's message limit of 4 MiB."""
+    long = "https://a.example/" + "x" * 60_000
+    calls = [links.create(f"long{number:04}", long, None) for number in range(80)]
+    calls += [links.create(f"short{number:03}", "https://a.example/", None) for number in range(3)]
+    outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    refused, created = outcomes[:80], outcomes[80:]
+    assert {one.reason for one in refused if isinstance(one, InvalidArgument)} == {"INVALID_URL"}
+    assert not any(isinstance(one, Resolution) for one in refused)
+    assert created == [Resolution.active("https://a.example/")] * 3
+
+
 async def test_get_returns_the_created_link_and_its_changes(links: LinksClient) -> None:
     await links.check()
     stored = Resolution.active("http://xn--and-6ma2c.example/x?y=%C3%B1#z")
