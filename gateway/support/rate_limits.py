@@ -46,7 +46,7 @@ class Concurrency:
 
     total: int
     by_network: tuple[int, ...]
-    """Those of one IPv4 address or IPv6 /64, and those of one IPv6 /48."""
+    """How many calls one IPv4 address or IPv6 /64 may have, and how many one IPv6 /48."""
 
 
 PROFILES = Concurrency(256, (16, 64))

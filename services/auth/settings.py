@@ -28,7 +28,7 @@ class AuthSettings(ServiceSettings):
     window. As many wrong recovery codes, which are counted separately."""
     login_failures_by_account: PositiveInt = 100
     """Maximum failed log-ins to one account in a window, from all clients together. Wrong recovery
-    codes do not count: strangers must not lock that way, too."""
+    codes do not count, so that strangers cannot prevent a reset of the password."""
     login_failures_by_browser: PositiveInt = 10
     """Maximum failed log-ins to one account in a window from one browser that logged in to it
     before. As many wrong recovery codes, which are counted separately."""

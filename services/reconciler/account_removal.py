@@ -77,7 +77,7 @@ class AccountRemoval:
     def _due_for_a_sweep(self) -> Collection[str]:
         """Return accounts that have not settled since their links were withdrawn.
 
-        Those that were not searched for longest come first.
+        The accounts are in the order of their last sweep, the oldest sweep first.
         """
         due = [
             account

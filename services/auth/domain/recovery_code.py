@@ -25,7 +25,7 @@ class RecoveryCode:
     expires_at: datetime | None = None
     """None for a code of the owner's set, which does not expire."""
     created_at: datetime | None = None
-    """None if it is not known, as of a code of the operator."""
+    """None if the time is not known. The time of an operator's code is never known."""
 
     @property
     def is_operators(self) -> bool:

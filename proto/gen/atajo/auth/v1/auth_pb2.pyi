@@ -619,8 +619,8 @@ class BeginPasskeyResponse(_message.Message):
 
     OPTIONS_FIELD_NUMBER: _builtins.int
     options: _builtins.str
-    """PublicKeyCredentialCreationOptionsJSON of WebAuthn Level 3. The challenge is valid for 5 minutes,
-    once, and in this session.
+    """PublicKeyCredentialCreationOptionsJSON of WebAuthn Level 3. The challenge is valid for 5
+    minutes, once, and in this session.
     """
     def __init__(
         self,

@@ -168,8 +168,9 @@ class AuthServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ChangePassword(self, request, context):
-        """Changes the password of an account and starts a session. All earlier session tokens and recovery
-        codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
+        """Changes the password of an account and starts a session. All earlier session tokens and
+        recovery codes of the account become invalid. Do not retry: each wrong password counts towards
+        the session's limit.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -251,8 +252,9 @@ class AuthServiceServicer:
 
     def ResetPassword(self, request, context):
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
-        counts like a failed log-in.
+        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
+        Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+        like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
         RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).

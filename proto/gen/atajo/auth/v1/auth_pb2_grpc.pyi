@@ -50,8 +50,9 @@ class AuthServiceStub:
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     ChangePassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]
-    """Changes the password of an account and starts a session. All earlier session tokens and recovery
-    codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
+    """Changes the password of an account and starts a session. All earlier session tokens and
+    recovery codes of the account become invalid. Do not retry: each wrong password counts towards
+    the session's limit.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -101,8 +102,9 @@ class AuthServiceStub:
     """
     ResetPassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
-    counts like a failed log-in.
+    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
+    Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+    like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -185,8 +187,9 @@ class AuthServiceAsyncStub(AuthServiceStub):
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     ChangePassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ChangePasswordRequest, _auth_pb2.ChangePasswordResponse]  # type: ignore[assignment]
-    """Changes the password of an account and starts a session. All earlier session tokens and recovery
-    codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
+    """Changes the password of an account and starts a session. All earlier session tokens and
+    recovery codes of the account become invalid. Do not retry: each wrong password counts towards
+    the session's limit.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
     WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -236,8 +239,9 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """
     ResetPassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]  # type: ignore[assignment]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
-    counts like a failed log-in.
+    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
+    Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+    like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -335,8 +339,9 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _auth_pb2.ChangePasswordRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ChangePasswordResponse, _abc.Awaitable[_auth_pb2.ChangePasswordResponse]]:
-        """Changes the password of an account and starts a session. All earlier session tokens and recovery
-        codes of the account become invalid. Do not retry: each wrong password counts towards the session's limit.
+        """Changes the password of an account and starts a session. All earlier session tokens and
+        recovery codes of the account become invalid. Do not retry: each wrong password counts towards
+        the session's limit.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (INVALID_TOKEN,
         WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
@@ -434,8 +439,9 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ResetPasswordResponse, _abc.Awaitable[_auth_pb2.ResetPasswordResponse]]:
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys. Takes as long for an e-mail address without an account. Do not retry: each wrong code
-        counts like a failed log-in.
+        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
+        Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+        like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
         RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).

@@ -2766,8 +2766,8 @@ class ImportLinksRequest(_message.Message):
     import_id: _builtins.str
     """22 characters of A-Z a-z 0-9 - _."""
     max_new_rows: _builtins.int
-    """How many of the rows may be stored, and how many links with codes of the minimum length created;
-    absent for no limit. The call fails with CLIENT_LIMIT if it would do more.
+    """How many of the rows may be stored, and how many links with codes of the minimum length
+    created; absent for no limit. The call fails with CLIENT_LIMIT if it would do more.
     """
     max_new_short_codes: _builtins.int
     @_builtins.property

@@ -146,7 +146,8 @@ class LinksServiceServicer:
 
         Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
         names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-        code, UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
+        code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
+        (BLOCKLISTS_UNREAD) shortly after a start.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -167,14 +168,16 @@ class LinksServiceServicer:
         with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
         changes nothing.
 
-        Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
-        INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
-        ALREADY_EXISTS (CODE_TAKEN).
+        Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
+        CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
+        URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
         IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
-        ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
-        (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
+        ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs),
+        RESOURCE_EXHAUSTED (ACCOUNT_FULL; TOO_MANY_REQUESTS with google.rpc.RetryInfo while too many
+        large calls run), UNAVAILABLE (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call
+        would return.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -267,7 +270,7 @@ class LinksServiceServicer:
         """Transfers up to 250 of a guest's links, in any state, to an account. Repeat it while `more` is
         set.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), RESOURCE_EXHAUSTED (ACCOUNT_FULL).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -303,9 +306,11 @@ class LinksServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CheckImport(self, request, context):
-        """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+        """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes
+        nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS
+        as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -316,15 +321,16 @@ class LinksServiceServicer:
         results of all. A row that was imported before keeps its first result.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
-        an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        an account's limit of a UTC day, CLIENT_LIMIT for `max_new_rows` and `max_new_short_codes`,
+        ACCOUNT_FULL, TOO_MANY_REQUESTS as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def UndoImport(self, request, context):
-        """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
-        while that is set.
+        """Removes up to 250 links that an import created and that are unchanged. Repeat it with
+        `next_after` while that is set.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
         import is 30 days old.
@@ -1090,8 +1096,8 @@ class ModerationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RecordResetLink(self, request, context):
-        """Records that the operator created a link with which the owner of an account sets a new password.
-        Do not retry: each call records it once more.
+        """Records that the operator created a link with which the owner of an account sets a new
+        password. Do not retry: each call records it once more.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -42,7 +42,8 @@ class LinksServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
     names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-    code, UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
+    code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
+    (BLOCKLISTS_UNREAD) shortly after a start.
     """
     CreateLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateLinksRequest, _links_pb2.CreateLinksResponse]
     """Stores up to 250 links, each as CreateLink does. Each has an outcome of its own, with the
@@ -55,14 +56,16 @@ class LinksServiceStub:
     with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
     changes nothing.
 
-    Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
-    INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
-    ALREADY_EXISTS (CODE_TAKEN).
+    Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
+    CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
+    URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
     IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
-    ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
-    (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
+    ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs),
+    RESOURCE_EXHAUSTED (ACCOUNT_FULL; TOO_MANY_REQUESTS with google.rpc.RetryInfo while too many
+    large calls run), UNAVAILABLE (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call
+    would return.
     """
     ResolveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]
     """Returns what up to 1000 short URLs answer. Omits codes that are unknown, malformed or purged.
@@ -119,7 +122,7 @@ class LinksServiceStub:
     """Transfers up to 250 of a guest's links, in any state, to an account. Repeat it while `more` is
     set.
 
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), RESOURCE_EXHAUSTED (ACCOUNT_FULL).
     """
     PreviewLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.PreviewLinkRequest, _links_pb2.PreviewLinkResponse]
     """Returns a preview of any link in any state, regardless of owner.
@@ -139,20 +142,23 @@ class LinksServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the owner has no such link.
     """
     CheckImport: _grpc.UnaryUnaryMultiCallable[_links_pb2.CheckImportRequest, _links_pb2.CheckImportResponse]
-    """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+    """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes
+    nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS
+    as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     ImportLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ImportLinksRequest, _links_pb2.ImportLinksResponse]
     """Imports up to 200 rows in one transaction: stores the links of the rows that are new, and the
     results of all. A row that was imported before keeps its first result.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
-    an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    an account's limit of a UTC day, CLIENT_LIMIT for `max_new_rows` and `max_new_short_codes`,
+    ACCOUNT_FULL, TOO_MANY_REQUESTS as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     UndoImport: _grpc.UnaryUnaryMultiCallable[_links_pb2.UndoImportRequest, _links_pb2.UndoImportResponse]
-    """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
-    while that is set.
+    """Removes up to 250 links that an import created and that are unchanged. Repeat it with
+    `next_after` while that is set.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
     import is 30 days old.
@@ -178,7 +184,8 @@ class LinksServiceAsyncStub(LinksServiceStub):
 
     Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
     names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-    code, UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
+    code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
+    (BLOCKLISTS_UNREAD) shortly after a start.
     """
     CreateLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateLinksRequest, _links_pb2.CreateLinksResponse]  # type: ignore[assignment]
     """Stores up to 250 links, each as CreateLink does. Each has an outcome of its own, with the
@@ -191,14 +198,16 @@ class LinksServiceAsyncStub(LinksServiceStub):
     with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
     changes nothing.
 
-    Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
-    INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
-    ALREADY_EXISTS (CODE_TAKEN).
+    Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
+    CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
+    URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
     IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
-    ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
-    (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
+    ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs),
+    RESOURCE_EXHAUSTED (ACCOUNT_FULL; TOO_MANY_REQUESTS with google.rpc.RetryInfo while too many
+    large calls run), UNAVAILABLE (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call
+    would return.
     """
     ResolveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ResolveLinksRequest, _links_pb2.ResolveLinksResponse]  # type: ignore[assignment]
     """Returns what up to 1000 short URLs answer. Omits codes that are unknown, malformed or purged.
@@ -255,7 +264,7 @@ class LinksServiceAsyncStub(LinksServiceStub):
     """Transfers up to 250 of a guest's links, in any state, to an account. Repeat it while `more` is
     set.
 
-    Errors: INVALID_ARGUMENT (INVALID_OWNER).
+    Errors: INVALID_ARGUMENT (INVALID_OWNER), RESOURCE_EXHAUSTED (ACCOUNT_FULL).
     """
     PreviewLink: _aio.UnaryUnaryMultiCallable[_links_pb2.PreviewLinkRequest, _links_pb2.PreviewLinkResponse]  # type: ignore[assignment]
     """Returns a preview of any link in any state, regardless of owner.
@@ -275,20 +284,23 @@ class LinksServiceAsyncStub(LinksServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_OWNER), NOT_FOUND (NO_LINK) if the owner has no such link.
     """
     CheckImport: _aio.UnaryUnaryMultiCallable[_links_pb2.CheckImportRequest, _links_pb2.CheckImportResponse]  # type: ignore[assignment]
-    """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+    """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes
+    nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS
+    as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     ImportLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ImportLinksRequest, _links_pb2.ImportLinksResponse]  # type: ignore[assignment]
     """Imports up to 200 rows in one transaction: stores the links of the rows that are new, and the
     results of all. A row that was imported before keeps its first result.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
-    an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    an account's limit of a UTC day, CLIENT_LIMIT for `max_new_rows` and `max_new_short_codes`,
+    ACCOUNT_FULL, TOO_MANY_REQUESTS as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     UndoImport: _aio.UnaryUnaryMultiCallable[_links_pb2.UndoImportRequest, _links_pb2.UndoImportResponse]  # type: ignore[assignment]
-    """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
-    while that is set.
+    """Removes up to 250 links that an import created and that are unchanged. Repeat it with
+    `next_after` while that is set.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
     import is 30 days old.
@@ -317,7 +329,8 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
         names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-        code, UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
+        code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
+        (BLOCKLISTS_UNREAD) shortly after a start.
         """
 
     @_abc_1.abstractmethod
@@ -342,14 +355,16 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         with the same idempotency key and fingerprint returns the first outcomes for 24 hours, and
         changes nothing.
 
-        Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE, CODE_RESERVED,
-        INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED),
-        ALREADY_EXISTS (CODE_TAKEN).
+        Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
+        CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
+        URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
         IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
-        ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs), UNAVAILABLE
-        (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call would return.
+        ALREADY_EXISTS (IN_PROGRESS while another call with the idempotency key runs),
+        RESOURCE_EXHAUSTED (ACCOUNT_FULL; TOO_MANY_REQUESTS with google.rpc.RetryInfo while too many
+        large calls run), UNAVAILABLE (BLOCKLISTS_UNREAD). No error is an outcome that a repeated call
+        would return.
         """
 
     @_abc_1.abstractmethod
@@ -460,7 +475,7 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         """Transfers up to 250 of a guest's links, in any state, to an account. Repeat it while `more` is
         set.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER).
+        Errors: INVALID_ARGUMENT (INVALID_OWNER), RESOURCE_EXHAUSTED (ACCOUNT_FULL).
         """
 
     @_abc_1.abstractmethod
@@ -504,9 +519,11 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.CheckImportRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.CheckImportResponse, _abc.Awaitable[_links_pb2.CheckImportResponse]]:
-        """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes nothing.
+        """Returns the verdicts that ImportLinks would have on up to 500 rows of a new import. Changes
+        nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_REQUESTS
+        as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
 
     @_abc_1.abstractmethod
@@ -519,7 +536,8 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         results of all. A row that was imported before keeps its first result.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), RESOURCE_EXHAUSTED (TOO_MANY_ROWS for
-        an account's limit of a UTC day), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        an account's limit of a UTC day, CLIENT_LIMIT for `max_new_rows` and `max_new_short_codes`,
+        ACCOUNT_FULL, TOO_MANY_REQUESTS as for CreateAccountLinks), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
 
     @_abc_1.abstractmethod
@@ -528,8 +546,8 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.UndoImportRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.UndoImportResponse, _abc.Awaitable[_links_pb2.UndoImportResponse]]:
-        """Removes up to 250 links that an import created and that are unchanged. Repeat it with `next_after`
-        while that is set.
+        """Removes up to 250 links that an import created and that are unchanged. Repeat it with
+        `next_after` while that is set.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IMPORT), NOT_FOUND (NO_IMPORT), also once the
         import is 30 days old.
@@ -580,8 +598,8 @@ class ModerationServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK).
     """
     RecordResetLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.RecordResetLinkRequest, _links_pb2.RecordResetLinkResponse]
-    """Records that the operator created a link with which the owner of an account sets a new password.
-    Do not retry: each call records it once more.
+    """Records that the operator created a link with which the owner of an account sets a new
+    password. Do not retry: each call records it once more.
     """
     BlockAddress: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]
     """Blocks an address for existing and new links. Repeating it changes the reason.
@@ -639,8 +657,8 @@ class ModerationServiceAsyncStub(ModerationServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_CAUSE), NOT_FOUND (NO_LINK).
     """
     RecordResetLink: _aio.UnaryUnaryMultiCallable[_links_pb2.RecordResetLinkRequest, _links_pb2.RecordResetLinkResponse]  # type: ignore[assignment]
-    """Records that the operator created a link with which the owner of an account sets a new password.
-    Do not retry: each call records it once more.
+    """Records that the operator created a link with which the owner of an account sets a new
+    password. Do not retry: each call records it once more.
     """
     BlockAddress: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockAddressRequest, _links_pb2.BlockAddressResponse]  # type: ignore[assignment]
     """Blocks an address for existing and new links. Repeating it changes the reason.
@@ -713,8 +731,8 @@ class ModerationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.RecordResetLinkRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.RecordResetLinkResponse, _abc.Awaitable[_links_pb2.RecordResetLinkResponse]]:
-        """Records that the operator created a link with which the owner of an account sets a new password.
-        Do not retry: each call records it once more.
+        """Records that the operator created a link with which the owner of an account sets a new
+        password. Do not retry: each call records it once more.
         """
 
     @_abc_1.abstractmethod
