@@ -316,6 +316,21 @@ async def test_a_purge_leaves_only_the_code(new_mongodb: NewStore) -> None:
         assert left["rankings"] == left["ranked_codes"] == []
 
 
+@pytest.mark.parametrize("missing", ["url", "created_at"])
+async def test_a_link_without_a_field_is_purged(new_mongodb: NewStore, missing: str) -> None:
+    async with opened(new_mongodb, 1) as (url, (store,)):
+        await make(store, ONE)
+        with pymongo.MongoClient[dict[str, Any]](url) as client:
+            links = client.get_default_database()["links"]
+            links.update_one({"_id": CODES[0]}, {"$unset": {missing: ""}})
+        assert await store.links.link_code(CODES[0]) == CODES[0]
+        assert sorted(await store.links.all_codes(ONE, 100)) == CODES
+        assert sorted(await store.transactions.run("test", purge)) == CODES
+        left = sorted(documents(url)["links"], key=lambda document: str(document["_id"]))
+        assert left == [{"_id": code, "removed": True} for code in CODES]
+        assert await store.links.link_code(CODES[0]) is None
+
+
 async def test_concurrently_stored_rankings_respect_the_limit(
     new_mongodb: NewStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,14 +80,22 @@ class MongoCreationRepository:
 def delete_records_of(tx: Transaction, links: Sequence[Document], now: datetime) -> None:
     """Delete the records of the calls that created links, in the transaction of their purge.
 
-    The documents have the fields `creator` and `created_at`. Older links have no records.
+    The documents have the fields `creator` and `created_at`. Older links have no records. The
+    records of a link whose `created_at` is no number expire within a day.
     """
     oldest = to_micros(now - 2 * CREATION_RETENTION)
-    young = [one for one in links if one["created_at"] >= oldest and "creator" in one]
-    if not young:
+    recent = [
+        link
+        for link in links
+        if "creator" in link
+        and isinstance(link.get("created_at"), int)
+        and link["created_at"] >= oldest
+    ]
+    if not recent:
         return
     query: Document = {
-        field: {"$in": list({one[field] for one in young})} for field in ("creator", "created_at")
+        field: {"$in": list({link[field] for link in recent})}
+        for field in ("creator", "created_at")
     }
     found = tx.db.creations.find(query, {"_id": 1}, session=tx.session).to_list()
     if found:

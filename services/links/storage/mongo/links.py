@@ -102,11 +102,11 @@ class MongoLinkReader:
         return history_of(found) if found else []
 
     async def link_code(self, code: str) -> str | None:
-        fields = {"scan_of": 1, "created_at": 1}
+        fields = {"scan_of": 1, "removed": 1}
         found = await self._database.read("links_link_code", _find(code, fields))
         if found and "scan_of" in found:
             return str(found["scan_of"])
-        return code if found and "created_at" in found else None
+        return code if found and "removed" not in found else None
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         # Both values of `bin`, so that the index yields all links in order.
@@ -205,19 +205,21 @@ class MongoLinkRepository:
         return len(found)
 
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
-        fields = dict.fromkeys(("created_at", "creator", "scan_code", "scan_of", "bin"), 1)
+        fields = dict.fromkeys(
+            ("created_at", "creator", "scan_code", "scan_of", "bin", "removed"), 1
+        )
         found = self._find({"_id": {"$in": list(codes)}}, fields, len(codes))
-        links = [one for one in found if "created_at" in one]
-        gone = [code for one in links for code in (one["_id"], one.get("scan_code")) if code]
+        # Links that cannot be read are purged, too: any of their fields may be missing.
+        links = [one for one in found if "removed" not in one and "scan_of" not in one]
+        gone = [code for link in links for code in (link["_id"], link.get("scan_code")) if code]
         if gone:
             # Deletes all other fields.
             replacements = [ReplaceOne({"_id": code}, PURGED) for code in gone]
             self._links.bulk_write(replacements, session=self._tx.session)
-            delete_orphaned_rankings(
-                self._tx, {one["creator"] for one in links if "creator" in one}
-            )
+            owned = [link for link in links if "creator" in link]
+            delete_orphaned_rankings(self._tx, {link["creator"] for link in owned})
             delete_records_of(self._tx, links, now)
-            counted = {one["creator"] for one in links if "creator" in one and "bin" not in one}
+            counted = {link["creator"] for link in owned if "bin" not in link}
             invalidate_counts(self._tx, counted)
         return [one["_id"] for one in found if "scan_of" not in one]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from services.links.domain.host import HostCursor, host_at, host_key, host_of_key, keys_below
 from services.links.domain.link import Link
@@ -18,10 +18,17 @@ def add(connection: sqlite3.Connection, link: Link) -> None:
     connection.executemany("INSERT OR IGNORE INTO hosts VALUES (?, ?)", rows)
 
 
-def delete(connection: sqlite3.Connection, code: str, urls: Iterable[object]) -> None:
-    """Remove a link from the index by its stored URLs, in the transaction of its change."""
-    rows = [(host_key(host_at(url)), code) for url in urls if isinstance(url, str) and url]
-    connection.executemany("DELETE FROM hosts WHERE key = ? AND code = ?", rows)
+def delete(connection: sqlite3.Connection, code: str, urls: Collection[object]) -> None:
+    """Remove a link from the index by its stored URLs, in the transaction of its change.
+
+    Scans the whole index if a URL is damaged and thus does not lead to its entry.
+    """
+    texts = [url for url in urls if isinstance(url, str)]
+    if len(texts) < len(urls):
+        connection.execute("DELETE FROM hosts WHERE code = ?", (code,))
+    else:
+        rows = [(host_key(host_at(url)), code) for url in texts if url]
+        connection.executemany("DELETE FROM hosts WHERE key = ? AND code = ?", rows)
 
 
 class SqliteHostIndex:
