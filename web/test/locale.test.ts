@@ -47,6 +47,30 @@ describe('numbers and dates', () => {
     expect(formatPercent(0.42)).toBe('42%');
   });
 
+  it.each(['en-US', 'en-DE', 'en-ZA', 'en-CH', 'es-AR', 'es-ES'])(
+    'that someone types are read as the page writes them for %s',
+    async (accepted) => {
+      const { formatNumber } = await formats([accepted], accepted.startsWith('es'));
+      const { millimetresOf, WIDTH_FAULT } = await import('../src/features/qr/print');
+      expect(WIDTH_FAULT).toContain(formatNumber(1_000));
+      for (const width of [1_000, 12.5]) expect(millimetresOf(formatNumber(width))).toBe(width);
+      expect(millimetresOf('12.5')).toBe(12.5);
+      expect(millimetresOf(formatNumber(1_001))).toBeNull();
+    },
+  );
+
+  it.each([
+    ['en-DE', '1.000'],
+    ['en-ZA', '1 000'],
+    ['en-CH', "1'000"],
+    ['en-CH', '1’000'],
+  ])('that someone types are read for %s with the separator of the keyboard', async (...given) => {
+    const [accepted, width] = given;
+    await formats([accepted], false);
+    const { millimetresOf } = await import('../src/features/qr/print');
+    expect(millimetresOf(width)).toBe(1_000);
+  });
+
   it('of prerendered documents are the same for everyone', async () => {
     const { formatDay } = await formats(['en-US'], false);
     expect(formatDay('2026-11-20')).toBe('20 November 2026');

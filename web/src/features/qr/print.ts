@@ -1,11 +1,15 @@
+import { formatNumber } from '../../lib/format';
 import { messages } from './messages';
 
 /** Bounds of the print width: from the smallest that a phone can read to a poster. */
 const MIN_WIDTH_MM = 10;
 const MAX_WIDTH_MM = 1_000;
 
-/** Thousands separators as `formatNumber` writes them: '1,000'. Other commas are decimal. */
-const THOUSANDS = /^\d{1,3}(?:,\d{3})+(?=$|\.)/;
+/** The thousands separator of the visitor's region: ',' in '10,000'. */
+const SEPARATOR = formatNumber(10_000).replace(/\d/g, '');
+
+/** Digits in groups of three. Keyboards have a space and ' for the separators of some regions. */
+const THOUSANDS = new RegExp(`^\\d{1,3}(?:[${SEPARATOR}\\s'’]\\d{3})+(?=$|[.,])`);
 
 /** The error message for a width that is not a number or out of bounds. */
 export const WIDTH_FAULT = messages.badWidth(MIN_WIDTH_MM, MAX_WIDTH_MM);
@@ -13,9 +17,12 @@ export const WIDTH_FAULT = messages.badWidth(MIN_WIDTH_MM, MAX_WIDTH_MM);
 /** Initial value of the width field, in millimeters. */
 export const DEFAULT_WIDTH = '50';
 
-/** Parses a width in millimeters. Returns null if it is not a number or out of bounds. */
+/**
+ * Parses a width in millimeters. Returns null if it is not a number or out of bounds. A comma or
+ * period that separates no thousands is decimal.
+ */
 export function millimetresOf(text: string): number | null {
-  const given = text.trim().replace(THOUSANDS, (whole) => whole.replaceAll(',', ''));
+  const given = text.trim().replace(THOUSANDS, (whole) => whole.replace(/\D/g, ''));
   const millimetres = given === '' ? Number.NaN : Number(given.replace(',', '.'));
   return millimetres >= MIN_WIDTH_MM && millimetres <= MAX_WIDTH_MM ? millimetres : null;
 }
