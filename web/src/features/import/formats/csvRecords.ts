@@ -25,8 +25,9 @@ export interface CsvRecord {
 const WINDOW = 1 << 18;
 /** Number of broken records after which quotation marks are ordinary characters. */
 const MAX_BROKEN = 100;
-/** Not a character: no text contains it. */
+/** Not characters: no text contains them. */
 const NO_QUOTE = '\uffff';
+const ESCAPED_QUOTE = '\ufffe';
 
 export class CsvRecords {
   #text = '';
@@ -56,14 +57,14 @@ export class CsvRecords {
     while (this.#text !== '') this.#take();
   }
 
-  /** Doubles escaped quotation marks instead, which every parser reads. */
+  /** Replaces escaped quotation marks by a sign that the parser takes for no quotation mark. */
   #unescape(text: string): string {
     const whole = this.#backslash + text;
     const pending = (/\\*$/.exec(whole)?.[0].length ?? 0) % 2;
     this.#backslash = pending === 1 ? '\\' : '';
     return whole
       .slice(0, whole.length - pending)
-      .replace(/\\(["\\])/g, (_all, sign: string) => (sign === '"' ? '""' : sign));
+      .replace(/\\(["\\])/g, (_all, sign: string) => (sign === '"' ? ESCAPED_QUOTE : sign));
   }
 
   /** Emits the complete records of the window, at least one. */
@@ -75,7 +76,7 @@ export class CsvRecords {
     const good = error ? (error.row ?? 0) : data.length;
     const misquoted = new Set(errors.map(({ row }) => row));
     data.slice(0, good).forEach((cells, row) => {
-      this.emit({ cells, broken: false, misquoted: misquoted.has(row) });
+      this.#emit({ cells, broken: false, misquoted: misquoted.has(row) });
     });
     if (!error && data.length > 0) this.#drop(meta.cursor);
     else this.#takeBroken(error ? (error.index ?? 0) : meta.cursor);
@@ -87,9 +88,15 @@ export class CsvRecords {
     const start = index === 0 ? 0 : this.#text.lastIndexOf(newline, index - 1) + 1;
     const end = this.#text.indexOf(newline, start);
     const line = this.#text.slice(start, end === -1 ? this.#text.length : end);
-    this.emit({ cells: [line], broken: true, misquoted: true });
+    this.#emit({ cells: [line], broken: true, misquoted: true });
     this.#broken += 1;
     this.#drop(end === -1 ? this.#text.length : end + newline.length);
+  }
+
+  #emit(record: CsvRecord): void {
+    const { escaped } = this.dialect;
+    const restore = (cell: string) => cell.replaceAll(ESCAPED_QUOTE, '"');
+    this.emit(escaped ? { ...record, cells: record.cells.map(restore) } : record);
   }
 
   #drop(length: number): void {
