@@ -89,10 +89,11 @@ const link = v.object({
 /**
  * A link as its owner sees it.
  *
- * Times are ISO 8601 in UTC. `short_url` is absent if the gateway is older than this page. `changed_at` is the last change of the destination. `views` (of
- * people) and `bots` are null while unknown. `scan_code` is present once the link has one. `recent`
- * contains the people of each of the last 30 UTC days, oldest first. It is present only in a list
- * that requested it, and null while unknown.
+ * Times are ISO 8601 in UTC. `short_url` is absent if the gateway is older than this page.
+ * `changed_at` is the last change of the destination. `views` (of people) and `bots` are null while
+ * unknown. `scan_code` is present once the link has one. `recent` contains the people of each of
+ * the last 30 UTC days, oldest first. It is present only in a list that requested it, and null
+ * while unknown.
  */
 export type Link = v.InferOutput<typeof link>;
 export type LinkState = Link['state'];

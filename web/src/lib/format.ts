@@ -1,5 +1,7 @@
 /**
- * Formats numbers, dates and durations, as usual in the visitor's region. Creating a formatter is slow, so it happens on first use.
+ * Formats numbers, dates and durations, as usual in the visitor's region.
+ *
+ * Creating a formatter is slow, so it happens on first use.
  */
 
 import { language } from './language';

@@ -1,10 +1,12 @@
 /**
  * Changes of an owner's links, as mutations.
  *
- * They run one after another, so that the last one wins here and on the server. When the page is
- * hidden, each waiting mutation sends what no later one overrides, so that their order does not
- * matter. A query that began before a change ended is refetched, so that no stale response arrives
- * after the change.
+ * They run one after another, so that the last one wins here and on the server. A query that began
+ * before a change ended is refetched, so that no stale response arrives after the change.
+ *
+ * When the page is hidden, every waiting mutation sends at once what no later one overrides, so the
+ * order in which the waiting ones arrive does not matter. They can overtake the running mutation:
+ * if it sets the same field, the server keeps the value that arrives last.
  */
 import { mutationOptions } from '@tanstack/react-query';
 import {
