@@ -9,6 +9,7 @@ from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from gateway.backends.owners import Account
 from gateway.backends.ports import ApiKey, Creator, Login, Passkey, Scope, Session, VerifiedKey
 from gateway.backends.protobuf import datetime_of
+from services.shared.errors import Unavailable
 from services.shared.rpc.client import ServiceClient
 
 CALL_SECONDS = 5.0
@@ -73,7 +74,9 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         request = auth_pb2.EndSessionRequest(
             token=token, id=session_id or "", current=session_id is None
         )
-        await self._call(self._stub.EndSession, request, CALL_SECONDS)
+        reply = await self._call(self._stub.EndSession, request, CALL_SECONDS)
+        if request.current and not reply.current_ended:
+            raise Unavailable("This version of auth cannot end the session of a token.")
 
     async def end_other_sessions(self, token: str) -> None:
         request = auth_pb2.EndOtherSessionsRequest(token=token)

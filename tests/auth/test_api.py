@@ -18,6 +18,7 @@ from atajo.auth.v1 import auth_pb2 as pb
 from gateway.backends.auth import AuthClient
 from gateway.backends.owners import Account
 from gateway.backends.ports import ApiKey, Creator, Scope, VerifiedKey
+from services.auth.api.servicers import AuthServicer
 from services.shared import api_keys
 from services.shared.errors import (
     AlreadyExists,
@@ -26,6 +27,7 @@ from services.shared.errors import (
     NotFound,
     ResourceExhausted,
     Unauthenticated,
+    Unavailable,
 )
 from tests.support import in_process_services
 from tests.support.processes import TIMEOUT_SECONDS
@@ -148,6 +150,23 @@ async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient
     with pytest.raises(Unauthenticated) as invalid:
         await auth.verify_key(api_keys.hash_of(second))
     assert invalid.value.reason == "INVALID_KEY"
+
+
+async def test_a_log_out_that_an_older_auth_ignores_is_no_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def end_by_id_only(
+        self: AuthServicer, request: pb.EndSessionRequest, context: object
+    ) -> pb.EndSessionResponse:
+        return pb.EndSessionResponse()
+
+    monkeypatch.setattr(AuthServicer, "EndSession", end_by_id_only)
+    async with in_process_services.auth(tmp_path) as auth:
+        await register(auth)
+        token = await session(auth)
+        with pytest.raises(Unavailable):
+            await auth.end_session(token, None)
+        await auth.end_session(token, "no session")
 
 
 async def test_the_last_use_of_a_key_is_listed_soon(auth: AuthClient) -> None:

@@ -94,7 +94,7 @@ class AuthServicer(pb_grpc.AuthServiceServicer):
         self, request: pb.EndSessionRequest, context: ServicerContext[Any, Any]
     ) -> pb.EndSessionResponse:
         await self._sessions.end(request.token, None if request.current else request.id)
-        return pb.EndSessionResponse()
+        return pb.EndSessionResponse(current_ended=request.current)
 
     async def EndOtherSessions(
         self, request: pb.EndOtherSessionsRequest, context: ServicerContext[Any, Any]

@@ -358,16 +358,21 @@ Global___EndSessionRequest: _TypeAlias = EndSessionRequest  # noqa: Y015
 
 @_typing.final
 class EndSessionResponse(_message.Message):
-    """Empty: the account has no such session."""
+    """The account has no such session."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    CURRENT_ENDED_FIELD_NUMBER: _builtins.int
+    current_ended: _builtins.bool
+    """Whether `current` was set and obeyed. A version that does not know `current` ends no session."""
     def __init__(
         self,
+        *,
+        current_ended: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["current_ended", b"current_ended"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
