@@ -110,9 +110,14 @@ def _endpoint(
     clients: ClientIpFinder,
     hold: Callable[[Networks], AbstractContextManager[None]],
 ) -> Callable[..., Any]:
-    """Return the endpoint of a function, which counts a call before it reads the body."""
+    """Return the endpoint of a function, which counts a call before it reads the body.
+
+    A body of another type does not count, so that pages of other origins cannot use up the limits
+    of their visitors.
+    """
 
     async def endpoint(request: Request) -> Response:
+        decoder.check_type(request)
         networks = networks_of(clients.of(request))
         function.count(networks)
         with hold(networks):

@@ -98,11 +98,18 @@ class Decoder(Generic[P]):
         self._envelope = _Envelope[payload]  # type: ignore[valid-type]
         self._body_bytes = body_bytes
 
-    async def read(self, request: Request) -> P:
-        """Return the payload. Raises InvalidArgument if the request has no valid one."""
+    def check_type(self, request: Request) -> None:
+        """Check the type of the body, without reading it. Raises InvalidArgument.
+
+        Without a preflight, a page of another origin can send only other types (Fetch Standard,
+        CORS-safelisted request-header).
+        """
         content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if content_type != "application/json":
             raise InvalidArgument("The body must be of type application/json.")
+
+    async def read(self, request: Request) -> P:
+        """Return the payload. Raises InvalidArgument if the request has no valid one."""
         body = await self._body(request)
         if has_too_many_keys(body):
             raise InvalidArgument(TOO_MANY_KEYS)

@@ -112,6 +112,21 @@ def test_functions_of_the_same_cost_share_a_limit(
     assert call(limited, group[0], valid_payload(group[0]), "203.0.113.1").status_code == 200
 
 
+@pytest.mark.parametrize("content_type", ["text/plain", "multipart/form-data; boundary=a", ""])
+def test_calls_that_any_page_can_send_do_not_count(
+    limited: InProcessGateway, content_type: str
+) -> None:
+    """A page of another origin could use up the limits of its visitors by them."""
+    address = f"203.0.113.{len(content_type) + 2}"
+    headers = {"x-forwarded-for": address, "origin": "https://elsewhere.example"}
+    headers |= {"content-type": content_type} if content_type else {}
+    for [function, *_] in GROUPS:
+        for _ in range(10):
+            sent = limited.http.post(f"{limited.url}/{function}", content="x", headers=headers)
+            assert sent.status_code == 400
+        assert call(limited, function, valid_payload(function), address).status_code == 200
+
+
 def test_the_default_limit_of_reports_is_per_hour() -> None:
     given = {f"{name}_address": "nowhere:1" for name in ("auth", "links", "analytics")}
     for environment, most in (("production", 20), ("local", 100)):
