@@ -157,7 +157,8 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
         limits,
         creation_limits,
     )
-    api = RestApi(services, _gate(settings, auth, clients), edge, running, creation_limits)
+    gate = _gate(settings, auth, clients)
+    api = RestApi(services, gate, edge, running, creation_limits, limits.edits)
     origins = [settings.origin, *settings.cors_origins]
     rejected = RejectedReads()
     status_page = StatusPage(

@@ -27,7 +27,7 @@ from gateway.support.cancellation import Cancellation
 from gateway.support.disconnect import CLIENT_CLOSED_REQUEST, ClientDisconnectedError
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.failure import note_failure
-from gateway.support.rate_limits import CallLimiter
+from gateway.support.rate_limits import CallLimiter, RateLimiter
 from gateway.use_cases.creation_limits import CreationLimits
 from services.shared.errors import AppError
 from services.shared.observability import request_id
@@ -108,11 +108,13 @@ class RestApi:
         edge: Edge,
         running: CallLimiter,
         creation_limits: CreationLimits,
+        edits: RateLimiter | None,
     ) -> None:
         app = create_app()
         app.state.services = services
         app.state.running = running
         app.state.creation_limits = creation_limits
+        app.state.edits = edits
         app.state.edge = edge
         self._app: ASGIApp = Cancellation(app, lambda error: from_error(error).response())
         self._gate = gate

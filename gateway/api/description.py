@@ -30,8 +30,8 @@ Errors are Problem Details (RFC 9457). Callers branch on `code`. A request that 
 description is 400, with a pointer to each fault. One that does, but is refused, is 422.
 
 `RateLimit-Policy` and `RateLimit` on every response say how many calls are left. They are counted
-by account, or by IP address for requests without a valid key. Links that are created count by IP
-address, too. 429 and 503 have `Retry-After` in seconds.
+by account, or by IP address for requests without a valid key. Creations, changes, removals and
+restorations of links count by IP address, too. 429 and 503 have `Retry-After` in seconds.
 """
 _TAGS = [
     {"name": "Links", "description": "The links of the account."},

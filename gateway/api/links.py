@@ -12,6 +12,7 @@ from gateway.api.idempotency import IdempotencyOf
 from gateway.api.problems import from_error, problem_responses
 from gateway.api.requests import (
     CreationsOf,
+    LinksEditor,
     LinksReader,
     LinksWriter,
     QuotaOf,
@@ -157,7 +158,7 @@ async def get_link(code: CodeInPath, key: LinksReader, services: ServicesOf) -> 
 )
 async def change_link(
     code: CodeInPath,
-    key: LinksWriter,
+    key: LinksEditor,
     services: ServicesOf,
     changes: Annotated[models.LinkChanges, Body()],
 ) -> Any:
@@ -175,7 +176,7 @@ async def change_link(
     response_description="The link is removed.",
     responses=problem_responses("insufficient_scope", "not_found"),
 )
-async def remove_link(code: CodeInPath, key: LinksWriter, services: ServicesOf) -> None:
+async def remove_link(code: CodeInPath, key: LinksEditor, services: ServicesOf) -> None:
     """Remove a link. It stops within five seconds, and can be restored for 30 days.
 
     May be repeated.
@@ -192,7 +193,7 @@ async def remove_link(code: CodeInPath, key: LinksWriter, services: ServicesOf) 
     response_model_exclude_unset=True,
     responses=problem_responses("insufficient_scope", "not_found"),
 )
-async def restore_link(code: CodeInPath, key: LinksWriter, services: ServicesOf) -> Any:
+async def restore_link(code: CodeInPath, key: LinksEditor, services: ServicesOf) -> Any:
     """Undo a removal of the last 30 days. May be repeated."""
     await services.editor.restore(key.account, [code])
     link, _ = await services.links.get(key.account, code)

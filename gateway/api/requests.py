@@ -25,7 +25,7 @@ from gateway.api.problems import ApiError, Fault
 from gateway.backends.ports import Links, NewLink, Scope, VerifiedKey
 from gateway.support.edge import Edge
 from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
-from gateway.support.rate_limits import CallLimiter, Networks
+from gateway.support.rate_limits import CallLimiter, Networks, RateLimiter
 from gateway.use_cases.creation_limits import CreationLimits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
@@ -166,6 +166,14 @@ async def _creation_counter(request: Request) -> CreationCounter:
     return CreationCounter(request.app.state.creation_limits, admission_of(request).client)
 
 
+async def _count_edit(request: Request, key: LinksWriter) -> VerifiedKey:
+    """Count a change of links for its client; return the key. Raises ResourceExhausted."""
+    edits: RateLimiter | None = request.app.state.edits
+    if edits:
+        edits.hit(admission_of(request).client)
+    return key
+
+
 def key_with(*scopes: Scope) -> Any:
     """Return the dependency for a key with all of these scopes."""
     return Security(_authorized, scopes=[scope.value for scope in scopes])
@@ -174,6 +182,7 @@ def key_with(*scopes: Scope) -> Any:
 AnyKey = Annotated[VerifiedKey, key_with()]
 LinksReader = Annotated[VerifiedKey, key_with(Scope.LINKS_READ)]
 LinksWriter = Annotated[VerifiedKey, key_with(Scope.LINKS_WRITE)]
+LinksEditor = Annotated[VerifiedKey, Depends(_count_edit)]
 StatisticsKey = Annotated[VerifiedKey, key_with(Scope.STATISTICS_READ)]
 ServicesOf = Annotated[Services, Depends(_services)]
 QuotaOf = Annotated[Quota, Depends(_quota)]

@@ -14,7 +14,7 @@ from tests.support.gateway_client import new_code
 from tests.support.in_process_gateway import InProcessGateway
 
 URL = "https://example.com/"
-CREATIONS, ROWS, SHORT_CODES = 7, 5, 3
+CREATIONS, ROWS, SHORT_CODES, EDITS = 7, 5, 3, 12
 _addresses = (f"198.51.100.{number}" for number in range(255))
 
 
@@ -25,6 +25,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InProcessGatew
         tmp_path_factory.mktemp("volume"),
         limit_creations=f"{CREATIONS}/hour",
         limit_import_rows=f"{ROWS}/day",
+        limit_edits=f"{EDITS}/hour",
         limit_short_codes=f"{SHORT_CODES}/day",
         trusted_proxies="127.0.0.0/8,::1/128",
     ) as gateway:
@@ -105,6 +106,31 @@ def test_rows_of_imports_count_by_address(gateway: InProcessGateway, address: st
     assert import_rows(gateway, other, address, new_code()).status_code == 200
     assert reason_of(import_rows(gateway, other, address, new_code()))[0] == 429
     assert import_rows(gateway, other, next(_addresses), new_code()).status_code == 200
+
+
+def test_changes_count_by_address(gateway: InProcessGateway, address: str) -> None:
+    """Those of all accounts, by changeLink and the REST API together. Each keeps a former URL."""
+
+    def edit(api: ApiClient, method: str, path: str, body: object = None) -> httpx.Response:
+        return api.send(method, f"/links/{path}", body, x_forwarded_for=address)
+
+    change = {"url": f"{URL}other"}
+    api, other = ApiClient(gateway), ApiClient(gateway)
+    first, second = api.create(URL)["code"], other.create(URL)["code"]
+    assert edit(api, "PATCH", first, change).status_code == 200
+    assert edit(api, "DELETE", first).status_code == 204
+    assert edit(api, "POST", f"{first}/restore").status_code == 200
+    assert edit(ApiClient(gateway, ["links:read"]), "DELETE", first).status_code == 403
+    changed = {"token": other.token, "code": second, "changes": change}
+    for _ in range(EDITS - 3):
+        assert call(gateway, "changeLink", changed, address).status_code == 200
+    refused = edit(other, "PATCH", second, {"url": URL})
+    assert problem_of(refused) == (429, "rate_limited")
+    assert 1 <= int(refused.headers["retry-after"]) <= 3600
+    assert edit(other, "DELETE", second).status_code == 429
+    assert edit(other, "POST", f"{second}/restore").status_code == 429
+    assert reason_of(call(gateway, "changeLink", changed, address))[0] == 429
+    assert other.send("PATCH", f"/links/{second}", {"url": URL}).status_code == 200
 
 
 def test_endings_of_four_characters_count_by_address(
