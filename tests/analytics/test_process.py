@@ -198,9 +198,14 @@ async def test_metrics_do_not_count_resends(process: Process, analytics: Analyti
     assert read_counter(process, batches) - before[1] == Counter(applied=1, repeated=2, refused=1)
 
 
-def of_later_version(encoded: bytes) -> pb.VisitCount:
-    """Return a visit to a link with something that only a later version knows."""
-    return pb.VisitCount.FromString(visit("later---").SerializeToString() + encoded)
+UNKNOWN_FIELD = b"\xb8\x06\x01"
+"""An encoded field with the number 103."""
+
+
+def of_later_version(encoded: bytes) -> pb.RecordVisitsRequest:
+    """Return a batch with a visit that has something that only a later version knows."""
+    later = pb.VisitCount.FromString(visit("later---").SerializeToString() + encoded)
+    return pb.RecordVisitsRequest(visits=[later])
 
 
 @pytest.mark.parametrize(
@@ -208,19 +213,24 @@ def of_later_version(encoded: bytes) -> pb.VisitCount:
     [
         of_later_version(b"\x18\x63"),
         of_later_version(visit("", names=[name(99, "x")]).SerializeToString()),  # type: ignore[arg-type]
-        of_later_version(b"\xb8\x06\x01"),
+        of_later_version(UNKNOWN_FIELD),
+        of_later_version(b"\x32\x03" + UNKNOWN_FIELD),
+        pb.RecordVisitsRequest(visitors=[pb.Visitors.FromString(UNKNOWN_FIELD)]),
+        pb.RecordVisitsRequest.FromString(UNKNOWN_FIELD),
     ],
-    ids=["kind", "dimension", "field"],
+    ids=["kind", "dimension", "field", "field of name", "field of visitors", "field of batch"],
 )
 async def test_a_batch_of_a_later_version_waits_for_one_that_knows_it(
-    process: Process, analytics: Analytics, later: pb.VisitCount
+    process: Process, analytics: Analytics, later: pb.RecordVisitsRequest
 ) -> None:
     """Nothing of it is counted, so a later version counts all of it, under the same number."""
     gateway = later.SerializeToString().hex()
     before = read_counter(process, "atajo_visit_batches_applied")
     [counted] = (await analytics.totals("known---") or {"known---": (0, 0)}).values()
+    batch = pb.RecordVisitsRequest(gateway_id=gateway, batch_number=1, visits=[visit("known---")])
+    batch.MergeFrom(later)
     with pytest.raises(Unavailable) as deferred:
-        await analytics.record(gateway, 1, visit("known---"), later)
+        await analytics.send(batch)
     assert deferred.value.reason == "LATER_VERSION"
     assert await analytics.totals("known---", "later---") in ({}, {"known---": counted})
     deferrals = (read_counter(process, "atajo_visit_batches_applied") - before)["deferred"]

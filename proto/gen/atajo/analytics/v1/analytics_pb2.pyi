@@ -171,7 +171,7 @@ class Name(_message.Message):
     DIMENSION_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     dimension: Global___Dimension.ValueType
-    """The dimension. Unknown dimensions are ignored."""
+    """The dimension. An unknown one defers the batch, as an unknown field does (LATER_VERSION)."""
     name: _builtins.str
     """The name. Empty if it is unknown."""
     def __init__(
