@@ -169,6 +169,30 @@ async def test_unreadable_totals_are_restored_from_days(
         assert await stored_codes(store, "unreadable_totals") == set()
 
 
+async def test_days_set_aside_are_deleted_without_readable_totals(opened: Opened) -> None:
+    days = range(DAY, DAY + 40)
+    async with opened() as store:
+
+        async def lose() -> None:
+            """Make all days and then the totals of a link unreadable."""
+            await damage(store, "days", CODE, counts=b"\xc1")
+            await maintain_all(store, days[-1] + 100)
+            assert await stored_codes(store, "days") == set()
+            assert await stored_codes(store, "unreadable_days") == {CODE}
+            await damage(store, "totals", CODE, days=b"\xc1")
+
+        visits = tuple(visit(CODE, 24 * day) for day in days)
+        await store.apply(Batch("one", 1, visits), NOW)
+        await lose()
+        assert await maintain_all(store, days[-1] + 100, days[-1] + 1) == 40
+        assert await stored_codes(store, "unreadable_days") == set()
+
+        await store.apply(Batch("one", 2, visits), NOW)
+        await lose()
+        await store.remove([CODE])
+        assert await stored_codes(store, "unreadable_days") == set()
+
+
 async def test_the_days_of_an_unreadable_aggregate_are_read(opened: Opened) -> None:
     visits = tuple(visit(hour=24 * (DAY + n), host="a.example") for n in range(64))
     async with opened() as store:

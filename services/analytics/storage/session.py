@@ -48,7 +48,7 @@ class Session(Protocol):
         ...
 
     def days_of(self, code: str) -> list[int]:
-        """Return the days of a link, found without its totals. Slow."""
+        """Return the days of a link, found without its totals, also those set aside. Slow."""
         ...
 
     def delete_days(self, keys: Sequence[Key]) -> None:

@@ -114,8 +114,12 @@ class _Session:
     def days_of(self, code: str) -> list[int]:
         # A semicolon follows the colon. Codes have neither.
         ids = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
-        found = self._db.days.find(ids, {"_id": 1}, session=self._session)
-        return sorted(_parse_key(each["_id"])[1] for each in found)
+        days = {
+            _parse_key(document["_id"])[1]
+            for collection in ("days", "unreadable_days")
+            for document in self._db[collection].find(ids, {"_id": 1}, session=self._session)
+        }
+        return sorted(days)
 
     def set_days_aside(self, keys: Sequence[Key]) -> None:
         self._set_aside("days", map(_document_id, keys))

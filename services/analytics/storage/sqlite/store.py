@@ -114,14 +114,16 @@ class _Session:
             self._connection.executemany(f"DELETE FROM {table} WHERE (code, day) = (?, ?)", keys)
 
     def days_of(self, code: str) -> list[int]:
-        # The table has no index by code: look it up on each day that any link has.
+        # `days` has no index by code: look the code up on each day that any link has. The other
+        # table has few rows.
         rows = self._connection.execute(
             "WITH RECURSIVE calendar(day) AS (SELECT min(day) FROM days UNION ALL "
             "SELECT (SELECT min(day) FROM days WHERE day > calendar.day) FROM calendar "
             "WHERE calendar.day IS NOT NULL) "
             "SELECT day FROM calendar WHERE EXISTS "
-            "(SELECT 1 FROM days WHERE (days.day, code) = (calendar.day, ?))",
-            (code,),
+            "(SELECT 1 FROM days WHERE (days.day, code) = (calendar.day, :code)) "
+            "UNION SELECT day FROM unreadable_days WHERE code = :code ORDER BY day",
+            {"code": code},
         )
         return [day for (day,) in rows]
 
