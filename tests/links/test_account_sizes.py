@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -11,12 +13,16 @@ from services.links.application import account_sizes
 from services.links.application.account_sizes import (
     COUNTED_FOR,
     NEARLY_FULL_COUNTED_FOR,
+    AccountSizes,
 )
 from services.links.application.ports import LinkStore
+from services.links.domain.code import CodeTaken
 from services.links.domain.creations import NewLink
+from services.links.domain.edit import Expiry, LinkChanges
 from services.links.domain.imports import ImportRow, RowAllowance, Verdict
 from services.links.domain.link import MAX_ACCOUNT_LINKS, AccountFull
 from services.links.domain.owner import Account, Guest
+from services.links.domain.query import LinkFilter
 from services.links.domain.url import UrlPolicy
 from services.shared.errors import ResourceExhausted
 from tests.support.link_operations import FakeBlocklist, Service
@@ -127,6 +133,95 @@ async def test_an_import_stores_no_more_new_rows_than_its_client_may(
         assert refused.value.reason == "CLIENT_LIMIT"
     last = await service.imports.run(ONE, IMPORT, more, RowAllowance(rows=1, short_codes=1))
     assert last.stored_rows == 1
+
+
+async def test_concurrent_calls_do_not_exceed_the_limit(store: LinkStore, clock: Clock) -> None:
+    service = Service(store, URLS, clock)
+    for number in range(LIMIT + 1):
+        await service.commands.create(f"guests-{number}", URL, GUEST)
+    new = [NewLink(URL)] * 2
+    calls: list[Awaitable[object]] = [
+        *(service.creations.run(ONE, f"key{call}".encode(), bytes(32), new) for call in range(3)),
+        service.imports.run(ONE, IMPORT, rows("import-1", "import-2")),
+        service.commands.claim(GUEST, ONE),
+        service.commands.create_all([(f"single{number}", URL, ONE) for number in range(LIMIT)]),
+    ]
+    await asyncio.gather(*calls, return_exceptions=True)
+    assert await store.lists.count(ONE, LinkFilter(), clock.now) == LIMIT
+
+
+async def test_what_is_not_stored_takes_no_room(store: LinkStore, clock: Clock) -> None:
+    service = Service(store, URLS, clock)
+    await service.commands.create("others--", URL, Account("two"))
+    for number in range(LIMIT - 1):
+        await service.commands.create(f"single{number}", URL, ONE)
+    clock.now += timedelta(seconds=1)
+    for _ in range(LIMIT):
+        await service.commands.create("single0", URL, ONE)
+        with pytest.raises(CodeTaken):
+            await service.commands.create("others--", URL, ONE)
+    await service.commands.create("last----", URL, ONE)
+    assert await refuses(service.commands.create("over----", URL, ONE))
+
+
+async def test_a_count_contains_what_is_stored_meanwhile(
+    store: LinkStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_sizes, "MAX_BATCH", 1)
+    accounts = AccountSizes(store, clock)
+    counted, go_on = asyncio.Event(), asyncio.Event()
+    count_all = store.lists.count_all
+
+    async def slow(*arguments: Any) -> int:
+        links = await count_all(*arguments)
+        counted.set()
+        await go_on.wait()
+        return links
+
+    async with accounts.reserve(ONE, LIMIT) as earlier:
+        clock.now += COUNTED_FOR
+        monkeypatch.setattr(store.lists, "count_all", slow)
+        later = accounts.reserve(ONE, LIMIT)
+        entering = asyncio.create_task(later.__aenter__())
+        await counted.wait()
+        earlier.stored = 2
+    go_on.set()
+    assert (await entering).links == LIMIT - 2
+    await later.__aexit__(None, None, None)
+
+
+async def test_all_links_of_an_account_are_counted(store: LinkStore, clock: Clock) -> None:
+    service = Service(store, URLS, clock)
+    assert await store.lists.count_all(ONE, clock.now) == 0
+    for code in ("kept----", "removed-", "expired-", "purgable"):
+        await service.commands.create(code, URL, ONE)
+    await service.commands.create("others--", URL, Account("two"))
+    await service.commands.remove(ONE, ["purgable"])
+    clock.now += timedelta(days=31)
+    await service.commands.remove(ONE, ["removed-"])
+    expiry = LinkChanges(expiry=Expiry(clock.now + timedelta(minutes=1)))
+    await service.commands.change(ONE, "expired-", expiry)
+    clock.now += timedelta(days=1)
+    assert await store.lists.count_all(ONE, clock.now) == 4
+
+
+async def test_concurrent_calls_count_once(
+    store: LinkStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(account_sizes, "MAX_ACCOUNT_LINKS", MAX_ACCOUNT_LINKS)
+    service = Service(store, URLS, clock)
+    counts = 0
+    count_all = store.lists.count_all
+
+    async def counting(*arguments: Any) -> int:
+        nonlocal counts
+        counts += 1
+        return await count_all(*arguments)
+
+    monkeypatch.setattr(store.lists, "count_all", counting)
+    await service.commands.create_all([(f"single{number}", URL, ONE) for number in range(20)])
+    await service.commands.create("single99", URL, ONE)
+    assert counts == 1
 
 
 def test_an_account_has_a_million_links_at_most() -> None:

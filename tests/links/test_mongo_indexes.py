@@ -123,11 +123,12 @@ async def test_lists_are_read_in_index_order(mongo_url: str) -> None:
                     page = await store.lists.page(owner, LinkFilter(text), order, None, 100, NOW)
                     assert len(page) == found
             assert await store.lists.count(owner, all_of_them, NOW) == 200
+            assert await store.lists.count_all(owner, NOW) == 300
             assert len(await store.lists.ranking(owner, all_of_them, NOW)) == 200
             assert len(await store.links.owned_codes(owner, 500)) == 200
             assert len(await store.links.codes_after("", 500)) == 300
             assert len(await store.links.removed_before(NOW, 50)) == 50
-        assert len(operations) == 12 + 2 * 3
+        assert len(operations) == 14 + 2 * 3
         for query in operations:
             assert re.match("IXSCAN|COUNT_SCAN", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")

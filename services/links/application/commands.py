@@ -123,14 +123,14 @@ class LinkCommands:
 
         Raises AccountFull, Unavailable.
         """
-        limit = min(MAX_BATCH, await self._accounts.room(account))
-        if not limit:
-            check_room(0, len(await self._store.links.owned_codes(guest, 1)))
-            return 0, False
-        claimed = await self._store.transactions.run(
-            "links_claim", lambda unit: unit.links.reassign(guest, account, limit)
-        )
-        self._accounts.add(account, claimed)
+        async with self._accounts.reserve(account, MAX_BATCH) as reservation:
+            limit = reservation.links
+            if not limit:
+                check_room(0, len(await self._store.links.owned_codes(guest, 1)))
+                return 0, False
+            claimed = reservation.stored = await self._store.transactions.run(
+                "links_claim", lambda unit: unit.links.reassign(guest, account, limit)
+            )
         return claimed, claimed == limit
 
     def _draft(self, code: str, url: str, owner: Owner) -> Link:
@@ -147,12 +147,18 @@ class LinkCommands:
     async def _add(self, draft: Link | Exception) -> Link:
         if isinstance(draft, Exception):
             raise draft
-        account = draft.owner if isinstance(draft.owner, Account) else None
-        if account is not None:
-            if not await self._accounts.room(account):
+        if not isinstance(draft.owner, Account):
+            return await self._store_new(draft)
+        async with self._accounts.reserve(draft.owner, 1) as reservation:
+            if not reservation.links:
                 found = await self._store.links.find(draft.code)
                 check_room(0, 0 if found is not None and draft.repeats(found) else 1)
-            self._accounts.add(account, 1)
+            stored = await self._store_new(draft)
+            reservation.stored = 1 if stored is draft else 0
+            return stored
+
+    async def _store_new(self, draft: Link) -> Link:
+        """Store a link; return `draft` itself, or the earlier link that it repeats."""
         stored = await self._store.links.add(draft)
         if stored is None or not draft.repeats(stored):
             raise CodeTaken("This code is taken.")

@@ -97,7 +97,6 @@ class Creations:
         new_links: Sequence[NewLink | InvalidArgument],
     ) -> Created:
         now = self._now()
-        room = await self._accounts.room(account)
         drafts: list[Outcome] = []
         failure: Unavailable | None = None
         try:
@@ -115,14 +114,16 @@ class Creations:
                 raise failure
             record = Creation(account, key, fingerprint, now, _settle_in(unit, drafts))
             links = created_links(record)
-            check_room(room, len(links))
+            check_room(reservation.links, len(links))
             unit.creations.save(record)
             if links:
                 unit.links.add_all(links, now)
             return Created(record, is_new=True)
 
-        created = await self._store.transactions.run("links_create", work)
-        self._accounts.add(account, len(created.links))
+        new = sum(isinstance(draft, Link) for draft in drafts)
+        async with self._accounts.reserve(account, new) as reservation:
+            created = await self._store.transactions.run("links_create", work)
+            reservation.stored = len(created.links)
         if created.is_new:
             for draft in drafts:
                 if isinstance(draft, UrlRefused):

@@ -175,7 +175,6 @@ class Imports:
         allowance: RowAllowance,
     ) -> Imported:
         now = self._now()
-        room = await self._accounts.room(account)
         numbers = [one.row.number for one in candidates]
 
         def work(unit: UnitOfWork) -> tuple[list[RowResult], list[StoredRow], list[Link]]:
@@ -193,7 +192,7 @@ class Imports:
                 if result.verdict is Verdict.NEW
             }
             allowance.check_links(links.values())
-            check_room(room, len(links))
+            check_room(reservation.links, len(links))
             if links:
                 unit.links.add_all(list(links.values()), now)
             new = [
@@ -207,9 +206,10 @@ class Imports:
             unit.imports.save(replace(found, links=found.links + len(links)))
             return known + results, new, list(links.values())
 
-        results, new, links = await self._store.transactions.run("links_import", work)
+        async with self._accounts.reserve(account, len(candidates)) as reservation:
+            results, new, links = await self._store.transactions.run("links_import", work)
+            reservation.stored = len(links)
         self._count(candidates, new)
-        self._accounts.add(account, len(links))
         return Imported(_in_order(rows, results), links, len(new))
 
     async def _candidates(self, rows: Sequence[ImportRow]) -> list[Candidate]:

@@ -304,6 +304,10 @@ class LinkLists(Protocol):
         """Return how many of an owner's links match."""
         ...
 
+    async def count_all(self, owner: Account | Guest, now: datetime) -> int:
+        """Return how many links an owner has, including those that await their purge."""
+        ...
+
     async def ranking(
         self, owner: Account | Guest, link_filter: LinkFilter, now: datetime
     ) -> list[str]:

@@ -59,6 +59,12 @@ class MongoLinkLists:
             "links_count", lambda db: db.links.count_documents(query, hint=index)
         )
 
+    async def count_all(self, owner: Account | Guest, now: datetime) -> int:
+        removed = {"creator": value_of(owner), "bin": True}
+        return await self.count(owner, LinkFilter(), now) + await self._database.read(
+            "links_count_removed", lambda db: db.links.count_documents(removed, hint=BY_AGE)
+        )
+
     async def ranking(
         self, owner: Account | Guest, link_filter: LinkFilter, now: datetime
     ) -> list[str]:

@@ -18,6 +18,7 @@ from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
 from services.links.storage.sqlite import rankings
 from services.links.storage.sqlite.owner_query import OwnerQuery
+from services.links.storage.sqlite.rows import creator_of
 from services.links.storage.sqlite.search import Search
 from services.links.storage.sqlite.state_list import StateList
 from services.shared.sqlite import Database
@@ -71,6 +72,14 @@ class SqliteLinkLists:
             )
         search = Search(owner, link_filter, LinkOrder.NEWEST, now)
         return sum([len(found) async for found in self._chunks("links_count", search.codes)])
+
+    async def count_all(self, owner: Account | Guest, now: datetime) -> int:
+        def total(connection: sqlite3.Connection) -> int:
+            query = "SELECT coalesce(sum(links), 0) FROM owners WHERE creator = ?"
+            (links,) = connection.execute(query, (creator_of(owner),)).fetchone()
+            return int(links)
+
+        return await self._database.read("links_count_all", total)
 
     async def ranking(
         self, owner: Account | Guest, link_filter: LinkFilter, now: datetime
