@@ -289,6 +289,22 @@ def lost_table(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
+def damaged_record(ground: Ground) -> Iterator[None]:
+    """A guest lists links, of which one was created at a time that no date can represent."""
+    link = _link() | {"guest": "d" * 43}
+    ground.data("createShortLink", link)
+    change = "UPDATE links SET created_at = created_at + ? WHERE code = ?"
+    with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
+        with file:
+            file.execute(change, (2**62, link["code"]))
+        payload = {"guest": link["guest"]}
+        with ground.calling(0.2, lambda call: call.ask("POST", "/showLinks", payload)):
+            yield
+        with file:
+            file.execute(change, (-(2**62), link["code"]))
+
+
+@contextmanager
 def full_disk(ground: Ground) -> Iterator[None]:
     """Another process fills the disk of the journal, and keeps it full."""
     ballast = ground.folder / "journal" / "ballast"
