@@ -53,7 +53,7 @@ describe('the API keys of an account', () => {
     expect(first).toHaveTextContent('backup atajo_a1B2a1…');
     expect(first).toHaveTextContent('links:read, statistics:read');
     expect(first).toHaveTextContent(
-      /Created 20 Nov 2026 In Firefox on Linux, logged in 20 Nov 2026, .* No expiry date Last used 21 Nov/,
+      /Created 20 Nov 2026 Created in Firefox on Linux \(session of 20 Nov 2026, .*\) No expiry date Last used 21 Nov/,
     );
     expect(second).toHaveTextContent(/Expired 2 Jan 2026 Never used/);
     await expectNoAxeViolations();

@@ -380,6 +380,24 @@ describe('the offer to add a guest’s links to an account', () => {
     await noLine();
   });
 
+  it('says what to do if the account is full', async () => {
+    vi.spyOn(console, 'error').mockReturnValue();
+    localStorage.setItem('guestKey', KEY);
+    logIn();
+    serveGuests(owned(), {
+      claimLinks: () => error(429, 'RESOURCE_EXHAUSTED', {}, { reason: 'ACCOUNT_FULL' }),
+    });
+    const { user } = visit('/');
+    await line();
+    await user.click(screen.getByRole('button', { name: 'Add them to my account' }));
+    await waitFor(() =>
+      expect(toasts()).toContain(
+        'Your account has 1,000,000 links, the maximum. Remove some: they make room after 30 days.',
+      ),
+    );
+    expect(localStorage.getItem('guestKey')).toBe(KEY);
+  });
+
   it('ends a session whose token is refused', async () => {
     localStorage.setItem('guestKey', KEY);
     logIn();

@@ -128,7 +128,7 @@ describe('passkeys in the settings', () => {
     const list = await section.findByRole('list', { name: 'Your passkeys' });
     const [laptop, phone] = within(list).getAllByRole('listitem');
     expect(laptop).toHaveTextContent(
-      /^LaptopAdded 26 Nov 2026 In Unknown browser, logged in 26 Nov 2026, .* Last used 26 Nov 2026/,
+      /^LaptopAdded 26 Nov 2026 Created in an unknown browser \(session of 26 Nov 2026, .*\) Last used 26 Nov 2026/,
     );
     expect(phone).toHaveTextContent(/^PhoneAdded 26 Nov 2026 Never used/);
     await expectNoAxeViolations();

@@ -72,7 +72,7 @@ describe('changing the password', () => {
     });
     const revoke = screen.getByRole('checkbox', { name: 'Also revoke all API keys and passkeys' });
     expect(revoke).toHaveAccessibleDescription(/somebody else may have used your account/);
-    screen.getByText(/Your recovery codes stop working/);
+    screen.getByText(/^A new password deletes your recovery codes/);
     await user.click(revoke);
     await user.type(current(), 'Senderos-1');
     await user.type(fresh(), 'Caminos-22{Enter}');

@@ -9,8 +9,9 @@ export const messages = {
   hidePassword: 'Hide password',
   close: 'Close',
   unknownBrowser: 'Unknown browser',
+  anUnknownBrowser: 'an unknown browser',
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,
-  createdBy: (browser: string, time: string) => `In ${browser}, logged in ${time}`,
+  createdBy: (browser: string, time: string) => `Created in ${browser} (session of ${time})`,
   notifications: 'Notifications Alt+T',
   removeQuestion: (what: ReactNode) => <>Remove {what}?</>,
   printedCodes: (count: number, printed: number) =>

@@ -14,5 +14,7 @@ export const messages = {
   wait: 'Please wait',
   copied: 'Copied',
   notCopied: 'Not copied',
+  accountFull:
+    'Your account has 1,000,000 links, the maximum. Remove some: they make room after 30 days.',
   offline: 'You are offline. This page may be out of date.',
 };

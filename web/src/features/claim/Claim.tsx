@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'react';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useNavigate } from 'react-router-dom';
-import { claimLinks, failureCode, showLinks, onLinkCreated } from '../../api';
+import { claimLinks, failureCode, failureReason, onLinkCreated, showLinks } from '../../api';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
+import { messages as shared } from '../../components/messages';
 import { Spinner } from '../../components/Spinner';
 import { TextButton } from '../../components/TextButton';
 import { offerToast, showToast } from '../../components/toast';
@@ -63,7 +64,8 @@ export function Claim({ account, guest }: ClaimProps) {
       if (failureCode(error) === 'invalid-token') endSessionOf(account);
       else {
         console.error(error);
-        showToast(messages.failed);
+        const isFull = failureReason(error) === 'ACCOUNT_FULL';
+        showToast(isFull ? shared.accountFull : messages.failed);
       }
     }
     if (isHere()) setBusy(false);

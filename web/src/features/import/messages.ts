@@ -1,4 +1,5 @@
 /** Texts of the importer, and of the codes in its results. */
+import { messages as shared } from '../../components/messages';
 import { counted } from '../../lib/counted';
 import { formatNumber, plural } from '../../lib/format';
 import type { Verdict } from '../../api';
@@ -55,7 +56,7 @@ export const notes: Record<Note, string> = {
   'destination-joined': 'The destination contains the separator. Check that it is complete.',
   'one-of-several': 'This link has several endings. Each becomes a link.',
   'conditions-dropped':
-    'Visit limits, start dates, cloaking and other destinations for some devices or countries are not imported.',
+    'Not imported: visit limits, start dates, cloaking, and other destinations for some devices or countries.',
   'ended-url-dropped': 'The destination after expiry is not imported.',
 };
 
@@ -171,7 +172,7 @@ export const messages = {
   continue: 'Continue',
   stop: 'Stop importing',
   importFailed: 'The import stopped. Links that are already imported are kept.',
-  full: 'Your account has 1,000,000 links, the maximum. Remove some: they make room after 30 days. Links that are already imported are kept.',
+  full: `${shared.accountFull} Links that are already imported are kept.`,
   lost: 'This browser no longer has the rows of the import that was interrupted. Choose the file again: links that are already imported are recognized.',
   foreign:
     'An import was started in this browser by another account. Log in to that account to continue it, or discard it.',

@@ -10,7 +10,7 @@ export const messages = {
   noPassword: 'Please enter your password',
   revoke: 'Also revoke all API keys and passkeys',
   revokeHint:
-    'If somebody else may have used your account. Programs with a key stop working, and you log in with the new password.',
+    'Use this if somebody else may have used your account. Programs with an API key stop working, and you can no longer log in with a passkey.',
   sessionEnded: 'Your session has ended. Please log in again.',
   failed: 'Something went wrong. Please try again.',
   tooMany: (when: string) => `Too many attempts. Please try again ${when}.`,
@@ -53,7 +53,7 @@ export const account = {
   password: 'Password',
   changePassword: 'Change password',
   passwordChanged: 'Your password was changed. All other sessions were logged out.',
-  codesDeleted: 'Your recovery codes stop working. Create new ones afterwards.',
+  codesDeleted: 'A new password deletes your recovery codes. Create new ones afterwards.',
   deleteAccount: 'Delete account',
   deleteQuestion: 'Delete your account?',
   deletePermanently: 'Delete permanently',

@@ -1,4 +1,5 @@
 /** Texts of the shortener. Texts of guest links and of the options load with those. */
+import { messages as shared } from '../../components/messages';
 import { fromNow } from '../../lib/format';
 import type { UrlProblem } from './url';
 
@@ -19,5 +20,5 @@ export const messages = {
   'no-scheme': 'Incluse https:// or http:// to url',
   taken: 'This ending is taken.',
   blocked: 'This link cannot be shortened.',
-  full: 'Your account has 1,000,000 links, the maximum. Remove some: they make room after 30 days.',
+  full: shared.accountFull,
 } satisfies Record<UrlProblem | 'blocked' | 'full', string> & Record<string, unknown>;

@@ -8,8 +8,9 @@ export const messages: typeof english.messages = {
   hidePassword: 'Ocultar la contraseña',
   close: 'Cerrar',
   unknownBrowser: 'Navegador desconocido',
+  anUnknownBrowser: 'un navegador desconocido',
   browserOn: (browser, system) => `${browser} en ${system}`,
-  createdBy: (browser, time) => `En ${browser}, con la sesión iniciada el ${time}`,
+  createdBy: (browser, time) => `Creada en ${browser} (sesión del ${time})`,
   notifications: 'Notificaciones Alt+T',
   removeQuestion: (what) => <>¿Eliminar {what}?</>,
   printedCodes: (count, printed) =>

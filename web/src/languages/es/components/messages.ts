@@ -15,5 +15,7 @@ export const messages: typeof english.messages = {
   wait: 'Espera, por favor',
   copied: 'Copiado',
   notCopied: 'No se ha copiado',
+  accountFull:
+    'Tu cuenta tiene 1.000.000 de enlaces, el máximo. Elimina algunos: dejarán sitio a los 30 días.',
   offline: 'No tienes conexión. Puede que esta página no esté al día.',
 };

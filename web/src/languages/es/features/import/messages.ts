@@ -1,5 +1,6 @@
 import type * as english from '../../../../features/import/messages';
 import { formatNumber, plural } from '../../../../lib/format';
+import { messages as shared } from '../../components/messages';
 import { counted } from '../../lib/counted';
 
 export const sourceNames: typeof english.sourceNames = {
@@ -51,7 +52,7 @@ export const notes: typeof english.notes = {
   'destination-joined': 'El destino contiene el separador. Comprueba que está completo.',
   'one-of-several': 'Este enlace tiene varias terminaciones. Cada una será un enlace.',
   'conditions-dropped':
-    'Los límites de visitas, las fechas de inicio, el enmascaramiento y otros destinos para algunos dispositivos o países no se importan.',
+    'No se importan los límites de visitas, las fechas de inicio, el enmascaramiento ni otros destinos para algunos dispositivos o países.',
   'ended-url-dropped': 'El destino tras la caducidad no se importa.',
 };
 
@@ -177,7 +178,7 @@ export const messages: typeof english.messages = {
   continue: 'Continuar',
   stop: 'Detener la importación',
   importFailed: 'La importación se ha detenido. Los enlaces ya importados se conservan.',
-  full: 'Tu cuenta tiene 1.000.000 de enlaces, el máximo. Elimina algunos: dejarán sitio a los 30 días. Los enlaces ya importados se conservan.',
+  full: `${shared.accountFull} Los enlaces ya importados se conservan.`,
   lost: 'Este navegador ya no tiene las filas de la importación interrumpida. Vuelve a elegir el archivo: los enlaces ya importados se reconocen.',
   foreign:
     'Otra cuenta empezó una importación en este navegador. Inicia sesión en esa cuenta para continuarla, o descártala.',

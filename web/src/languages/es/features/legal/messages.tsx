@@ -284,7 +284,7 @@ export const stored: typeof english.stored = {
   browser: {
     token: 'El token de tu sesión, durante cuatro horas o hasta que cierras la sesión.',
     endedSessions:
-      'El token de una sesión que cerraste, hasta que el servidor la ha terminado: como mucho, cuatro horas.',
+      'El token de una sesión que cerraste, hasta que el servidor la cierre, como mucho cuatro horas.',
     username: 'Tu nombre de usuario, hasta que cierras la sesión.',
     lastSession:
       'Unos caracteres de tu último token, o que tu sesión ha terminado, para que las páginas puedan decírtelo.',

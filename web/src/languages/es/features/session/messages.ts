@@ -11,7 +11,7 @@ export const messages: typeof english.messages = {
   noPassword: 'Introduce tu contraseña',
   revoke: 'Revocar también todas las claves de API y las claves de acceso',
   revokeHint:
-    'Por si otra persona ha usado tu cuenta. Los programas con una clave dejan de funcionar, y tú inicias sesión con la contraseña nueva.',
+    'Úsalo si otra persona puede haber usado tu cuenta. Los programas con una clave de API dejan de funcionar, y ya no puedes iniciar sesión con una clave de acceso.',
   sessionEnded: 'Tu sesión ha terminado. Vuelve a iniciar sesión.',
   failed: 'Algo ha fallado. Vuelve a intentarlo.',
   tooMany: (when) => `Demasiados intentos. Vuelve a intentarlo ${when}.`,
@@ -53,7 +53,7 @@ export const account: typeof english.account = {
   password: 'Contraseña',
   changePassword: 'Cambiar la contraseña',
   passwordChanged: 'Tu contraseña se ha cambiado. Se han cerrado todas las demás sesiones.',
-  codesDeleted: 'Tus códigos de recuperación dejan de funcionar. Crea otros después.',
+  codesDeleted: 'Una contraseña nueva borra tus códigos de recuperación. Crea otros después.',
   deleteAccount: 'Borrar la cuenta',
   deleteQuestion: '¿Borrar tu cuenta?',
   deletePermanently: 'Borrar para siempre',

@@ -1,5 +1,6 @@
 import type * as english from '../../../../features/shorten/messages';
 import { fromNow } from '../../../../lib/format';
+import { messages as shared } from '../../components/messages';
 
 export const messages: typeof english.messages = {
   field: 'Enlace que acortar',
@@ -18,5 +19,5 @@ export const messages: typeof english.messages = {
   'no-scheme': 'Incluye https:// o http:// en la URL',
   taken: 'Esta terminación está ocupada.',
   blocked: 'Este enlace no se puede acortar.',
-  full: 'Tu cuenta tiene 1.000.000 de enlaces, el máximo. Elimina algunos: dejarán sitio a los 30 días.',
+  full: shared.accountFull,
 };
