@@ -24,6 +24,7 @@ from services.analytics.domain.visits import Day, Dimension, Totals, VisitCount,
 from services.analytics.storage import day_reader, maintenance
 from services.analytics.storage import store as stores
 from services.analytics.storage.mongo import store as mongo_store
+from services.analytics.storage.records import pack_counts
 from services.shared import sqlite
 from tests.analytics.cases import (
     BOT,
@@ -191,6 +192,32 @@ async def test_days_set_aside_are_deleted_without_readable_totals(opened: Opened
         await lose()
         await store.remove([CODE])
         assert await stored_codes(store, "unreadable_days") == set()
+
+
+async def test_maintenance_skips_totals_that_cannot_be_restored(opened: Opened) -> None:
+    visits = [visit(code, 24 * (DAY + n)) for code in (CODE, "other---") for n in range(3)]
+    async with opened() as store:
+        await store.apply(Batch("one", 1, tuple(visits)), NOW)
+        await damage(store, "days", CODE, counts=pack_counts(({0: 2**63}, {}, {})))
+        await damage(store, "totals", CODE, people="text")
+        assert await maintain_all(store, DAY + 100, DAY + 3) == 3
+        assert await stored_codes(store, "days") == {CODE}
+        await store.remove([CODE])
+
+
+async def test_a_fault_of_the_program_ends_maintenance(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise AttributeError("no such attribute")
+
+    monkeypatch.setattr(maintenance, "run_next_task", fail)
+    async with opened() as store:
+        await store.apply(Batch("one", 1, (visit(),)), NOW)
+        before = count_unreadable("totals")
+        with pytest.raises(AttributeError):
+            await maintain_all(store, DAY + 100, DAY + 1)
+        assert count_unreadable("totals") == before
 
 
 async def test_the_days_of_an_unreadable_aggregate_are_read(opened: Opened) -> None:

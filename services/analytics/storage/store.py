@@ -25,7 +25,6 @@ from services.analytics.storage.batch_writer import Admission, BatchWriter
 from services.analytics.storage.records import GatewayRecord, readable_totals
 from services.analytics.storage.session import Backend, Session
 from services.shared import unreadable_records
-from services.shared.errors import AppError
 from services.shared.feed import FeedPage
 
 T = TypeVar("T")
@@ -34,6 +33,8 @@ _CODES_PER_READ = 1000
 """Maximum links whose totals one read looks up."""
 _LINKS_PER_STEP = 500
 """Maximum links that one step of maintenance looks at."""
+_DECODING_ERRORS = (TypeError, ValueError, OverflowError)
+"""Errors that damaged values cause. Any other error is a fault of the program."""
 
 
 class Store:
@@ -153,9 +154,7 @@ class Store:
                             retained_from=retained_from,
                         ),
                     )
-                except AppError:
-                    raise
-                except Exception as error:  # The same at each start, so go on to the next link.
+                except _DECODING_ERRORS as error:  # Would recur, so go on to the next link.
                     unreadable_records.report("totals", code, error)
                     break
                 deleted += days
