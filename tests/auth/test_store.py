@@ -10,10 +10,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pymongo
 import pytest
+from prometheus_client import REGISTRY
 from pymongo.errors import DuplicateKeyError
 
 from services.auth.__main__ import STORE_FACTORIES
@@ -25,6 +26,7 @@ from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import MAX_SESSIONS, Creator, Session
 from services.auth.storage.mongo import SCHEMA, MongoAccountStore
 from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore
+from services.shared import sqlite
 from services.shared.sqlite.connection import connect
 from services.shared.stores import StoreFactories
 from tests.support.store_fixtures import NewStore, open_stores_at
@@ -715,6 +717,33 @@ async def test_a_new_set_of_recovery_codes_replaces_the_old_one(stores: Stores) 
     assert await hashes(stores) == set(CODES[:3])
     assert await hashes(stores, BEA) == set(CODES[:2])
     assert await hashes(stores, replace(ANA, id="nobody")) == set()
+
+
+@pytest.mark.parametrize(
+    "damage", [{"created_at": "x"}, {"expires_at": "x"}, {"hash": "text"}], ids=str
+)
+async def test_an_unreadable_recovery_code_is_left_out(
+    stores: Stores, damage: dict[str, str]
+) -> None:
+    await stores.accounts.add(ANA)
+    await stores.recovery_codes.replace(ANA, CODES, NOW)
+    database = cast("Any", stores.recovery_codes)._database
+    if isinstance(database, sqlite.Database):
+        (column, value), *_ = damage.items()
+        statement = f"UPDATE recovery_codes SET {column} = ? WHERE hash = ?"
+        await database.write(
+            "test", lambda connection: connection.execute(statement, (value, CODES[0]))
+        )
+    else:
+        changed = {f"recovery_codes.0.{field}": value for field, value in damage.items()}
+        await database.write(
+            "test", lambda db: db.accounts.update_one({"_id": ANA.id}, {"$set": changed})
+        )
+    labels = {"record": "recovery_code"}
+    before = REGISTRY.get_sample_value("atajo_unreadable_records_total", labels)
+    assert before is not None
+    assert await hashes(stores) == set(CODES[1:])
+    assert REGISTRY.get_sample_value("atajo_unreadable_records_total", labels) == before + 1
 
 
 async def test_an_account_has_one_expiring_code_beside_its_set(stores: Stores) -> None:

@@ -27,6 +27,10 @@ class RecoveryCode:
     created_at: datetime | None = None
     """None if the time is not known. The time of an operator's code is never known."""
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.hash, bytes):
+            raise TypeError("The hash of a recovery code is not bytes.")
+
     @property
     def is_operators(self) -> bool:
         return self.expires_at is not None

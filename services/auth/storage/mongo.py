@@ -405,10 +405,7 @@ class MongoRecoveryCodeStore:
             lambda db: db.accounts.find_one({"_id": account_id}, {"recovery_codes": 1}),
         )
         codes = found.get("recovery_codes", []) if found else []
-        return [
-            RecoveryCode(code["hash"], _moment(code["expires_at"]), _moment(code.get("created_at")))
-            for code in codes
-        ]
+        return list(decode_each("recovery_code", codes, _to_recovery_code, lambda _: account_id))
 
     async def spend(
         self,
@@ -591,6 +588,10 @@ def _passkey(document: Document, account_id: str) -> Passkey:
     values |= {name: _moment(values[name]) for name in _PASSKEY_TIMES}
     values["created_by"] = _creator(values["created_by"])
     return Passkey(**{**values, "account_id": account_id})
+
+
+def _to_recovery_code(code: Document) -> RecoveryCode:
+    return RecoveryCode(code["hash"], _moment(code["expires_at"]), _moment(code.get("created_at")))
 
 
 def _micros(moment: datetime | None) -> int | None:

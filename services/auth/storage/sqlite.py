@@ -427,7 +427,7 @@ class SqliteRecoveryCodeStore:
     async def replace(
         self, account: Account, hashes: Sequence[bytes], created_at: datetime
     ) -> bool:
-        rows = [(account.id, one, to_micros(created_at)) for one in hashes]
+        rows = [(account.id, code_hash, to_micros(created_at)) for code_hash in hashes]
 
         def operation(connection: sqlite3.Connection) -> bool:
             if not _change(connection, account, "session = session"):
@@ -463,7 +463,7 @@ class SqliteRecoveryCodeStore:
                 "SELECT hash, expires_at, created_at FROM recovery_codes WHERE account_id = ?",
                 (account_id,),
             )
-            return [RecoveryCode(one, *map(_moment, times)) for one, *times in rows]
+            return list(decode_each("recovery_code", rows, _to_recovery_code, lambda _: account_id))
 
         return await self._database.read("recovery_codes_list", operation)
 
@@ -649,6 +649,11 @@ def _passkey_row(passkey: Passkey) -> dict[str, Any]:
 def _passkey_of(row: sqlite3.Row) -> Passkey:
     values = _unflattened(row)
     return Passkey(**(values | {name: _moment(row[name]) for name in _PASSKEY_TIMES}))
+
+
+def _to_recovery_code(row: tuple[bytes, int | None, int | None]) -> RecoveryCode:
+    code_hash, expires_at, created_at = row
+    return RecoveryCode(code_hash, _moment(expires_at), _moment(created_at))
 
 
 def _micros(moment: datetime | None) -> int | None:
