@@ -20,6 +20,7 @@ from services.links.application.ports import LinkStore
 from services.links.application.queries import LinkQueries
 from services.links.application.reporting import Reporting
 from services.links.application.rescan import Rescanner
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.url import UrlPolicy
 from services.links.settings import LinksSettings
 from services.links.storage import sqlite
@@ -55,18 +56,20 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         store, database = await ending.enter_async_context(opening)
         blocklist = CompositeBlocklist(files, store.decisions)
         await ending.enter_async_context(blocklist.running())
-        await ending.enter_async_context(Rescanner(store, blocklist, _now).running())
+        slices = TimeSlices()
+        rescanner = Rescanner(store, blocklist, _now, slices=slices)
+        await ending.enter_async_context(rescanner.running())
         maintenance = Maintenance(store, _now)
         await ending.enter_async_context(maintenance.running())
         urls = UrlPolicy(str(settings.public_url), blocklist)
         accounts = AccountSizes(store, _now)
         served = servicers(
-            LinkCommands(store, urls, _now, accounts),
+            LinkCommands(store, urls, _now, accounts, slices),
             LinkQueries(store, _now),
             Reporting(store, _now),
-            Imports(store, urls, _now, accounts),
-            Creations(store, urls, _now, accounts),
-            Moderation(store, blocklist, urls, _now),
+            Imports(store, urls, _now, accounts, slices),
+            Creations(store, urls, _now, accounts, slices),
+            Moderation(store, blocklist, urls, _now, slices=slices),
             BlockExplainer(store, blocklist),
             maintenance,
             _now,

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from services.links.domain.creations import NewLink
 from services.links.domain.imports import ImportRow
 from services.links.domain.owner import ANONYMOUS, Account
 from services.links.domain.url import UrlPolicy
+from tests.support import in_process_services
 from tests.support.link_operations import Service
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -108,6 +110,21 @@ async def test_calls_take_turns(turns: Turns) -> None:
 
     assert results == given
     assert max(turns.checked.values()) == VALUES_PER_SLICE
+
+
+async def test_all_computations_of_a_process_share_the_slices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[TimeSlices] = []
+    initialize = TimeSlices.__init__
+
+    def count(slices: TimeSlices) -> None:
+        made.append(slices)
+        initialize(slices)
+
+    monkeypatch.setattr(TimeSlices, "__init__", count)
+    async with in_process_services.links(tmp_path, "https://atajo.example"):
+        assert len(made) == 1
 
 
 async def test_an_error_ends_its_call_only(turns: Turns) -> None:

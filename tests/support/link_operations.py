@@ -15,6 +15,7 @@ from services.links.application.maintenance import Maintenance
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.queries import LinkQueries
 from services.links.application.reporting import Reporting
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.block import BlockReason
 from services.links.domain.blocklist import BlocklistMatch
 from services.links.domain.edit import Edit
@@ -85,12 +86,12 @@ class Service:
     """The use cases of links with one store."""
 
     def __init__(self, store: LinkStore, urls: UrlPolicy, now: Callable[[], datetime]) -> None:
-        accounts = AccountSizes(store, now)
-        self.commands = LinkCommands(store, urls, now, accounts)
+        accounts, slices = AccountSizes(store, now), TimeSlices()
+        self.commands = LinkCommands(store, urls, now, accounts, slices)
         self.queries = LinkQueries(store, now)
         self.reporting = Reporting(store, now)
-        self.imports = Imports(store, urls, now, accounts)
-        self.creations = Creations(store, urls, now, accounts)
+        self.imports = Imports(store, urls, now, accounts, slices)
+        self.creations = Creations(store, urls, now, accounts, slices)
         self.maintenance = Maintenance(store, now)
 
 

@@ -36,13 +36,14 @@ class LinkCommands:
         urls: UrlPolicy,
         now: Callable[[], datetime],
         accounts: AccountSizes | None = None,
+        slices: TimeSlices | None = None,
     ) -> None:
         self._store = store
         self._accounts = accounts or AccountSizes(store, now)
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
-        self._slices = TimeSlices()
+        self._slices = slices or TimeSlices()
 
     async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link and return it. Repeating the creation changes nothing and returns the link.

@@ -60,13 +60,14 @@ class Creations:
         urls: UrlPolicy,
         now: Callable[[], datetime],
         accounts: AccountSizes | None = None,
+        slices: TimeSlices | None = None,
     ) -> None:
         self._store = store
         self._accounts = accounts or AccountSizes(store, now)
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
-        self._slices = TimeSlices()
+        self._slices = slices or TimeSlices()
         self._running: set[tuple[Account, bytes]] = set()
 
     async def run(

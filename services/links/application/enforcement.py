@@ -23,12 +23,16 @@ class BlocklistEnforcer:
     """Blocks links that the blocklists name and unblocks those that none names any more."""
 
     def __init__(
-        self, store: LinkStore, blocklist: VersionedBlocklist, now: Callable[[], datetime]
+        self,
+        store: LinkStore,
+        blocklist: VersionedBlocklist,
+        now: Callable[[], datetime],
+        slices: TimeSlices,
     ) -> None:
         self._store = store
         self._blocklist = blocklist
         self._now = now
-        self._slices = TimeSlices()
+        self._slices = slices
 
     async def at(self, hosts: Iterable[str]) -> AsyncGenerator[None, None]:
         """Check the links that lead to hosts, one batch in each step. Raises AppError.

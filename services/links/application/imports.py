@@ -85,13 +85,14 @@ class Imports:
         urls: UrlPolicy,
         now: Callable[[], datetime],
         accounts: AccountSizes | None = None,
+        slices: TimeSlices | None = None,
     ) -> None:
         self._store = store
         self._accounts = accounts or AccountSizes(store, now)
         self._urls = urls
         self._now = now
         self._refusals = RefusalLog()
-        self._slices = TimeSlices()
+        self._slices = slices or TimeSlices()
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def check(self, account: Account, rows: Sequence[ImportRow]) -> list[RowResult]:

@@ -17,6 +17,7 @@ from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.editing import edit_links
 from services.links.application.enforcement import BlocklistEnforcer
 from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.application.time_slices import TimeSlices
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import (
     DECISIONS_PAGE_SIZE,
@@ -51,13 +52,14 @@ class Moderation:
         urls: UrlPolicy,
         now: Callable[[], datetime],
         clock: Callable[[], float] = time.monotonic,
+        slices: TimeSlices | None = None,
     ) -> None:
         self._store = store
         self._blocklist = blocklist
         self._urls = urls
         self._now = now
         self._clock = clock
-        self._enforcer = BlocklistEnforcer(store, blocklist, now)
+        self._enforcer = BlocklistEnforcer(store, blocklist, now, slices or TimeSlices())
 
     async def block_link(self, code: str, reason: BlockReason, comment: str) -> None:
         """Block any link, or change the reason of its block. Settles its pending reports.

@@ -44,13 +44,14 @@ class Rescanner:
         blocklist: VersionedBlocklist,
         now: Callable[[], datetime],
         clock: Callable[[], float] = time.monotonic,
+        slices: TimeSlices | None = None,
     ) -> None:
         self._store = store
         self._blocklist = blocklist
-        self._enforcer = BlocklistEnforcer(store, blocklist, now)
+        self._slices = slices or TimeSlices()
+        self._enforcer = BlocklistEnforcer(store, blocklist, now, self._slices)
         self._now = now
         self._clock = clock
-        self._slices = TimeSlices()
         self._holder = secrets.token_hex(16)
         self._log = logs.Throttled(__name__)
         self._behind_since: float | None = None

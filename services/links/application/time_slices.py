@@ -11,8 +11,8 @@ Value = TypeVar("Value")
 Result = TypeVar("Result")
 
 SLICE_SECONDS = 0.002
-"""How long a computation may hold the event loop. A lookup for a redirect may wait for one slice of
-each `TimeSlices` in the process, which are four."""
+"""How long a computation may hold the event loop. All computations of the process share one
+`TimeSlices`, so a lookup for a redirect waits for one slice at most."""
 
 
 class TimeSlices:
