@@ -311,6 +311,8 @@ class HardenedProtocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self._unread_until = inf
+        if self.transport.is_closing():
+            self._limit_closing()  # The transport has yet to send what is left in its buffer.
 
     def _limit_closing(self) -> None:
         """Bound how long a closed connection waits for a client that does not read the rest."""

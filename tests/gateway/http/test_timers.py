@@ -289,3 +289,21 @@ async def test_a_closed_connection_does_not_wait_endlessly_for_a_client_that_doe
         client.clock.move(MAX_UNREAD_SECONDS)
         assert client.transport.ended == "aborted"
         assert client.clock.set_timers == []
+
+
+async def test_a_closed_connection_does_not_wait_endlessly_for_a_client_that_stops_reading() -> (
+    None
+):
+    """The client reads until the buffer of the transport is no longer full, and then stops."""
+    app = Held()
+    async with connected(app) as client:
+        client.send(POST + b"content-length: 0\r\nconnection: close\r\n\r\n")
+        app.released.release()
+        await client.end_requests()
+        assert client.transport.ended == "closed"
+        client.protocol.pause_writing()
+        client.clock.move(1)
+        client.protocol.resume_writing()
+        client.clock.move(MAX_UNREAD_SECONDS)
+        assert client.transport.ended == "aborted"
+        assert client.clock.set_timers == []
