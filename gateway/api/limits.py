@@ -96,7 +96,8 @@ class Gate:
 
         A request counts for its client's address if its key turns out to be invalid. So invalid
         keys of a neighbor refuse no valid one. A key that was not valid recently counts before it
-        is looked up, so that random keys do not flood auth. If it is valid, that is taken back.
+        is looked up, so that random keys do not flood auth. Unless it turns out to be invalid, that
+        is taken back.
         """
         client = self.client_quota(request)
         networks = client.networks
@@ -109,13 +110,16 @@ class Gate:
             is_known = self._verifier.is_known(key_hash)
             if not is_known:
                 self._lookups.hit(networks)
+            is_invalid = False
             try:
                 key = await self._verifier.verify(key_hash)
             except Unauthenticated:
+                is_invalid = True
                 client.hit()
                 return Admission(client, networks, None, authentication.refuse(text))
-            if not is_known:
-                self._lookups.take_back(networks)
+            finally:
+                if not is_known and not is_invalid:
+                    self._lookups.take_back(networks)
         except Exception as error:  # Limited, or auth is away.
             return Admission(client, networks, None, error)
         quota = Quota(self._accounts, (key.account.id.encode(),))

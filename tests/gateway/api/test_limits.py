@@ -146,6 +146,20 @@ def test_valid_keys_use_up_no_look_ups(tmp_path: Path) -> None:
             assert api.send("GET", "/account").status_code == 200
 
 
+def test_keys_that_cannot_be_verified_use_up_no_look_ups(
+    gateway: InProcessGateway, address: str
+) -> None:
+    api = ApiClient(gateway)
+    gateway.auth.away = True
+    try:
+        for _ in range(BY_CLIENT * LOOKUP_FACTOR + 1):
+            response = api.send("GET", "/account", x_forwarded_for=address)
+            assert problem_of(response) == (503, "unavailable")
+    finally:
+        gateway.auth.away = False
+    assert api.send("GET", "/account", x_forwarded_for=address).status_code == 200
+
+
 def test_a_verified_key_is_looked_up_once_in_some_seconds(gateway: InProcessGateway) -> None:
     api = ApiClient(gateway)
     before = gateway.auth.calls["verify_key"]
