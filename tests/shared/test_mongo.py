@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import httpx
 import pymongo
 import pytest
-from motor.motor_asyncio import AsyncIOMotorCollection, AsyncIOMotorDatabase
+from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorCollection, AsyncIOMotorDatabase
 from pymongo import IndexModel
 from pymongo.collection import Collection
 from pymongo.errors import (
@@ -34,6 +34,7 @@ from pymongo.errors import (
     WriteConcernError,
     WTimeoutError,
 )
+from structlog.testing import capture_logs
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
@@ -45,6 +46,7 @@ from services.shared.errors import AppError, Unavailable
 from services.shared.mongo import availability, migrations
 from services.shared.mongo import client as client_module
 from services.shared.mongo import database as database_module
+from services.shared.mongo.aliases import Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.rpc import channels, client
 from tests.support.mongo import server
@@ -225,6 +227,42 @@ async def test_a_client_whose_connections_have_no_sessions_is_replaced(
         after = await database.read("test", _itself)
         assert after.client is not before.client
         assert await database.read("test", lambda _: before.things.find_one()) is None
+
+
+async def test_a_client_without_sessions_is_replaced_once_and_only_by_one_that_opens(
+    mongo_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_MIN_SECONDS", 0.0)
+    failures: list[Exception] = []
+
+    def connect(**options: Any) -> AsyncIOMotorClient[Document]:
+        if failures:
+            raise failures.pop()
+        return AsyncIOMotorClient(mongo_url, **options)
+
+    current = client_module.Client(connect, "atajo", retire_seconds=0.0)
+    first = current.motor
+    try:
+        for failure in (ConfigurationError(PASSWORD), OSError(PASSWORD)):
+            failures.append(failure)
+            with capture_logs() as logged:
+                current.replace_after_error(first)
+            assert current.motor is first
+            assert [line["event"] for line in logged] == ["store_client_not_replaced"]
+            assert PASSWORD not in str(logged)
+        for _ in range(3):  # A retired client would close now.
+            await first.admin.command("ping")
+        with capture_logs() as logged:
+            current.replace_after_error(first)
+            second = current.motor
+            assert second is not first
+            current.replace_after_error(first)  # For an operation that began before.
+            assert current.motor is second
+            current.replace_after_error(second)
+            assert current.motor is not second
+        assert [line["event"] for line in logged] == ["store_client_replaced"]
+    finally:
+        await current.close()
 
 
 async def failed_transactions(database: mongo.Database, count: int) -> list[BaseException]:

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from motor.motor_asyncio import AsyncIOMotorClient, AsyncIOMotorDatabase
+from pymongo.errors import PyMongoError
 from pymongo.monitoring import (
     ServerHeartbeatFailedEvent,
     ServerHeartbeatListener,
@@ -27,8 +28,6 @@ from pymongo.read_concern import ReadConcern
 from services.shared import background
 from services.shared.mongo.aliases import Document
 from services.shared.observability import logs
-
-log = logs.get(__name__)
 
 _MIN_SECONDS = 1.0
 """Minimum time between two replacements after errors."""
@@ -51,21 +50,26 @@ class Client:
         self._default = default
         self._retire_seconds = retire_seconds
         self._retiring: set[asyncio.Task[None]] = set()
+        self._log = logs.Throttled(__name__)
         self._open()
 
     def _open(self) -> None:
-        self._opened_at = time.monotonic()
+        opened_at = time.monotonic()
         loop = asyncio.get_running_loop()
-        on_sessions = partial(loop.call_soon_threadsafe, self._on_sessions, self._opened_at)
+        on_sessions = partial(loop.call_soon_threadsafe, self._on_sessions, opened_at)
         self.motor = self._connect(event_listeners=[_SessionListener(on_sessions)])
         self.documents: AsyncIOMotorDatabase[Document] = self.motor.get_default_database(
             self._default
         )
         self.majority = self.documents.with_options(read_concern=ReadConcern("majority"))
+        self._opened_at = opened_at
 
-    def replace_after_error(self) -> None:
-        """Replace the client because an operation found a connection without sessions."""
-        if time.monotonic() - self._opened_at > _MIN_SECONDS:
+    def replace_after_error(self, failed: AsyncIOMotorClient[Document]) -> None:
+        """Replace the client `failed`, of which an operation got a connection without sessions.
+
+        Does nothing if that client was replaced already.
+        """
+        if failed is self.motor and time.monotonic() - self._opened_at > _MIN_SECONDS:
             self._replace()
 
     async def close(self) -> None:
@@ -83,11 +87,16 @@ class Client:
             self._replace()
 
     def _replace(self) -> None:
-        task = background.start_task(self._retire(self.motor), "store-client")
+        replaced = self.motor
+        try:
+            self._open()
+        except (PyMongoError, OSError) as error:  # The message may contain the URL.
+            self._log.warning("store_client_not_replaced", reason=type(error).__name__)
+            return
+        task = background.start_task(self._retire(replaced), "store-client")
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)
-        self._open()
-        log.info("store_client_replaced")
+        self._log.info("store_client_replaced")
 
     async def _retire(self, client: AsyncIOMotorClient[Any]) -> None:
         try:

@@ -209,6 +209,7 @@ class Database:
         if self._waiting >= _MAX_WAITING:
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED")
         self._waiting += 1
+        used = self._client.motor
         try:
             with metrics.store_operation(name, _is_duplicate):
                 if self._upgrade.unready:
@@ -221,7 +222,7 @@ class Database:
             if _is_duplicate(error):
                 raise
             if isinstance(error, ConfigurationError):  # A connection without sessions.
-                self._client.replace_after_error()
+                self._client.replace_after_error(used)
             self._availability.report_away(error)
             raise Unavailable("The store is away.", "STORE_UNAVAILABLE") from error
         finally:
