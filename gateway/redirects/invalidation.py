@@ -29,12 +29,12 @@ from services.shared.observability import logs
 POLL_SECONDS = 1.0
 """Pause between two polls. Changes must take effect within five seconds."""
 LOST_SECONDS = 3.0
-"""How long ago the feed may have been read to its end before the follower tests why. With the test
-and a lookup it is less than five seconds."""
+"""How long ago the feed may have been read to its end before the follower tests why. With both
+parts of the test and a lookup it is less than five seconds."""
 TEST_SECONDS = 0.5
-"""How long the test waits for the feed."""
+"""How long the test waits for a lookup, and then for the feed."""
 _MIN_PAUSE_SECONDS = 0.1
-"""Minimum pause between two tests."""
+"""Minimum pause between two tests of the feed."""
 START_SECONDS = 1.0
 """How long `start` waits for the first cursor. Earlier lookups have to be repeated."""
 FIRST_POLL_SECONDS = 0.3
@@ -109,17 +109,26 @@ class ChangeFollower:
         """Have codes looked up while the feed alone fails, however long its polls take."""
         while True:
             left = self._complete_until + LOST_SECONDS - self._clock()
-            if left <= 0 and self._resolver.cache.follows_changes and await self._fails_alone():
-                self._resolver.stop_following()
-                self._log.warning("changes_not_followed")
-            await asyncio.sleep(min(POLL_SECONDS, max(left, _MIN_PAUSE_SECONDS)))
+            pause = max(left, _MIN_PAUSE_SECONDS)
+            if left <= 0 and self._resolver.cache.follows_changes:
+                if not await self._answers_lookups():
+                    pause = POLL_SECONDS
+                elif await self._feed_fails():
+                    self._resolver.stop_following()
+                    self._log.warning("changes_not_followed")
+            await asyncio.sleep(min(POLL_SECONDS, pause))
 
-    async def _fails_alone(self) -> bool:
-        """Return whether links answers lookups, but not the feed or not to its end."""
+    async def _answers_lookups(self) -> bool:
+        """Return whether links answers a lookup in time."""
         try:
-            await self._resolver.probe()
-        except AppError:
+            async with asyncio.timeout(TEST_SECONDS):
+                await self._resolver.probe()
+        except (AppError, TimeoutError):
             return False
+        return True
+
+    async def _feed_fails(self) -> bool:
+        """Return whether links does not answer the feed in time, or not to its end."""
         try:
             async with asyncio.timeout(TEST_SECONDS):
                 return (await self._source.changes(self._cursor)).more

@@ -244,6 +244,55 @@ async def test_codes_are_looked_up_while_only_the_feed_fails(
 
 
 @pytest.mark.usefixtures("fast")
+async def test_a_lookup_that_hangs_does_not_end_the_tests_of_the_feed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gateway.redirects.invalidation.TEST_SECONDS", 0.01)
+    async with followed(blocked=Resolution.active(URL)) as it:
+        resolve = it.links.resolve
+
+        async def hang_once(_codes: Sequence[str]) -> dict[str, Resolution]:
+            it.links.resolve = resolve  # type: ignore[method-assign]
+            await asyncio.Event().wait()
+            return {}
+
+        it.links.resolve = hang_once  # type: ignore[method-assign,assignment]
+        it.links.failing = 1_000_000
+        it.links.change("blocked", REMOVED)
+        it.now += LOST_SECONDS
+        async with asyncio.timeout(10):
+            while it.resolver.cache.hit("blocked") is not None:  # noqa: ASYNC110 - there is no event for it.
+                await asyncio.sleep(0)
+        assert await it.resolver.lookup("blocked") == REMOVED
+
+
+@pytest.mark.usefixtures("fast")
+async def test_the_next_test_after_a_failed_lookup_waits_as_long_as_a_poll(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Links that is away gets no more calls than usual."""
+    monkeypatch.setattr("gateway.redirects.invalidation._MIN_PAUSE_SECONDS", 0.0)
+    async with followed(kept=Resolution.active(URL)) as it:
+        probed, probes = asyncio.Event(), 0
+
+        async def fail(_codes: Sequence[str]) -> dict[str, Resolution]:
+            nonlocal probes
+            probes += 1
+            probed.set()
+            monkeypatch.setattr("gateway.redirects.invalidation.POLL_SECONDS", 3600.0)
+            raise Unavailable("away")
+
+        it.links.resolve = fail  # type: ignore[method-assign,assignment]
+        it.links.error = Unavailable("away")
+        it.now += LOST_SECONDS
+        async with asyncio.timeout(10):
+            await probed.wait()
+        for _ in range(100):
+            await asyncio.sleep(0)
+        assert probes == 1
+
+
+@pytest.mark.usefixtures("fast")
 async def test_a_gateway_that_starts_during_an_outage_follows_changes_after_it() -> None:
     it = Following()
     it.links.error = Unavailable("away")
