@@ -37,7 +37,7 @@ from gateway.redirects.resolution import (
     UnreadableLinks,
 )
 from services.links.api import large_calls
-from services.links.api.large_calls import MAX_LARGE_CALLS, LargeCalls
+from services.links.api.large_calls import MAX_LARGE_CALLS, MAX_LARGE_CALLS_BY_ACCOUNT, LargeCalls
 from services.links.domain.imports import Verdict
 from services.shared.errors import (
     AlreadyExists,
@@ -549,12 +549,26 @@ async def test_an_import_is_checked_run_undone_and_listed(
 def test_large_calls_that_run_at_once_are_limited() -> None:
     calls = LargeCalls()
     with ExitStack() as under_way:
-        for _ in range(MAX_LARGE_CALLS):
-            under_way.enter_context(calls.hold())
-        with pytest.raises(ResourceExhausted) as refused, calls.hold():
+        for number in range(MAX_LARGE_CALLS):
+            under_way.enter_context(calls.hold(f"account {number}"))
+        with pytest.raises(ResourceExhausted) as refused, calls.hold("other"):
             pass
     assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_REQUESTS", 1)
-    with calls.hold():
+    with calls.hold("other"):
+        pass
+
+
+def test_one_account_leaves_large_calls_to_others() -> None:
+    calls = LargeCalls()
+    with ExitStack() as under_way:
+        for _ in range(MAX_LARGE_CALLS_BY_ACCOUNT):
+            under_way.enter_context(calls.hold("one"))
+        with pytest.raises(ResourceExhausted) as refused, calls.hold("one"):
+            pass
+        with calls.hold("two"):
+            pass
+    assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_REQUESTS", 1)
+    with calls.hold("one"):
         pass
 
 

@@ -93,7 +93,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def CreateAccountLinks(
         self, request: pb.CreateAccountLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.CreateAccountLinksResponse:
-        with self._large_calls.hold():
+        with self._large_calls.hold(request.account_id):
             created = await self._creations.run(
                 Account(request.account_id),
                 request.idempotency_key,
@@ -143,7 +143,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def CheckImport(
         self, request: pb.CheckImportRequest, context: ServicerContext[Any, Any]
     ) -> pb.CheckImportResponse:
-        with self._large_calls.hold():
+        with self._large_calls.hold(request.account_id):
             rows = [import_row_of(row) for row in request.rows]
             results = await self._imports.check(Account(request.account_id), rows)
         response = pb.CheckImportResponse()
@@ -154,7 +154,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     async def ImportLinks(
         self, request: pb.ImportLinksRequest, context: ServicerContext[Any, Any]
     ) -> pb.ImportLinksResponse:
-        with self._large_calls.hold():
+        with self._large_calls.hold(request.account_id):
             rows = [import_row_of(row) for row in request.rows]
             allowance = RowAllowance(
                 request.max_new_rows if request.HasField("max_new_rows") else None,
