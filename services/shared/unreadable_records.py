@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from prometheus_client import Counter
 
+from services.shared.errors import Unavailable
 from services.shared.observability import logs
 
 Row = TypeVar("Row")
@@ -24,6 +25,8 @@ UNREADABLE = Counter(
 )
 _MAX_LINES = 10
 """Maximum lines in the log per kind of record and minute."""
+MAX_UNREADABLE = 10_000
+"""Maximum unreadable records that a page passes over, which take some 10 MB."""
 
 log = logs.Throttled(__name__, max_lines=_MAX_LINES)
 
@@ -73,7 +76,8 @@ def decode_page(
     """Return a page of `limit` decoded rows; a shorter one is the last.
 
     `read` returns the first rows of a query, at most as many as it is asked for. More are read for
-    those that cannot be decoded: callers take a short page for the end.
+    those that cannot be decoded: callers take a short page for the end. Raises Unavailable if a
+    page would pass over more than `MAX_UNREADABLE` records.
     """
     wanted = limit
     while True:
@@ -81,7 +85,7 @@ def decode_page(
         page = list(decode_each(record, rows, decode, key_of))
         if _is_page(page, rows, limit, wanted):
             return page[:limit]
-        wanted *= 2
+        wanted = _next_size(wanted, limit)
 
 
 async def decode_page_async(
@@ -98,8 +102,15 @@ async def decode_page_async(
         page = list(decode_each(record, rows, decode, key_of))
         if _is_page(page, rows, limit, wanted):
             return page[:limit]
-        wanted *= 2
+        wanted = _next_size(wanted, limit)
 
 
 def _is_page(page: Sized, rows: Sized, limit: int, wanted: int) -> bool:
     return len(page) >= limit or len(rows) < wanted
+
+
+def _next_size(wanted: int, limit: int) -> int:
+    """Return how many rows to read after too few of the first `wanted` could be decoded."""
+    if wanted >= limit + MAX_UNREADABLE:
+        raise Unavailable("Too many records of a page cannot be read.", "STORE_UNAVAILABLE")
+    return min(2 * wanted, limit + MAX_UNREADABLE)
