@@ -225,6 +225,8 @@ async def test_reports_and_decisions_of_others_are_listed(store: LinkStore) -> N
     decisions = await moderation.decisions(0)
     assert [one.code for one in decisions if one.code] == [CODES[2]]
     assert len(decisions) == 4
+    pages = [await store.decisions.page(skip, 2) for skip in (0, 2)]
+    assert pages == [decisions[:2], decisions[2:]], "a short page would be the last"
 
 
 async def test_the_rest_of_a_history_is_shown(store: LinkStore) -> None:

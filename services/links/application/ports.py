@@ -402,7 +402,7 @@ class DecisionReader(Protocol):
     async def page(
         self, skip: int, limit: int, search: re.Pattern[str] | None = None
     ) -> list[Decision]:
-        """Return up to `limit` decisions, newest first, after skipping some.
+        """Return `limit` decisions, newest first, after skipping some. Fewer are the last ones.
 
         `search` selects those whose code, pattern, class or comment contains a match, of the newest
         `MAX_SEARCHED_DECISIONS`.

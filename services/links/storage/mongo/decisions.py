@@ -25,7 +25,7 @@ from services.links.storage.pattern_encoding import decode_pattern
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import from_micros, to_micros
-from services.shared.unreadable_records import decode_each
+from services.shared.unreadable_records import decode_page_async
 
 _VERSION = {"_id": "addresses"}
 _NEWEST_FIRST = (("decided_at", DESCENDING), ("_id", DESCENDING))
@@ -48,12 +48,17 @@ class MongoDecisionReader:
                 {"$limit": MAX_SEARCHED_DECISIONS},
                 {"$match": {"$or": [{field: matching} for field in fields]}},
             ]
-        pipeline += [{"$skip": skip}, {"$limit": limit}]
-        found = await self._database.read(
-            "links_decisions",
-            lambda db: db.decisions.aggregate(pipeline, batchSize=limit + 1).to_list(None),
+
+        async def read(wanted: int) -> list[Document]:
+            stages = [*pipeline, {"$limit": wanted}]
+            return await self._database.read(
+                "links_decisions", lambda db: db.decisions.aggregate(stages).to_list(None)
+            )
+
+        decisions = await decode_page_async(
+            "decision", read, skip + limit, _decision_of, lambda document: document["_id"]
         )
-        return list(decode_each("decision", found, _decision_of, lambda one: one["_id"]))
+        return decisions[skip:]
 
     async def latest_about_link(self, code: str) -> Decision | None:
         return await self._latest({"code": code})

@@ -22,7 +22,7 @@ from services.links.domain.decision import (
 from services.links.storage.pattern_encoding import decode_pattern
 from services.shared.sqlite import Database
 from services.shared.timestamps import from_micros, to_micros
-from services.shared.unreadable_records import decode_each
+from services.shared.unreadable_records import decode_page
 
 
 class _DecisionRow(NamedTuple):
@@ -63,17 +63,21 @@ class SqliteDecisionReader:
         self, skip: int, limit: int, search: re.Pattern[str] | None = None
     ) -> list[Decision]:
         def operation(connection: sqlite3.Connection) -> list[Decision]:
-            if search is None:
-                rows = _newest(connection, limit, skip)
-            else:
+            def read(wanted: int) -> list[_DecisionRow]:
+                if search is None:
+                    return list(_newest(connection, wanted))
                 # SQLite compares only ASCII without case.
                 searched = _newest(connection, MAX_SEARCHED_DECISIONS)
-                found = (row for row in searched if row.contains(search))
-                rows = islice(found, skip, skip + limit)
-            decoded = decode_each(
-                "decision", rows, _DecisionRow.decision, lambda row: f"decided_at {row.decided_at}"
+                return list(islice((row for row in searched if row.contains(search)), wanted))
+
+            decisions = decode_page(
+                "decision",
+                read,
+                skip + limit,
+                _DecisionRow.decision,
+                lambda row: f"decided_at {row.decided_at}",
             )
-            return list(decoded)
+            return decisions[skip:]
 
         return await self._database.read("links_decisions", operation)
 
@@ -149,8 +153,8 @@ class SqliteDecisionRepository:
         return {address for (address,) in found}
 
 
-def _newest(connection: sqlite3.Connection, limit: int, skip: int = 0) -> Iterator[_DecisionRow]:
+def _newest(connection: sqlite3.Connection, limit: int) -> Iterator[_DecisionRow]:
     rows = connection.execute(
-        f"SELECT {_COLUMNS} FROM decisions ORDER BY number DESC LIMIT ? OFFSET ?", (limit, skip)
+        f"SELECT {_COLUMNS} FROM decisions ORDER BY number DESC LIMIT ?", (limit,)
     )
     return map(_DecisionRow._make, rows)
