@@ -66,7 +66,7 @@ KINDS: Mapping[str, Kind] = {
     "invalid_cursor": Kind(422, "Invalid cursor", "This cursor belongs to another query."),
     "invalid_range": Kind(422, "Invalid range", "A range begins before it ends."),
     "invalid_timezone": Kind(422, "Invalid time zone", "There is no such time zone."),
-    "account_full": Kind(422, "Account full", "An account has at most 1000000 links."),
+    "account_full": Kind(422, "Account full", "An account has at most 1,000,000 links."),
     "too_many_links": Kind(422, "Too many links", "There are more than 100,000 links."),
     "too_many_urls": Kind(422, "Too many changes", "The destination changed too often."),
     "idempotency_mismatch": Kind(

@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from gateway.api.problems import KINDS
 from gateway.support.json_bodies import MAX_KEYS, TOO_MANY_KEYS
+from services.links.domain.link import MAX_ACCOUNT_LINKS
 from services.shared import api_keys
 from services.shared.errors import DeadlineExceeded
 from tests.support.api_client import SCOPES, ApiClient, faults_of, problem_of
@@ -422,3 +423,7 @@ def test_codes_are_stable() -> None:
         "unavailable": 503,
         "timeout": 504,
     }
+
+
+def test_the_example_of_a_full_account_names_the_limit() -> None:
+    assert KINDS["account_full"].detail == f"An account has at most {MAX_ACCOUNT_LINKS:,} links."
