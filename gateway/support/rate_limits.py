@@ -37,7 +37,7 @@ _IPV6_BYTES = (ip_addresses.SUBNET_BITS // 8, ip_addresses.SITE_BITS // 8)
 _NETWORK_FACTOR = 16
 """The limit of an IPv6 /48 as a multiple of that of one address."""
 MAX_WINDOWS = 65_536
-"""Maximum windows of one limiter, which take 20 MB: 160 MB for the eight limiters."""
+"""Maximum windows of one limiter, which take 20 MB."""
 
 
 @dataclass(frozen=True)

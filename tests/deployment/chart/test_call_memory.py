@@ -7,14 +7,16 @@ with the worst valid bodies: 200 rows with a character outside of Latin-1 in eac
 from __future__ import annotations
 
 from dataclasses import fields
+from typing import get_type_hints
 
 import pytest
 
 from gateway.api.authentication import MAX_KEYS
+from gateway.api.limits import Gate
 from gateway.functions.table import Limits
 from gateway.settings import GatewaySettings
 from gateway.support.edge import Edge
-from gateway.support.rate_limits import CALLS, LARGE_CALLS, MAX_WINDOWS
+from gateway.support.rate_limits import CALLS, LARGE_CALLS, MAX_WINDOWS, RateLimiter
 from services.links.api.large_calls import MAX_LARGE_CALLS
 from tests.deployment.chart.render import VALUES, manifests, of_kind, pods
 
@@ -39,7 +41,7 @@ LARGE_CALL_BYTES_IN_LINKS = 3 * _MIB + EDGE.large_body_bytes
 
 def gateway_bytes() -> int:
     """Return the memory of a gateway with full caches and all calls that it runs at once."""
-    limiters = len(fields(Limits)) + 2  # The REST API has two more.
+    limiters = len(fields(Limits)) + [*get_type_hints(Gate.__init__).values()].count(RateLimiter)
     cache: int = GatewaySettings.model_fields["cache_bytes"].default
     return (
         GATEWAY_BASE_BYTES
@@ -74,8 +76,8 @@ def gateways_of(values: str) -> int:
 
 @pytest.mark.parametrize("values", VALUES)
 def test_the_limit_covers_all_calls_and_is_not_twice_that(values: str) -> None:
-    most = max(gateways_of(name) for name in VALUES)
-    for component, worst in (("gateway", gateway_bytes()), ("links", links_bytes(most))):
+    max_gateways = max(gateways_of(name) for name in VALUES)
+    for component, worst in (("gateway", gateway_bytes()), ("links", links_bytes(max_gateways))):
         resources = pods(manifests(values))[component]["containers"][0]["resources"]
         limit = resources["limits"]["memory"]
         assert limit.endswith("Mi")
