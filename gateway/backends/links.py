@@ -251,7 +251,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
             max_new_short_codes=allowance.short_codes,
         )
         reply = await self._call(self._stub.ImportLinks, request, CALL_SECONDS)
-        results = [messages.import_result_of(one) for one in reply.results]
+        results = [messages.import_result_of(result) for result in reply.results]
         stored = reply.stored_rows if reply.HasField("stored_rows") else len(rows)
         return results, messages.resolutions_of(reply.resolutions), stored
 

@@ -78,11 +78,11 @@ class HardenedProtocol(HttpToolsProtocol):
     """The timer of the connection. It fires early after a deadline moved, and is set again."""
     _fires_at = inf
     """When the timer fires, by the clock of the loop, as the deadlines below."""
-    _late_at = inf
+    _request_deadline = inf
     """When the current request must have arrived."""
-    _idle_until = inf
+    _idle_deadline = inf
     """When an idle client, or a rejected one, must have sent a request or closed the connection."""
-    _unread_until = inf
+    _unread_deadline = inf
     """When a client must have read, if its send buffer is full or the connection closes."""
     _is_between_requests = True
     """Whether no request has begun since the last one arrived."""
@@ -127,7 +127,7 @@ class HardenedProtocol(HttpToolsProtocol):
         elif not self._is_between_requests:
             if self._is_http09_request(data):
                 self._reject("invalid", 400, _INVALID)
-            elif self._late_at == inf:
+            elif self._request_deadline == inf:
                 self._expect_request()
 
     def _feed(self, data: bytes) -> None:
@@ -205,7 +205,7 @@ class HardenedProtocol(HttpToolsProtocol):
             return
         self._head_bytes = 0
         self._is_between_requests = True
-        self._late_at = inf
+        self._request_deadline = inf
         if not self.is_answered:
             super().on_message_complete()
 
@@ -261,7 +261,7 @@ class HardenedProtocol(HttpToolsProtocol):
     def _end(self, rejection: bytes) -> None:
         """Close the connection with `rejection` after the responses to earlier requests."""
         self._rejection = rejection
-        self._late_at = inf
+        self._request_deadline = inf
         cycle = self.cycle
         if cycle is None or cycle.response_complete:
             self._send_rejection()
@@ -281,7 +281,7 @@ class HardenedProtocol(HttpToolsProtocol):
             self.transport.write(self._rejection)
         self.transport.write_eof()
         self.flow.resume_reading()
-        self._idle_until = self._wake_in(MAX_LINGER_SECONDS)
+        self._idle_deadline = self._wake_in(MAX_LINGER_SECONDS)
 
     # Deadlines
 
@@ -296,28 +296,28 @@ class HardenedProtocol(HttpToolsProtocol):
         elif self._rejection is not None:
             self._send_rejection()
         else:
-            self._idle_until = self._wake_in(self.timeout_keep_alive)
+            self._idle_deadline = self._wake_in(self.timeout_keep_alive)
 
     def _unset_keepalive_if_required(self) -> None:
-        self._idle_until = inf
+        self._idle_deadline = inf
 
     def _expect_request(self) -> None:
-        self._late_at = self._wake_in(MAX_REQUEST_SECONDS)
+        self._request_deadline = self._wake_in(MAX_REQUEST_SECONDS)
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._unread_until = self._wake_in(MAX_UNREAD_SECONDS)
+        self._unread_deadline = self._wake_in(MAX_UNREAD_SECONDS)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._unread_until = inf
+        self._unread_deadline = inf
         if self.transport.is_closing():
             self._limit_closing()  # The transport has yet to send what is left in its buffer.
 
     def _limit_closing(self) -> None:
         """Bound how long a closed connection waits for a client that does not read the rest."""
-        if self._unread_until == inf:
-            self._unread_until = self._wake_in(MAX_UNREAD_SECONDS)
+        if self._unread_deadline == inf:
+            self._unread_deadline = self._wake_in(MAX_UNREAD_SECONDS)
 
     def _wake_in(self, seconds: float) -> float:
         """Return the time in so many seconds, at which or before which the timer fires."""
@@ -335,16 +335,16 @@ class HardenedProtocol(HttpToolsProtocol):
     def _wake(self) -> None:
         """Act on the deadlines that have passed, and set the timer for the next."""
         now, self._timer, self._fires_at = self._fires_at, None, inf
-        if self._unread_until <= now:
-            self._unread_until = inf
+        if self._unread_deadline <= now:
+            self._unread_deadline = inf
             self.transport.abort()
-        elif self._idle_until <= now:
-            self._idle_until = inf
+        elif self._idle_deadline <= now:
+            self._idle_deadline = inf
             self.transport.close()
             self._limit_closing()
-        elif self._late_at <= now:
+        elif self._request_deadline <= now:
             self._cut_off()
-        next_deadline = min(self._unread_until, self._idle_until, self._late_at)
+        next_deadline = min(self._unread_deadline, self._idle_deadline, self._request_deadline)
         if next_deadline < self._fires_at:
             self._set_timer(next_deadline)
 
@@ -368,14 +368,18 @@ def _encode_request_line(data: bytes) -> bytes:
 
 
 class _ResponseLog:
-    """Writes what uvicorn logs about responses, by its message as the reason."""
+    """Writes what uvicorn logs about requests and responses, by its message as the reason."""
 
     level = logging.INFO
+
+    def warning(self, message: str, *_: object) -> None:
+        """Write a warning, unless this one was written within a minute."""
+        log.warning("http_request_invalid", reason=message.strip())
 
     def error(self, message: str, *_: object, exc_info: BaseException | None = None) -> None:
         """Write an error, unless this one was written within a minute."""
         fields = {} if exc_info is None else {"exc_info": exc_info}
-        log.error("http_response_broke", reason=message.strip(), **fields)
+        log.error("http_response_incomplete", reason=message.strip(), **fields)
 
 
 _RESPONSE_LOG = _ResponseLog()

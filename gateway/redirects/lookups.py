@@ -160,13 +160,13 @@ class Lookups:
         try:
             return await self._source.resolve([one.code for one in lookups])
         except UnreadableLinks as error:
-            self._fail([one for one in lookups if one.code in error.codes], error)
+            self._fail([lookup for lookup in lookups if lookup.code in error.codes], error)
             return error.found
 
     def _fail(self, lookups: Sequence[_InFlight], error: AppError) -> None:
-        for one in lookups:
-            if self._in_flight.get(one.code) is one:
-                self._settle(one, self._cache.fall_back(one.code) or error)
+        for lookup in lookups:
+            if self._in_flight.get(lookup.code) is lookup:
+                self._settle(lookup, self._cache.fall_back(lookup.code) or error)
 
     def _settle(self, lookup: _InFlight, outcome: Resolution | AppError | None) -> None:
         del self._in_flight[lookup.code]

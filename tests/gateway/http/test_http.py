@@ -396,7 +396,7 @@ async def test_responses_that_break_off_are_logged_once_per_reason(
             for path in (b"/a/raises", b"/a/returns") * 10:
                 response = await exchange(port, b"GET %s HTTP/1.1\r\nhost: x\r\n\r\n" % path)
                 assert statuses_of(response) == [status]
-    assert [line["event"] for line in logged] == ["http_response_broke"] * 2
+    assert [line["event"] for line in logged] == ["http_response_incomplete"] * 2
     assert isinstance(logged[0]["exc_info"], RuntimeError)
     assert "ASGI callable returned without" in logged[1]["reason"]
     assert not caplog.messages
