@@ -89,7 +89,7 @@ def remove_links(session: Session, codes: Sequence[str]) -> list[str]:
         if code in readable:
             link_days = list(chain.from_iterable(unpack_days(readable[code].days)))
         else:
-            link_days = session.days_of(code)
+            link_days = session.find_days(code)
         days += ((code, day) for day in link_days)
         aggregates += _aggregate_keys(code, link_days)
         removed.append(code)
@@ -108,7 +108,7 @@ def repair_totals(session: Session, codes: Sequence[str]) -> dict[str, TotalsRec
     totals = readable_totals(found)
     for code in found.keys() - totals.keys():
         people = bots = 0
-        days = session.days_of(code)
+        days = session.find_days(code)
 
         def on_day(_: str, day: Day) -> None:
             nonlocal people, bots

@@ -47,7 +47,7 @@ class Session(Protocol):
         """Store days. Those in `new` do not exist yet."""
         ...
 
-    def days_of(self, code: str) -> list[int]:
+    def find_days(self, code: str) -> list[int]:
         """Return the days of a link, found without its totals, also those set aside. Slow."""
         ...
 

@@ -111,7 +111,7 @@ class _Session:
         self._delete("days", ids)
         self._delete("unreadable_days", ids)
 
-    def days_of(self, code: str) -> list[int]:
+    def find_days(self, code: str) -> list[int]:
         # A semicolon follows the colon. Codes have neither.
         ids = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
         days = {

@@ -113,7 +113,7 @@ class _Session:
         for table in ("days", "unreadable_days"):
             self._connection.executemany(f"DELETE FROM {table} WHERE (code, day) = (?, ?)", keys)
 
-    def days_of(self, code: str) -> list[int]:
+    def find_days(self, code: str) -> list[int]:
         # `days` has no index by code: look the code up on each day that any link has. The other
         # table has few rows.
         rows = self._connection.execute(

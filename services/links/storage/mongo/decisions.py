@@ -71,7 +71,8 @@ class MongoDecisionReader:
             "links_addresses", lambda db: db.blocked_addresses.find().to_list(None)
         )
         return [
-            decode_pattern(one["_id"], one.get("reason"), one.get("blocked_at")) for one in found
+            decode_pattern(block["_id"], block.get("reason"), block.get("blocked_at"))
+            for block in found
         ]
 
     async def blocked_patterns_version(self) -> int:

@@ -116,11 +116,11 @@ def links_of(documents: list[Document], unreadable: set[str] | None = None) -> l
 
     Adds the codes of the others to `unreadable`.
     """
-    links = decode_each("link", documents, link_of, code_of_document, unreadable)
+    links = decode_each("link", documents, link_of, document_code, unreadable)
     return [link for link in links if link]
 
 
-def code_of_document(document: Document) -> object:
+def document_code(document: Document) -> object:
     return document["_id"]
 
 

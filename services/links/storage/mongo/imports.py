@@ -41,7 +41,7 @@ class MongoImportReader:
                 query, sort=_NEWEST_FIRST, limit=limit, batch_size=limit
             ).to_list(None),
         )
-        return list(decode_each("import", found, _import_of, lambda one: one.get("id")))
+        return list(decode_each("import", found, _import_of, lambda document: document.get("id")))
 
     async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
         due = {"started_at": {"$lte": to_micros(until)}}
@@ -142,7 +142,7 @@ class MongoImportRepository:
             lambda wanted: self._rows(query, None, wanted, _BY_NUMBER),
             limit,
             _row_of,
-            lambda one: f"{import_id} {one['_id']['number']}",
+            lambda row: f"{import_id} {row['_id']['number']}",
         )
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:

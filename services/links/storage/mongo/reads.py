@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pymongo import ASCENDING, DESCENDING
 
 from services.links.domain.link import Link
-from services.links.storage.mongo.documents import LINK, code_of_document, link_of
+from services.links.storage.mongo.documents import LINK, document_code, link_of
 from services.shared.mongo import Database, Document
 from services.shared.unreadable_records import decode_page_async
 
@@ -58,7 +58,7 @@ async def find_links(
     async def read(wanted: int) -> list[Document]:
         return await find_ordered(database, name, query, LINK, order, wanted, index)
 
-    links = await decode_page_async("link", read, limit, link_of, code_of_document)
+    links = await decode_page_async("link", read, limit, link_of, document_code)
     return [link for link in links if link]
 
 

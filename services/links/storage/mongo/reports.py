@@ -197,7 +197,7 @@ def _pending_of(document: Document) -> Iterator[Report]:
         if "decided_at" not in report
     ]
 
-    def report_of(item: tuple[str, Document]) -> Report:
+    def to_report(item: tuple[str, Document]) -> Report:
         reason, report = item
         return Report(
             id=report["id"],
@@ -212,7 +212,7 @@ def _pending_of(document: Document) -> Iterator[Report]:
             ),
         )
 
-    reports = decode_each("report", waiting, report_of, lambda _: document["_id"])
+    reports = decode_each("report", waiting, to_report, lambda _: document["_id"])
     yield from sorted(reports, key=lambda report: (-report.count, report.reason.value))
 
 

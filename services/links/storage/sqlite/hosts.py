@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from services.links.domain.host import HostCursor, host_at, host_key, host_of_key, keys_below
 from services.links.domain.link import Link
 from services.links.domain.rescan_progress import RescanPhase, RescanProgress
-from services.links.storage.sqlite.rows import LINK_COLUMNS, find_all, page_of
+from services.links.storage.sqlite.rows import LINK_COLUMNS, find_all, read_page
 from services.shared.sqlite import Database
 
 
@@ -84,7 +84,7 @@ class SqliteHostIndex:
     ) -> list[Link]:
         statement = f"SELECT {LINK_COLUMNS} FROM links {where}"
         return await self._database.read(
-            name, lambda connection: page_of(connection, statement, parameters)
+            name, lambda connection: read_page(connection, statement, parameters)
         )
 
 

@@ -143,11 +143,13 @@ class SqliteImportRepository:
                 (key, after, wanted),
             ).fetchall()
 
-        def row_of(row: Sequence[Any]) -> StoredRow:
+        def parse_row(row: Sequence[Any]) -> StoredRow:
             *result, fingerprint = row
             return StoredRow(_result_of(*result), fingerprint)
 
-        return decode_page("import_row", read, limit, row_of, lambda row: f"{import_id} {row[0]}")
+        return decode_page(
+            "import_row", read, limit, parse_row, lambda row: f"{import_id} {row[0]}"
+        )
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
         self._connection.execute(

@@ -158,7 +158,7 @@ def _pending_of(connection: sqlite3.Connection, code: str) -> list[Report]:
         (code,),
     ).fetchall()
 
-    def report_of(row: Sequence[Any]) -> Report:
+    def to_report(row: Sequence[Any]) -> Report:
         report_id, _, reason, count, first_at, last_at = row
         return Report(
             report_id,
@@ -170,7 +170,7 @@ def _pending_of(connection: sqlite3.Connection, code: str) -> list[Report]:
             _statements(connection, code, reason),
         )
 
-    return list(decode_each("report", rows, report_of, lambda _: code))
+    return list(decode_each("report", rows, to_report, lambda _: code))
 
 
 def _statements(connection: sqlite3.Connection, code: str, reason: str) -> tuple[Statement, ...]:

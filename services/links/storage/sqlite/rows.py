@@ -123,7 +123,7 @@ def links_of(rows: Iterable[Sequence[Any]]) -> list[Link]:
     return list(decode_each("link", rows, _link_of, _code_of))
 
 
-def page_of(
+def read_page(
     connection: sqlite3.Connection, statement: str, parameters: Mapping[str, Any]
 ) -> list[Link]:
     """Return the links that a statement with `LINK_COLUMNS` selects, at most `limit`.

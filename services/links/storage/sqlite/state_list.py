@@ -11,7 +11,7 @@ from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkOrder
 from services.links.domain.resolution import LinkState
 from services.links.storage.sqlite.owner_query import after_cursor, by_age, cursor_parameters
-from services.links.storage.sqlite.rows import LINK_COLUMNS, creator_of, page_of
+from services.links.storage.sqlite.rows import LINK_COLUMNS, creator_of, read_page
 from services.shared.timestamps import to_micros
 
 
@@ -58,7 +58,7 @@ class StateList:
             f"SELECT * FROM (SELECT created_at, code {source} {condition} {end})"
             for source in self._sources
         )
-        return page_of(
+        return read_page(
             connection,
             f"WITH keys AS (SELECT * FROM ({keys}) {end}) SELECT {LINK_COLUMNS} FROM links "
             "WHERE creator = :creator AND (created_at, code) IN keys "
