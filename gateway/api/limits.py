@@ -34,6 +34,10 @@ class Quota(NamedTuple):
         """Count calls. Raises ResourceExhausted."""
         self.limiter.hit(self.networks, calls)
 
+    def check(self, calls: int) -> None:
+        """Raise ResourceExhausted if `hit` would. Counts nothing."""
+        self.limiter.check(self.networks, calls)
+
     def headers(self) -> list[tuple[bytes, bytes]]:
         """Return the headers about the limit, which are structured fields (RFC 9651)."""
         rate, remaining, reset = self.limiter.usage(self.networks)

@@ -97,6 +97,7 @@ async def create_link(
     [outcome] = await services.editor.create_all(
         key.account, new, idempotency.key, idempotency.fingerprint
     )
+    creations.uncount_refused(new, [outcome])
     if isinstance(outcome, AppError):
         raise outcome
     response.headers["Location"] = f"{PREFIX}/links/{outcome.code}"
@@ -121,12 +122,14 @@ async def create_links(
     links: Annotated[models.NewLinks, Body()],
 ) -> Any:
     """Create links, each with an outcome of its own. Each link counts as one call."""
-    quota.hit(len(links.links) - 1)  # The request itself counted as one.
     new = [link.as_port_value() for link in links.links]
+    quota.check(len(new) - 1)  # The request itself counted as one.
     creations.count(new)
+    quota.hit(len(new) - 1)
     outcomes = await services.editor.create_all(
         key.account, new, idempotency.key, idempotency.fingerprint
     )
+    creations.uncount_refused(new, outcomes)
     return {"results": [_result(outcome, services.presenter) for outcome in outcomes]}
 
 

@@ -22,13 +22,14 @@ from starlette.responses import Response
 from gateway.api.authentication import bearer
 from gateway.api.limits import Admission, Quota
 from gateway.api.problems import ApiError, Fault
-from gateway.backends.ports import Links, NewLink, Scope, VerifiedKey
+from gateway.backends.ports import Link, Links, NewLink, Scope, VerifiedKey
 from gateway.support.edge import Edge
 from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
 from gateway.support.rate_limits import CallLimiter, Networks, RateLimiter
-from gateway.use_cases.creation_limits import CreationLimits
+from gateway.use_cases.creation_limits import REFUSALS, CreationLimits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
+from services.shared.errors import AppError
 
 TOO_LARGE_HEADER = "x-body-too-large"
 """nginx sends it instead of a body that is larger than it accepts."""
@@ -160,6 +161,17 @@ class CreationCounter:
     def count(self, links: Sequence[NewLink]) -> None:
         """Count links to be created. Raises ResourceExhausted."""
         self.limits.count_links(self.client, [link.code for link in links])
+
+    def uncount_refused(
+        self, links: Sequence[NewLink], outcomes: Sequence[Link | AppError]
+    ) -> None:
+        """Uncount the codes of links that were refused."""
+        refused = [
+            link.code
+            for link, outcome in zip(links, outcomes, strict=True)
+            if isinstance(outcome, REFUSALS)
+        ]
+        self.limits.uncount_codes(self.client, refused)
 
 
 async def _creation_counter(request: Request) -> CreationCounter:

@@ -64,10 +64,10 @@ class ShortUrls:
     limits: CreationLimits
 
     async def create_short_link(self, payload: CreateShortLink, request: Request) -> Reply:
-        self.limits.count_code(networks_of(self.clients.of(request)), payload.code)
-        is_owned = payload.token or payload.guest
-        owner = await owner_of(self.auth, payload) if is_owned else None
-        await self.editor.create(payload.code, payload.url, owner)
+        with self.limits.count_code(networks_of(self.clients.of(request)), payload.code):
+            is_owned = payload.token or payload.guest
+            owner = await owner_of(self.auth, payload) if is_owned else None
+            await self.editor.create(payload.code, payload.url, owner)
         return {"success": True, "code": payload.code, "short_link": payload.code}
 
     async def access_link(self, payload: AccessLink, request: Request) -> Reply:

@@ -137,10 +137,14 @@ class RateLimiter:
         """
         now = self._clock()
         self._drop_ended(now)
-        if self._left(networks, now) < calls:
-            raise self.refusal(networks, calls)
+        self.check(networks, calls)
         for network in networks:
             self._window(network, now).count += calls
+
+    def check(self, networks: Networks, calls: int = 1) -> None:
+        """Raise ResourceExhausted if `hit` would. Counts nothing."""
+        if self._left(networks, self._clock()) < calls:
+            raise self.refusal(networks, calls)
 
     def reserve(self, networks: Networks, calls: int) -> int:
         """Count as many of the calls as the limit permits; return their number."""

@@ -13,10 +13,19 @@ from dataclasses import dataclass
 from gateway.backends.ports import RowAllowance
 from gateway.support.rate_limits import Networks, RateLimiter
 from services.shared import link_codes
-from services.shared.errors import ResourceExhausted
+from services.shared.errors import (
+    AlreadyExists,
+    InvalidArgument,
+    ResourceExhausted,
+    Unauthenticated,
+)
 
 CLIENT_LIMIT = "CLIENT_LIMIT"
 """Reason of links for a call with more new rows than its allowance."""
+
+
+REFUSALS = (AlreadyExists, InvalidArgument, Unauthenticated)
+"""Errors after which a link was certainly not created."""
 
 
 @dataclass
@@ -41,17 +50,34 @@ class CreationLimits:
     rows: RateLimiter | None
     short_codes: RateLimiter | None
 
-    def count_code(self, client: Networks, code: str) -> None:
-        """Count the code of a link that counts among the creations otherwise."""
+    @contextmanager
+    def count_code(self, client: Networks, code: str) -> Iterator[None]:
+        """Count the code of a link that counts among the creations otherwise, unless it is refused.
+
+        After other errors of the block, the link may exist.
+        """
         if self.short_codes and (short := _count_short([code])):
             self.short_codes.hit(client, short)
+        try:
+            yield
+        except REFUSALS:
+            self.uncount_codes(client, [code])
+            raise
 
     def count_links(self, client: Networks, codes: Sequence[str | None]) -> None:
-        """Count links to be created, by their codes; None for random ones."""
+        """Count links to be created, by their codes; None for random ones. All count, or none."""
+        short = _count_short(codes)
+        if self.short_codes and short:
+            self.short_codes.check(client, short)
         if self.creations:
             self.creations.hit(client, len(codes))
-        if self.short_codes and (short := _count_short(codes)):
+        if self.short_codes and short:
             self.short_codes.hit(client, short)
+
+    def uncount_codes(self, client: Networks, codes: Iterable[str | None]) -> None:
+        """Uncount the codes of links that were refused."""
+        if self.short_codes:
+            self.short_codes.take_back(client, _count_short(codes))
 
     @contextmanager
     def reserve_rows(self, client: Networks, codes: Sequence[str | None]) -> Iterator[Reservation]:

@@ -86,6 +86,24 @@ def test_links_of_the_api_count_as_creations(gateway: InProcessGateway, address:
     assert reason_of(call(gateway, "createShortLink", creation, address))[0] == 429
 
 
+def test_a_refused_call_counts_nothing(gateway: InProcessGateway, address: str) -> None:
+    """Neither for its address nor, beyond the request itself, for its account."""
+    api = ApiClient(gateway)
+
+    def bulk(codes: list[str | None]) -> httpx.Response:
+        links = [{"url": URL} | ({"code": code} if code else {}) for code in codes]
+        return api.send("POST", "/links/bulk", {"links": links}, x_forwarded_for=address)
+
+    def left(response: httpx.Response) -> int:
+        return int(response.headers["ratelimit"].split(";")[1].removeprefix("r="))
+
+    before = left(api.send("GET", "/account", x_forwarded_for=address))
+    refused = bulk([short_code() for _ in range(SHORT_CODES + 1)])
+    assert problem_of(refused) == (429, "rate_limited")
+    assert left(refused) == before - 1
+    assert bulk([None] * CREATIONS).status_code == 200
+
+
 def test_rows_of_imports_count_by_address(gateway: InProcessGateway, address: str) -> None:
     """Those of all accounts. Rows that are sent again do not count, nor do calls that fail."""
     token = new_account(gateway)
@@ -136,8 +154,8 @@ def test_changes_count_by_address(gateway: InProcessGateway, address: str) -> No
 def test_endings_of_four_characters_count_by_address(
     gateway: InProcessGateway, address: str
 ) -> None:
-    """Of createShortLink, the REST API and imports together. A row's ending that is taken does not
-    count."""
+    """Of createShortLink, the REST API and imports together. An ending that is taken or refused
+    does not count."""
     token, taken = new_account(gateway), short_code()
     creation = {"token": token, "code": taken, "url": URL}
     assert call(gateway, "createShortLink", creation, address).status_code == 200
@@ -148,6 +166,11 @@ def test_endings_of_four_characters_count_by_address(
     def post(code: str) -> httpx.Response:
         return api.send("POST", "/links", {"url": URL, "code": code}, x_forwarded_for=address)
 
+    other = {**creation, "url": f"{URL}other"}
+    assert call(gateway, "createShortLink", other, address).status_code == 409
+    invalid = {**creation, "code": short_code(), "url": "ftp://example.com/"}
+    assert call(gateway, "createShortLink", invalid, address).status_code == 400
+    assert post(taken).status_code == 409
     assert post(short_code()).status_code == 201
     refused = post(short_code())
     assert problem_of(refused) == (429, "rate_limited")
