@@ -1513,7 +1513,9 @@ class CreateResetCodeResponse(_message.Message):
     code: _builtins.str
     """The code, of the form of a recovery code."""
     account_id: _builtins.str
-    """Identifier of the account."""
+    """Identifier of the account, for commands of earlier versions. FindAccount returns it before the
+    code exists.
+    """
     @_builtins.property
     def expires_at(self) -> _timestamp_pb2.Timestamp:
         """When it expires."""
