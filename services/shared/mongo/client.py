@@ -49,7 +49,7 @@ class Client:
         self._connect = connect
         self._default = default
         self._retire_seconds = retire_seconds
-        self._retiring: set[asyncio.Task[None]] = set()
+        self._retiring: dict[asyncio.Task[None], AsyncIOMotorClient[Document]] = {}
         self._log = logs.Throttled(__name__)
         self._open()
 
@@ -74,11 +74,13 @@ class Client:
 
     async def close(self) -> None:
         """Disconnect from the server."""
-        for task in self._retiring:
+        retiring = dict(self._retiring)
+        for task in retiring:
             task.cancel()
-        if self._retiring:
-            await asyncio.wait(self._retiring)
-        await asyncio.to_thread(self.motor.close)
+        if retiring:
+            await asyncio.wait(retiring)
+        for client in (*retiring.values(), self.motor):
+            await asyncio.to_thread(client.close)
 
     def _on_sessions(self, opened_at: float) -> None:
         """Replace the client of that time if it may have connections without sessions."""
@@ -94,15 +96,13 @@ class Client:
             self._log.warning("store_client_not_replaced", reason=type(error).__name__)
             return
         task = background.start_task(self._retire(replaced), "store-client")
-        self._retiring.add(task)
-        task.add_done_callback(self._retiring.discard)
+        self._retiring[task] = replaced
+        task.add_done_callback(self._retiring.pop)
         self._log.info("store_client_replaced")
 
     async def _retire(self, client: AsyncIOMotorClient[Any]) -> None:
-        try:
-            await asyncio.sleep(self._retire_seconds)
-        finally:
-            await asyncio.to_thread(client.close)
+        await asyncio.sleep(self._retire_seconds)
+        await asyncio.to_thread(client.close)
 
 
 class _SessionListener(ServerHeartbeatListener):
