@@ -176,7 +176,7 @@ def no_link() -> NoLink:
 def check_room(room: int, links: int) -> None:
     """Raise AccountFull if there is no room for as many new links of an account."""
     if links > room:
-        raise AccountFull(f"An account has at most {MAX_ACCOUNT_LINKS} links.")
+        raise AccountFull(f"An account has at most {MAX_ACCOUNT_LINKS:,} links.")
 
 
 def check_count(codes: Sized, limit: int) -> None:
