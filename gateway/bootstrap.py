@@ -1,4 +1,4 @@
-"""Composes the gateway from its settings and the ports of the three services.
+"""Composes the gateway from its settings and the clients of the three services.
 
 `python -m gateway` passes gRPC clients; tests may pass services in their own process.
 `gateway/__main__.py` adds what belongs to a process: socket, signals, server, observation port.
@@ -17,7 +17,9 @@ from gateway.api.authentication import KeyVerifier
 from gateway.api.limits import LOOKUP_FACTOR, Gate
 from gateway.api.requests import Services
 from gateway.app import Dispatcher, create_functions_app
-from gateway.backends.ports import Analytics, Auth, Links
+from gateway.backends.analytics import AnalyticsClient
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
 from gateway.backends.view_counts import ViewCounts
 from gateway.functions.accounts import Accounts
 from gateway.functions.imports import Imports
@@ -107,7 +109,9 @@ class Gateway:
             yield
 
 
-def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: Analytics) -> Gateway:
+def bootstrap(
+    settings: GatewaySettings, auth: AuthClient, links: LinksClient, analytics: AnalyticsClient
+) -> Gateway:
     """Compose a gateway over three services, for the running event loop. Opens its journal.
 
     Raises SystemExit with a one-line message if the journal or the pages cannot be used.
@@ -183,7 +187,7 @@ def bootstrap(settings: GatewaySettings, auth: Auth, links: Links, analytics: An
 
 def _functions(
     settings: GatewaySettings,
-    auth: Auth,
+    auth: AuthClient,
     services: Services,
     views: ViewCounts,
     resolver: Resolver,
@@ -211,7 +215,7 @@ def _functions(
     )
 
 
-def _gate(settings: GatewaySettings, auth: Auth, clients: ClientIpFinder) -> Gate:
+def _gate(settings: GatewaySettings, auth: AuthClient, clients: ClientIpFinder) -> Gate:
     def limiter(name: str, rate: Rate, message: str) -> RateLimiter:
         return RateLimiter(name, rate if settings.limits == "on" else _NO_LIMIT, message=message)
 

@@ -12,7 +12,8 @@ from fastapi import Request
 from fastapi.security import HTTPBearer
 
 from gateway.api.problems import ApiError
-from gateway.backends.ports import Auth, VerifiedKey
+from gateway.backends.auth import AuthClient
+from gateway.backends.ports import VerifiedKey
 from gateway.support.single_flight import SingleFlight
 from services.shared import api_keys
 from services.shared.errors import Unauthenticated
@@ -53,7 +54,7 @@ class KeyVerifier:
 
     def __init__(
         self,
-        auth: Auth,
+        auth: AuthClient,
         clock: Clock = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:

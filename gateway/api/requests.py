@@ -22,7 +22,8 @@ from starlette.responses import Response
 from gateway.api.authentication import bearer
 from gateway.api.limits import Admission, Quota
 from gateway.api.problems import ApiError, Fault
-from gateway.backends.ports import Link, Links, NewLink, Scope, VerifiedKey
+from gateway.backends.links import LinksClient
+from gateway.backends.ports import Link, NewLink, Scope, VerifiedKey
 from gateway.support.edge import Edge
 from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
 from gateway.support.rate_limits import CallLimiter, Networks, RateLimiter
@@ -39,7 +40,7 @@ TOO_LARGE_HEADER = "x-body-too-large"
 class Services:
     """What handlers call."""
 
-    links: Links
+    links: LinksClient
     editor: LinkEditor
     presenter: LinkPresenter
     statistics: StatisticsReader

@@ -1,8 +1,14 @@
 """The three services as the gateway calls them.
 
-ports                        what the gateway calls, as protocols, and their values
-owners                       on whose behalf it calls
 auth, links, analytics       the gRPC client of each service
-*_messages, protobuf         translation between protobuf and the values of the ports
+ports                        the values that clients take and return
+owners                       on whose behalf the gateway calls
+*_messages, protobuf         translation between protobuf and these values
 view_counts                  view counts that may be unavailable
+
+Every method of a client may raise Unavailable and DeadlineExceeded. Docstrings list the reasons of
+other errors (`services.shared.errors.AppError`), which callers branch on.
+
+Redirects and visits do not depend on clients. They define the methods that they call as protocols
+beside the caller (`LinkSource`, `VisitSink`, `KeySource`), which the clients implement.
 """

@@ -1,4 +1,4 @@
-"""The analytics service over gRPC. `gateway/backends/ports.py` has the port, `Analytics`."""
+"""The client of the analytics service, over gRPC."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEY_SECONDS = 2.0
 
 
 class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
-    """Calls the analytics service."""
+    """The analytics service: visits."""
 
     def __init__(self, address: str) -> None:
         service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
@@ -57,6 +57,12 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStu
         top: int,
         owner: Owner | None = None,
     ) -> Statistics:
+        """Return the visits of at most 100,000 links over a period, in an IANA time zone.
+
+        `top` is the number of most visited links to list. Owners share the capacity fairly; without
+        one, the first link stands for its owner. Reasons: INVALID_RANGE, INVALID_TIMEZONE,
+        TOO_MANY_CODES, and TOO_MANY_READS if analytics is at its capacity.
+        """
         request = analytics_pb2.GetStatisticsRequest(
             codes=codes, timezone=timezone, top=top, owner=pseudonym_of(owner) if owner else ""
         )

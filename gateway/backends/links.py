@@ -1,4 +1,4 @@
-"""The links service over gRPC. `gateway/backends/ports.py` has the port, `Links`."""
+"""The client of the links service, over gRPC."""
 
 from __future__ import annotations
 
@@ -56,7 +56,11 @@ _Creation = tuple[links_pb2.CreateLinkRequest, asyncio.Future[Resolution]]
 
 
 class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
-    """Calls the links service. Concurrent creations share a call."""
+    """The links service. The reason is NO_LINK for links that an owner does not have.
+
+    Returned `Resolutions` are the new resolutions of edited short URLs, including scan codes.
+    Concurrent creations share a call.
+    """
 
     def __init__(self, address: str) -> None:
         service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
@@ -65,6 +69,10 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         self._pending_creations = 0
 
     async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
+        """Create a link, without an owner for None, and return its resolution.
+
+        Reasons: CODE_TAKEN, INVALID_*, ACCOUNT_FULL.
+        """
         request = messages.creation(code, url, owner)
         if self._pending_creations >= MAX_PENDING_CREATIONS:
             raise Unavailable("Too many links are being created.", "CREATIONS_OVERLOADED")
@@ -127,6 +135,13 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         idempotency_key: bytes,
         fingerprint: bytes,
     ) -> tuple[list[Link | AppError], Resolutions]:
+        """Create up to 100 links; return each link, or why it was not created.
+
+        The resolutions are those of the links that this call created. For 24 hours, a call with the
+        same idempotency key and fingerprint (SHA-256 of the request) changes nothing, and returns
+        the outcomes of the first. Reasons: IDEMPOTENCY_MISMATCH, IN_PROGRESS, TOO_MANY_CODES,
+        ACCOUNT_FULL; of a link: CODE_TAKEN, CODE_RESERVED, URL_REFUSED, INVALID_*.
+        """
         request = links_pb2.CreateAccountLinksRequest(
             account_id=account.id,
             idempotency_key=idempotency_key,
@@ -162,17 +177,20 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         )
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
+        """Return an owner's link, and its previous URLs, the most recent first."""
         request = links_pb2.GetLinkRequest(owner=messages.owner_message(owner), code=code)
         reply = await self._call(self._stub.GetLink, request, CALL_SECONDS)
         history = [FormerUrl(one.url, datetime_of(one.until)) for one in reply.history]
         return messages.link_of(reply.link), history
 
     async def preview(self, code: str) -> LinkPreview:
+        """Return a preview of any link, regardless of owner."""
         request = links_pb2.PreviewLinkRequest(code=code)
         reply = await self._call(self._stub.PreviewLink, request, CALL_SECONDS)
         return messages.preview_of(reply.link)
 
     async def query(self, owner: Owner, query: LinkQuery) -> LinkQueryResult:
+        """Return a page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
         request = messages.query_message(owner, query)
         reply = await self._call(self._stub.QueryLinks, request, CALL_SECONDS)
         return LinkQueryResult(
@@ -180,6 +198,10 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         )
 
     async def owned_codes(self, owner: Owner) -> list[str]:
+        """Return the codes of an owner's links that are not removed, at most 100,000.
+
+        Reasons: TOO_MANY_LINKS, TOO_MANY_QUERIES.
+        """
         request = links_pb2.ListOwnedCodesRequest(owner=messages.owner_message(owner))
         pages = self._caller.stream(
             "ListOwnedCodes", self._stub.ListOwnedCodes, request, LIST_SECONDS
@@ -187,6 +209,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return [code async for page in pages for code in page.codes]
 
     async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
+        """Raise NotFound unless a caller (None: no owner) may see the statistics of a link."""
         request = links_pb2.CheckStatisticsAccessRequest(
             caller=messages.owner_message(caller) if caller else None, code=code
         )
@@ -195,6 +218,10 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     async def change(
         self, owner: Owner, code: str, changes: LinkChanges
     ) -> tuple[Link, Resolutions]:
+        """Apply all changes to a link, or none, and return the changed link.
+
+        Reasons: NO_CHANGES, INVALID_*, TOO_MANY_URLS.
+        """
         request = links_pb2.ChangeLinkRequest(
             owner=messages.owner_message(owner),
             code=code,
@@ -204,32 +231,52 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return messages.link_of(reply.link), messages.resolutions_of(reply.resolutions)
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
+        """Remove all links, or none. They can be restored. Reason: TOO_MANY_CODES."""
         request = links_pb2.RemoveLinksRequest(owner=messages.owner_message(owner), codes=codes)
         reply = await self._call(self._stub.RemoveLinks, request, CALL_SECONDS)
         return messages.resolutions_of(reply.resolutions)
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
+        """Restore all links, or none, that were removed in the last 30 days.
+
+        Reason: TOO_MANY_CODES.
+        """
         request = links_pb2.RestoreLinksRequest(owner=messages.owner_message(owner), codes=codes)
         reply = await self._call(self._stub.RestoreLinks, request, CALL_SECONDS)
         return messages.resolutions_of(reply.resolutions)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
+        """Report any link to the operator, regardless of owner and state.
+
+        `details` and `contact` (an e-mail address) may be empty. Returns the report id, which all
+        reports of a link for the same reason share. Reasons: NO_LINK, INVALID_*.
+        """
         request = messages.report_message(code, reason, details, contact)
         reply = await self._call(self._stub.ReportLink, request, CALL_SECONDS)
         return reply.report_id
 
     async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
+        """Return the scan code of an owner's link, which is created by the first call."""
         request = links_pb2.CreateScanCodeRequest(owner=messages.owner_message(owner), code=code)
         reply = await self._call(self._stub.CreateScanCode, request, CALL_SECONDS)
         resolutions = [reply.resolution] if reply.HasField("resolution") else []
         return reply.scan_code, messages.resolutions_of(resolutions)
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
+        """Move some of a guest's links to an account.
+
+        Returns how many moved, and whether there may be more, which takes another call. Reason:
+        ACCOUNT_FULL.
+        """
         request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
         reply = await self._call(self._stub.ClaimLinks, request, CLAIM_SECONDS)
         return reply.claimed, reply.more
 
     async def check_import(self, account: Account, rows: Sequence[ImportRow]) -> list[ImportResult]:
+        """Return the results that up to 500 rows of a new import would have.
+
+        Reason: INVALID_IMPORT.
+        """
         request = links_pb2.CheckImportRequest(
             account_id=account.id, rows=map(messages.import_row_message, rows)
         )
@@ -243,6 +290,12 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         rows: Sequence[ImportRow],
         allowance: RowAllowance = UNLIMITED_ROWS,
     ) -> tuple[list[ImportResult], Resolutions, int]:
+        """Import up to 200 rows.
+
+        Returns their results, the links that this call created, and how many rows it stored. A row
+        that was imported before has its first result, and is not stored again. Reasons:
+        INVALID_IMPORT, TOO_MANY_ROWS, ACCOUNT_FULL, CLIENT_LIMIT.
+        """
         request = links_pb2.ImportLinksRequest(
             account_id=account.id,
             import_id=import_id,
@@ -258,6 +311,11 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
     async def undo_import(
         self, account: Account, import_id: str, after: int | None
     ) -> tuple[int, Resolutions, int | None]:
+        """Remove some unchanged links of an import, after a row number if one is given.
+
+        Returns how many of its links undoing has removed so far, their resolutions, and where to
+        continue, which is None at the end. Reasons: INVALID_IMPORT, NO_IMPORT.
+        """
         request = links_pb2.UndoImportRequest(
             account_id=account.id, import_id=import_id, after=after
         )
@@ -266,6 +324,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         return reply.removed, messages.resolutions_of(reply.resolutions), next_after
 
     async def imports(self, account: Account) -> list[Import]:
+        """Return an account's imports of the last 30 days, newest first, at most 100."""
         request = links_pb2.ListImportsRequest(account_id=account.id)
         reply = await self._call(self._stub.ListImports, request, CALL_SECONDS)
         return [

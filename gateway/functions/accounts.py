@@ -13,7 +13,8 @@ from typing import Annotated, Protocol
 from pydantic import AfterValidator, Field
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth, Login
+from gateway.backends.auth import AuthClient
+from gateway.backends.ports import Login
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
@@ -99,7 +100,7 @@ class ResetPassword(Payload):
 class Accounts:
     """Handlers of the functions. Each returns the `data` of the response."""
 
-    auth: Auth
+    auth: AuthClient
     clients: ClientIpFinder
 
     async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:

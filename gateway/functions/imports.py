@@ -10,7 +10,9 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, FailFast, Field, PlainValidator
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth, ImportRow, Links
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
+from gateway.backends.ports import ImportRow
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
@@ -106,8 +108,8 @@ class UndoImport(Payload):
 class Imports:
     """Handlers of the functions. Each returns the `data` of the response."""
 
-    auth: Auth
-    links: Links
+    auth: AuthClient
+    links: LinksClient
     editor: LinkEditor
     resolver: Resolver
     running: CallLimiter

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import FailFast
 from starlette.requests import Request
 
-from gateway.backends.ports import ApiKey, Auth, Scope
+from gateway.backends.auth import AuthClient
+from gateway.backends.ports import ApiKey, Scope
 from gateway.functions.accounts import Password, token_with_password
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
@@ -41,7 +42,7 @@ class RevokeKey(Payload):
 class Keys:
     """Handlers of the functions. Each returns the `data` of the response."""
 
-    auth: Auth
+    auth: AuthClient
     clients: ClientIpFinder
 
     async def create_key(self, payload: CreateKey, request: Request) -> Reply:

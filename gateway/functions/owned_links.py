@@ -8,7 +8,9 @@ from typing import Annotated, Any
 from pydantic import FailFast, Field
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth, LinkChanges, LinkOrder, LinkQuery, Links
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
+from gateway.backends.ports import LinkChanges, LinkOrder, LinkQuery
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnedLinkPayload, OwnerPayload, account_of, owner_of
 from gateway.functions.protocol import Expiry, Payload, Text
@@ -71,8 +73,8 @@ class OwnedLinksPayload(OwnerPayload):
 class OwnedLinks:
     """Handlers of the functions. Each returns the `data` of the response."""
 
-    auth: Auth
-    links: Links
+    auth: AuthClient
+    links: LinksClient
     editor: LinkEditor
     presenter: LinkPresenter
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
 
+from gateway.backends.auth import AuthClient
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import Auth
 from gateway.functions.outcomes import NoOwner
 from gateway.functions.protocol import Payload, Text
 
@@ -45,12 +45,12 @@ def session_token(token: str | None) -> str:
     return token
 
 
-async def account_of(auth: Auth, token: str | None) -> Account:
+async def account_of(auth: AuthClient, token: str | None) -> Account:
     """Return the account of a token. Raises NoOwner without one, and AppError (INVALID_TOKEN)."""
     return Account(await auth.account_of(session_token(token)))
 
 
-async def owner_of(auth: Auth, payload: OwnerPayload) -> Owner:
+async def owner_of(auth: AuthClient, payload: OwnerPayload) -> Owner:
     """Return the owner. Raises NoOwner if there is none, and AppError (INVALID_TOKEN)."""
     if payload.token or payload.guest is None:
         return await account_of(auth, payload.token)

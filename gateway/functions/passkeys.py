@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import Field
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth
+from gateway.backends.auth import AuthClient
 from gateway.functions.accounts import (
     Device,
     Password,
@@ -68,7 +68,7 @@ class FinishLogin(Payload):
 class Passkeys:
     """Handlers of the functions. Each returns the `data` of the response."""
 
-    auth: Auth
+    auth: AuthClient
     clients: ClientIpFinder
 
     async def list_passkeys(self, payload: ListPasskeys, request: Request) -> Reply:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from gateway.backends.ports import LinkPreview, Links
+from gateway.backends.links import LinksClient
+from gateway.backends.ports import LinkPreview
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnedLinkPayload
 from gateway.functions.url_warnings import host_of, warnings_of
@@ -22,7 +23,7 @@ _WITH_HOST = frozenset({LinkState.ACTIVE, LinkState.BLOCKED})
 class Previews:
     """Returns the `data` of previewLink. Records no visit, and does not request the URL."""
 
-    links: Links
+    links: LinksClient
 
     async def preview_link(self, payload: OwnedLinkPayload, request: Request) -> Reply:
         """Return the same preview to every caller: `token` and `guest` are ignored."""

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from pydantic_core import to_json
 from starlette.requests import Request
 
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account
-from gateway.backends.ports import Auth, LinkQuery, Links
+from gateway.backends.ports import LinkQuery
 from gateway.backends.view_counts import NO_VIEWS, ViewCounts
 from gateway.functions.owner import Token, account_of
 from gateway.functions.protocol import Payload
@@ -32,8 +34,8 @@ class ShowProfile(Payload):
 class Profiles:
     """Handler of showProfile. For use within one event loop."""
 
-    auth: Auth
-    links: Links
+    auth: AuthClient
+    links: LinksClient
     views: ViewCounts
     clients: ClientIpFinder
     limiter: ClientConcurrencyLimiter

@@ -7,7 +7,8 @@ from typing import Any
 
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth, Creator
+from gateway.backends.auth import AuthClient
+from gateway.backends.ports import Creator
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
@@ -35,7 +36,7 @@ class EndOtherSessions(Payload):
 class Sessions:
     """Handlers of the functions. Each returns the `data` of the response."""
 
-    auth: Auth
+    auth: AuthClient
 
     async def list_sessions(self, payload: ListSessions, request: Request) -> Reply:
         sessions = await self.auth.sessions(session_token(payload.token))

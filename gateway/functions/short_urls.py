@@ -8,7 +8,8 @@ from typing import Annotated
 from pydantic import Field
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth, Links
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnerPayload, owner_of
 from gateway.functions.protocol import Payload, Text
@@ -55,8 +56,8 @@ class ReportLink(OwnerPayload):
 class ShortUrls:
     """Handlers of the functions. Each returns the `data` of the response."""
 
-    auth: Auth
-    links: Links
+    auth: AuthClient
+    links: LinksClient
     editor: LinkEditor
     resolver: Resolver
     visits: VisitPipeline

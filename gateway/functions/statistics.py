@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator
 from starlette.requests import Request
 
-from gateway.backends.ports import Auth, DateRange, Period, RecentPeriod, Statistics
+from gateway.backends.auth import AuthClient
+from gateway.backends.ports import DateRange, Period, RecentPeriod, Statistics
 from gateway.functions.outcomes import NoOwner, Reply
 from gateway.functions.owner import OwnerPayload, owner_of
 from gateway.functions.protocol import Text
@@ -52,7 +53,7 @@ class ShowStatistics(OwnerPayload):
 class LinkStatistics:
     """Handler of showStatistics, which returns the `data` of the response."""
 
-    auth: Auth
+    auth: AuthClient
     reader: StatisticsReader
 
     async def show_statistics(self, payload: ShowStatistics, request: Request) -> Reply:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import Link, LinkChanges, Links, NewLink
+from gateway.backends.ports import Link, LinkChanges, NewLink
 from gateway.backends.view_counts import NO_VIEWS, RECENT_DAYS, ViewCounts
 from gateway.redirects.lookups import URLS_PER_STEP
 from gateway.redirects.resolution import Resolutions
@@ -23,9 +24,9 @@ CLAIM_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class LinkEditor:
-    """Changes links, and serves each change at once. Raises what the port `Links` raises."""
+    """Changes links, and serves each change at once. Raises what `LinksClient` raises."""
 
-    links: Links
+    links: LinksClient
     resolver: Resolver
 
     async def create(self, code: str, url: str, owner: Owner | None) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from gateway.backends.analytics import AnalyticsClient
+from gateway.backends.links import LinksClient
 from gateway.backends.owners import Owner
-from gateway.backends.ports import Analytics, Links, Period, RecentPeriod, Statistics
+from gateway.backends.ports import Period, RecentPeriod, Statistics
 from gateway.support.single_flight import SingleFlight
 
 DEFAULT_PERIOD = RecentPeriod.DAYS_30
@@ -30,9 +32,9 @@ class _Query:
 
 
 class StatisticsReader:
-    """Reads statistics. Raises what the ports `Links` and `Analytics` raise."""
+    """Reads statistics. Raises what `LinksClient` and `AnalyticsClient` raise."""
 
-    def __init__(self, links: Links, analytics: Analytics) -> None:
+    def __init__(self, links: LinksClient, analytics: AnalyticsClient) -> None:
         self._links = links
         self._analytics = analytics
         self._of_links = SingleFlight(self._load, FRESH_SECONDS, MAX_CACHED)

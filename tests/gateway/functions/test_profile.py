@@ -13,8 +13,10 @@ from typing import Any, cast
 import pytest
 from starlette.requests import Request
 
+from gateway.backends.auth import AuthClient
+from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Owner
-from gateway.backends.ports import Auth, Link, LinkQuery, LinkQueryResult, Links
+from gateway.backends.ports import Link, LinkQuery, LinkQueryResult
 from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, ViewCountSource
 from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
 from gateway.redirects.resolution import LinkState
@@ -82,8 +84,8 @@ class Services:
 
 def profiles_of(services: Services, limit: ClientConcurrencyLimiter | None = None) -> Profiles:
     return Profiles(
-        cast(Auth, services),
-        cast(Links, services),
+        cast(AuthClient, services),
+        cast(LinksClient, services),
         ViewCounts(cast(ViewCountSource, services)),
         ClientIpFinder([]),
         limit or ClientConcurrencyLimiter("profile", PROFILES),
