@@ -8,7 +8,7 @@ import { QRCodeSVG } from 'qrcode.react';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { modulesOf } from '../src/features/qr/modules';
 import { readPixels } from '../src/features/qr/pixels';
-import { levels, symbolFor } from '../src/features/qr/symbol';
+import { levels, symbolFor, wellFormed } from '../src/features/qr/symbol';
 
 const MODULE = 4;
 const QUIET_ZONE = 4;
@@ -163,4 +163,29 @@ describe('an ASCII text', () => {
       expect(rows).toEqual(drawn);
     },
   );
+});
+
+describe('a symbol', () => {
+  const texts = [
+    ...[1, 17, 18, 106, 230, 231, 271, 500, 858, 1367, 1465, 1466, 2500, 2953].map((n) =>
+      'x'.repeat(n),
+    ),
+    ...[1, 41, 552, 553, 2283, 7089].map((n) => '7'.repeat(n)),
+    ...[1, 25, 335, 336, 4296].map((n) => 'A'.repeat(n)),
+    '',
+  ];
+  it.each(texts.flatMap((text) => [[text, false] as const, [text, true] as const]))(
+    'has the size that the library computes: %#',
+    (text, hasLogo) => {
+      const { level, leastVersion, modules } = symbolFor(text, hasLogo);
+      const draw = () =>
+        renderToStaticMarkup(
+          createElement(QRCodeSVG, { value: text, level, minVersion: leastVersion }),
+        );
+      if (modules === null) expect(draw).toThrow();
+      else expect(draw()).toContain(`viewBox="0 0 ${modules} ${modules}"`);
+    },
+  );
+
+  it('contains no half characters', () => expect(wellFormed('a\ud83d')).toBe('a\ufffd'));
 });
