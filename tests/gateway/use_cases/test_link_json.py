@@ -41,7 +41,7 @@ def test_an_owner_sees_the_whole_short_url() -> None:
 
 
 def test_the_pages_know_every_field_of_an_answer() -> None:
-    source = (ROOT / "web/src/api/functions.ts").read_text(encoding="utf-8")
+    source = (ROOT / "web/src/api/functions/links.ts").read_text(encoding="utf-8")
     schema = re.search(r"^const link = v.object\({\n(.*?)^}\);", source, re.DOTALL | re.MULTILINE)
     assert schema
     known = set(re.findall(r"^  (\w+)", schema[1], re.MULTILINE))

@@ -1,0 +1,42 @@
+/** Logins, and expiry times of sessions by the clock of this browser. */
+import * as v from 'valibot';
+import { succeed } from '../client';
+
+export const session = {
+  token: v.pipe(v.string(), v.nonEmpty()),
+  expirationTimestamp: v.number(),
+};
+
+export interface Login {
+  token: string;
+  /** Epoch milliseconds of this browser's clock. */
+  expirationTimestamp: number;
+  username: string;
+  /** Device token to send with the next login; '' for none. */
+  device: string;
+}
+
+export async function requestLogin(
+  name: 'verifyUser' | 'finishLogin',
+  payload: object,
+): Promise<Login> {
+  const entries = { ...session, username: v.string(), device: v.string() };
+  const { data, date } = await succeed(name, payload, entries, ['incorrect', 'no exist']);
+  return {
+    token: data.token,
+    expirationTimestamp: byOwnClock(data.expirationTimestamp, date),
+    username: data.username,
+    device: data.device,
+  };
+}
+
+/**
+ * Converts an expiry time of the server's clock to this browser's clock.
+ *
+ * The clocks may be hours apart, so the remaining time is computed from server times alone.
+ */
+export function byOwnClock(expirationTimestamp: number, serverDate: number): number {
+  if (Number.isNaN(serverDate)) return expirationTimestamp;
+  // The date is truncated by up to a second: expire rather a second too early.
+  return Date.now() + expirationTimestamp - (serverDate + 1000);
+}
