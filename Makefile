@@ -191,6 +191,11 @@ bench: $(DEV) ## Measure redirects and creations on one core, compared with ngin
 bench-memory: $(DEV) $(WEB) ## Measure the memory of all processes, idle and at full load
 	@exec $(PY) -m tests.performance.memory
 
+.PHONY: bench-attack
+bench-attack: $(DEV) $(WEB) mongo ## Measure what a user notices while a stranger attacks; STORE=
+	@bash deploy/local/prerequisites.sh --nginx
+	@exec $(PY) -m tests.performance.attack
+
 .PHONY: bench-blocklists
 bench-blocklists: $(DEV) ## Measure creations while a blocklist of a million hosts is read
 	@exec $(PY) -m tests.performance.blocklists
