@@ -369,9 +369,7 @@ async def test_decisions_are_found_by_code_pattern_class_and_comment(
 async def test_a_search_reads_only_the_newest_decisions(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for kind in ("sqlite", "mongo"):
-        module = f"services.links.storage.{kind}.decisions"
-        monkeypatch.setattr(f"{module}.MAX_SEARCHED_DECISIONS", 2)
+    monkeypatch.setattr("services.links.storage.decisions.MAX_SEARCHED_DECISIONS", 2)
     one = Replica(store)
     for name in ("one", "two", "three"):
         await one.moderation.block_pattern(f"{name}.example", SPAM, "")

@@ -24,9 +24,9 @@ from services.links.domain.link import (
 )
 from services.links.domain.owner import Account, Guest
 from services.links.domain.resolution import Resolution, UnreadableLinks
+from services.links.storage.creations import delete_records_of
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.counts import invalidate_counts
-from services.links.storage.mongo.creations import delete_records_of
 from services.links.storage.mongo.documents import (
     LINK,
     PURGED,
@@ -39,6 +39,7 @@ from services.links.storage.mongo.documents import (
 )
 from services.links.storage.mongo.lists import restorable
 from services.links.storage.mongo.rankings import delete_orphaned_rankings
+from services.links.storage.mongo.records import MongoSession
 from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
 from services.links.storage.owner_encoding import value_of
 from services.shared.mongo import Database, Document, Operation
@@ -218,7 +219,8 @@ class MongoLinkRepository:
             self._links.bulk_write(replacements, session=self._tx.session)
             owned = [link for link in links if "creator" in link]
             delete_orphaned_rankings(self._tx, {link["creator"] for link in owned})
-            delete_records_of(self._tx, links, now)
+            created = [(link.get("creator"), link.get("created_at")) for link in links]
+            delete_records_of(MongoSession(self._tx.db, self._tx.session), created, now)
             counted = {link["creator"] for link in owned if "bin" not in link}
             invalidate_counts(self._tx, counted)
         return [one["_id"] for one in found if "scan_of" not in one]

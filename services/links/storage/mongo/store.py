@@ -3,12 +3,9 @@
 links                  see `documents` and `reports`
 counts, count_changes  see `counts`
 rankings, ranked_codes see `rankings`
-decisions, blocked_addresses
-                       see `decisions`
-imports, import_rows, import_days
-                       see `imports`
-creations              see `creations`
-leases, marks          see `progress`
+marks                  see `records` and `views`
+decisions, blocked_addresses, imports, import_rows, import_days, creations, leases
+                       see `records`
 """
 
 from __future__ import annotations
@@ -17,20 +14,19 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.storage.mongo.creations import MongoCreationReader, MongoCreationRepository
-from services.links.storage.mongo.decisions import MongoDecisionReader, MongoDecisionRepository
+from services.links.storage.creations import CreationReader, CreationRepository
+from services.links.storage.decisions import DecisionReader, DecisionRepository
+from services.links.storage.imports import ImportReader, ImportRepository
+from services.links.storage.leases import Leases
 from services.links.storage.mongo.feed import open_feed
 from services.links.storage.mongo.hosts import MongoHostIndex
-from services.links.storage.mongo.imports import MongoImportReader, MongoImportRepository
 from services.links.storage.mongo.links import MongoLinkReader, MongoLinkRepository
 from services.links.storage.mongo.lists import MongoLinkLists
-from services.links.storage.mongo.progress import (
-    MongoLeases,
-    MongoRescanProgressStore,
-    MongoViewCounts,
-)
 from services.links.storage.mongo.rankings import MongoRankingRepository
+from services.links.storage.mongo.records import MongoBackend, MongoSession
 from services.links.storage.mongo.reports import MongoReportReader, MongoReportRepository
+from services.links.storage.mongo.views import MongoViewCounts
+from services.links.storage.rescan_progress import RescanProgressStore
 from services.shared.mongo import Database
 from services.shared.mongo.transactions import Transaction
 
@@ -39,6 +35,7 @@ T = TypeVar("T")
 
 def open_store(database: Database) -> LinkStore:
     """Return the store of an open database."""
+    backend = MongoBackend(database)
     return LinkStore(
         transactions=_MongoTransactions(database),
         links=MongoLinkReader(database),
@@ -46,23 +43,24 @@ def open_store(database: Database) -> LinkStore:
         views=MongoViewCounts(database),
         hosts=MongoHostIndex(database),
         reports=MongoReportReader(database),
-        decisions=MongoDecisionReader(database),
-        imports=MongoImportReader(database),
-        creations=MongoCreationReader(database),
-        leases=MongoLeases(database),
-        rescan_progress=MongoRescanProgressStore(database),
+        decisions=DecisionReader(backend),
+        imports=ImportReader(backend),
+        creations=CreationReader(backend),
+        leases=Leases(backend),
+        rescan_progress=RescanProgressStore(backend),
         change_feed=open_feed(database),
     )
 
 
 class _MongoUnitOfWork:
     def __init__(self, tx: Transaction) -> None:
+        session = MongoSession(tx.db, tx.session)
         self.links = MongoLinkRepository(tx)
         self.reports = MongoReportRepository(tx)
-        self.decisions = MongoDecisionRepository(tx)
+        self.decisions = DecisionRepository(session)
         self.rankings = MongoRankingRepository(tx)
-        self.imports = MongoImportRepository(tx)
-        self.creations = MongoCreationRepository(tx)
+        self.imports = ImportRepository(session)
+        self.creations = CreationRepository(session)
 
 
 class _MongoTransactions:

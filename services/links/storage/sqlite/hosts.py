@@ -1,4 +1,4 @@
-"""The host index of links and the progress of rescans in an SQLite file."""
+"""The host index of links in an SQLite file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 
 from services.links.domain.host import HostCursor, host_at, host_key, host_of_key, keys_below
 from services.links.domain.link import Link
-from services.links.domain.rescan_progress import RescanPhase, RescanProgress
 from services.links.storage.sqlite.rows import LINK_COLUMNS, find_all, read_page
 from services.shared.sqlite import Database
 
@@ -85,30 +84,4 @@ class SqliteHostIndex:
         statement = f"SELECT {LINK_COLUMNS} FROM links {where}"
         return await self._database.read(
             name, lambda connection: read_page(connection, statement, parameters)
-        )
-
-
-class SqliteRescanProgressStore:
-    """The `RescanProgressStore` of an SQLite file."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def get(self) -> RescanProgress | None:
-        def operation(connection: sqlite3.Connection) -> RescanProgress | None:
-            found = connection.execute("SELECT contents, round, stage, after FROM sweep").fetchone()
-            if found is None:
-                return None
-            contents, number, stage, after = found
-            return RescanProgress(contents, number, RescanPhase(stage), after)
-
-        return await self._database.read("links_sweep", operation)
-
-    async def put(self, progress: RescanProgress) -> None:
-        row = (progress.fingerprint, progress.round, progress.phase.value, progress.after)
-        await self._database.write(
-            "links_sweep_progress",
-            lambda connection: connection.execute(
-                "REPLACE INTO sweep (id, contents, round, stage, after) VALUES (1, ?, ?, ?, ?)", row
-            ),
         )

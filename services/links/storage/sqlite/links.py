@@ -27,8 +27,10 @@ from services.links.domain.link import (
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import LinkOrder
 from services.links.domain.resolution import Resolution, UnreadableLinks
-from services.links.storage.sqlite import creations, hosts, rankings, reports
+from services.links.storage.creations import delete_records_of
+from services.links.storage.sqlite import hosts, rankings, reports
 from services.links.storage.sqlite.owner_query import OwnerQuery
+from services.links.storage.sqlite.records import SqliteSession
 from services.links.storage.sqlite.rows import (
     LINK_COLUMNS,
     RESOLUTION_COLUMNS,
@@ -269,7 +271,7 @@ class SqliteLinkRepository:
         self._connection.execute(f"DELETE FROM links WHERE {condition}", codes)
         self._connection.execute(f"DELETE FROM former_urls WHERE {condition}", codes)
         reports.purge(self._connection, codes)
-        creations.delete_records_of(self._connection, {row[-2:] for row in rows})
+        delete_records_of(SqliteSession(self._connection), {row[-2:] for row in rows}, now)
         rankings.delete_orphaned(self._connection, {creator for *_, creator, _ in rows})
         FEED.publish(self._connection, purged, now)
         all_purged = self._connection.execute(

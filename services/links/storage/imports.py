@@ -1,0 +1,193 @@
+"""Imports, the results of their rows, and how many rows each account imported on its last day."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from services.links.domain.imports import Import, RowResult, StoredRow, Verdict
+from services.links.domain.owner import Account
+from services.links.storage.records import Backend, Condition, Record, Session, Table
+from services.shared.timestamps import from_micros, to_micros
+from services.shared.unreadable_records import decode_each, decode_page
+
+_IMPORTS = Table(
+    "imports", key=("key",), required=("creator", "id", "started_at", "links", "removed")
+)
+_ROWS = Table(
+    name="import_rows",
+    key=("import", "number"),
+    required=("verdict",),
+    optional={"code": None, "fingerprint": None, "undone": False},
+)
+"""Only rows that created a link have a fingerprint."""
+_DAYS = Table("import_days", key=("creator",), required=("day", "rows"))
+_CREATED: Condition = ("fingerprint", "is not", None)
+_KEY_BYTES = 16
+
+
+class ImportReader:
+    """The `ImportReader` of a database."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def newest(self, account: Account, since: datetime, limit: int) -> list[Import]:
+        found = await self._backend.read(
+            "links_imports",
+            lambda session: session.select(
+                _IMPORTS,
+                ("creator", "=", account.id),
+                ("started_at", ">", to_micros(since)),
+                order=("-started_at", "-key"),
+                limit=limit,
+            ),
+        )
+        return list(decode_each("import", found, _decode_import, lambda record: record.get("id")))
+
+    async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
+        is_older: Condition = ("day", "<", day)
+        days = await self._backend.read(
+            "links_import_days", lambda session: session.select_keys(_DAYS, is_older, limit=limit)
+        )
+        if days:
+            await self._backend.write_one(
+                "links_import_days_delete", lambda session: session.delete(_DAYS, days, is_older)
+            )
+        is_due: Condition = ("started_at", "<=", to_micros(until))
+        return await self._delete(is_due, limit) or len(days) == limit
+
+    async def delete_all_of(self, account: Account, limit: int) -> bool:
+        await self._backend.write_one(
+            "links_import_days_delete", lambda session: session.delete(_DAYS, [(account.id,)])
+        )
+        return await self._delete(("creator", "=", account.id), limit)
+
+    async def _delete(self, condition: Condition, limit: int) -> bool:
+        """Delete the imports of a condition, one after the other, each after its last row.
+
+        Deletes up to `limit` rows and imports. Returns whether there may be more.
+        """
+        while limit > 0:
+            found = await self._backend.read(
+                "links_imports_due",
+                lambda session: session.select(_IMPORTS, condition, order=("started_at",), limit=1),
+            )
+            if not found:
+                return False
+            limit -= 1 + await self._backend.write(
+                "links_imports_delete", partial(_delete_rows, key=found[0]["key"], limit=limit)
+            )
+        return True
+
+
+class ImportRepository:
+    """The `ImportRepository` of a transaction."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def find(self, account: Account, import_id: str) -> Import | None:
+        found = self._session.find(_IMPORTS, import_key(account, import_id))
+        return _decode_import(found) if found else None
+
+    def save(self, one: Import) -> None:
+        record = {
+            "key": import_key(one.account, one.id),
+            "creator": one.account.id,
+            "id": one.id,
+            "started_at": to_micros(one.started_at),
+            "links": one.links,
+            "removed": one.removed,
+        }
+        self._session.put(_IMPORTS, record)
+
+    def results(self, account: Account, import_id: str, numbers: Sequence[int]) -> list[RowResult]:
+        key = import_key(account, import_id)
+        found = self._session.find_all(_ROWS, [(key, number) for number in numbers])
+        return [_decode_row(record).result for record in found]
+
+    def add_rows(self, account: Account, import_id: str, rows: Sequence[StoredRow]) -> None:
+        key = import_key(account, import_id)
+        records = [
+            {
+                "import": key,
+                "number": row.result.number,
+                "verdict": row.result.verdict.value,
+                "code": row.result.code,
+                "fingerprint": row.fingerprint or None,
+                "undone": False,
+            }
+            for row in rows
+        ]
+        self._session.add(_ROWS, records)
+
+    def created_codes(
+        self, account: Account, import_id: str, codes: Sequence[str]
+    ) -> frozenset[str]:
+        found = self._session.select(
+            _ROWS,
+            ("import", "=", import_key(account, import_id)),
+            ("code", "in", list(codes)),
+            _CREATED,
+            limit=len(codes),
+        )
+        return frozenset(record["code"] for record in found)
+
+    def created_rows(
+        self, account: Account, import_id: str, after: int, limit: int
+    ) -> list[StoredRow]:
+        key = import_key(account, import_id)
+
+        def read(wanted: int) -> list[Record]:
+            return self._session.select_after(
+                _ROWS, (key, after), _CREATED, ("undone", "=", False), limit=wanted
+            )
+
+        return decode_page(
+            "import_row", read, limit, _decode_row, lambda record: f"{import_id} {record['number']}"
+        )
+
+    def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
+        key = import_key(account, import_id)
+        self._session.update(_ROWS, [(key, number) for number in numbers], "undone", True)
+
+    def rows_on(self, account: Account, day: int) -> int:
+        found = self._session.find(_DAYS, account.id)
+        return found["rows"] if found and found["day"] == day else 0
+
+    def save_rows_on(self, account: Account, day: int, count: int) -> None:
+        self._session.put(_DAYS, {"creator": account.id, "day": day, "rows": count})
+
+
+def import_key(account: Account, import_id: str) -> bytes:
+    """Return the key of an import: a hash, which keeps the keys of its rows short."""
+    return hashlib.sha256(f"{import_id}{account.id}".encode()).digest()[:_KEY_BYTES]
+
+
+def _delete_rows(session: Session, key: bytes, limit: int) -> int:
+    """Delete up to `limit` rows of an import, and it after the last one; return their number."""
+    rows = session.select_after(_ROWS, (key, -1), limit=limit)
+    if rows:
+        session.delete(_ROWS, [(key, row["number"]) for row in rows])
+    if len(rows) < limit:
+        # A call that adds rows writes the import, too, so one of the two runs again.
+        session.delete(_IMPORTS, [(key,)])
+    return len(rows)
+
+
+def _decode_row(record: Record) -> StoredRow:
+    result = RowResult(record["number"], Verdict(record["verdict"]), record["code"])
+    return StoredRow(result, record["fingerprint"] or b"")
+
+
+def _decode_import(record: Record) -> Import:
+    return Import(
+        account=Account(record["creator"]),
+        id=record["id"],
+        started_at=from_micros(record["started_at"]),
+        links=record["links"],
+        removed=record["removed"],
+    )

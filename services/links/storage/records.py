@@ -1,0 +1,153 @@
+"""What the stores need of a database for records that no redirect reads.
+
+A record is a row of a table on SQLite, and a document of a collection on MongoDB. `Table` describes
+both. Each store in this package reads and writes its records through a `Session`, and the adapters
+`sqlite.records` and `mongo.records` implement it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeVar
+
+T = TypeVar("T")
+Record = Mapping[str, Any]
+"""The values of all fields of a table, by field. Times are microseconds since the Unix epoch."""
+Key = tuple[Any, ...]
+"""The values of the key fields of a table."""
+Condition = tuple[str, Literal["=", "<>", "<", "<=", ">", "in", "is not"], Any]
+"""A field, an operator and a value. `is not` compares with None only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of an SQLite file, and the collection of a MongoDB database with the same name."""
+
+    name: str
+    key: tuple[str, ...]
+    """The fields of the primary key. `_id` has the value of a single one, or all by name."""
+    required: tuple[str, ...]
+    """Fields that every document has."""
+    optional: Mapping[str, Any] = field(default_factory=dict)
+    """Other fields, and the value that documents leave out."""
+    dated_by: str = ""
+    """Set if the database chooses the keys: SQLite numbers records in the order of insertion.
+    MongoDB's keys are random, and this field replaces the key in orders."""
+    expires: bool = False
+    """Whether MongoDB deletes a record some time after the server wrote it (`changed_at`)."""
+    mark: str = ""
+    """Set if there is only one record: its `_id` in the collection `marks`."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """All fields but the key."""
+        return (*self.required, *self.optional)
+
+
+class Session(Protocol):
+    """A transaction, or a connection for reads. Used by one thread at a time.
+
+    The keys in a call differ in their last field only. The conditions of a call all hold, and each
+    is about another field. In `order`, a minus before a field stands for the descending order.
+    """
+
+    def find(self, table: Table, *key: Any) -> Record | None:
+        """Return the record with a key."""
+        ...
+
+    def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
+        """Return the records with some keys, unordered."""
+        ...
+
+    def select(
+        self, table: Table, *conditions: Condition, order: Sequence[str] = (), limit: int = 0
+    ) -> list[Record]:
+        """Return the first records that meet the conditions; limit 0 asks for all."""
+        ...
+
+    def select_keys(self, table: Table, *conditions: Condition, limit: int = 0) -> list[Key]:
+        """Return the keys of records that meet the conditions, unordered."""
+        ...
+
+    def select_after(
+        self, table: Table, key: Key, *conditions: Condition, limit: int
+    ) -> list[Record]:
+        """Return records in the order of the last key field, after `key`.
+
+        The other key fields are those of `key`.
+        """
+        ...
+
+    def search(
+        self,
+        table: Table,
+        fields: Sequence[str],
+        pattern: re.Pattern[str],
+        *,
+        order: Sequence[str],
+        max_searched: int,
+        limit: int,
+    ) -> list[Record]:
+        """Return those of the first `max_searched` records with a match in one of the fields.
+
+        The search ignores case.
+        """
+        ...
+
+    def add(self, table: Table, records: Sequence[Record]) -> None:
+        """Store new records."""
+        ...
+
+    def put(self, table: Table, record: Record) -> None:
+        """Store a record, or replace the one with its key."""
+        ...
+
+    def put_unless_held(self, table: Table, record: Record, *alternatives: Condition) -> bool:
+        """Store a record if there is none with its key, or one that meets one of the conditions.
+
+        Returns whether it was stored. In a transaction of MongoDB, a refusal would end that.
+        """
+        ...
+
+    def update(self, table: Table, keys: Sequence[Key], field: str, value: Any) -> None:
+        """Set a field of some records to a value other than the one that is left out."""
+        ...
+
+    def delete(self, table: Table, keys: Sequence[Key], *conditions: Condition) -> int:
+        """Delete those of the records that meet the conditions; return their number."""
+        ...
+
+    def blocked_patterns_version(self) -> int:
+        """Return a number that changes with each change of the blocked patterns."""
+        ...
+
+    def change_blocked_patterns_version(self) -> None:
+        """Change that number, if the database does not derive it from the decisions."""
+        ...
+
+
+Work = Callable[[Session], T]
+
+
+class Backend(Protocol):
+    """A database. Every method raises Unavailable if it cannot be reached.
+
+    `name` labels the operation in the metrics.
+    """
+
+    deletes_expired: bool
+    """Whether it deletes the records of tables with `expires` by itself."""
+
+    async def read(self, name: str, work: Work[T]) -> T:
+        """Run reads, without waiting for writes."""
+        ...
+
+    async def write(self, name: str, work: Work[T]) -> T:
+        """Run a transaction. Repeat it after conflicts."""
+        ...
+
+    async def write_one(self, name: str, work: Work[T]) -> T:
+        """Run work that makes one call, which is atomic without a transaction."""
+        ...
