@@ -36,30 +36,24 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
     async def close_account(self, email: str) -> str:
         """Close an account; return its id. Reason: NO_ACCOUNT."""
         request = auth_pb2.CloseAccountRequest(email=email)
-        reply = await self._caller.unary(
-            "CloseAccount", self._stub.CloseAccount, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.CloseAccount, request, CALL_SECONDS)
         return reply.account_id
 
     async def find_account(self, email: str) -> str:
         """Return the id of an open account. Reason: NO_ACCOUNT."""
         request = auth_pb2.FindAccountRequest(email=email)
-        reply = await self._caller.unary(
-            "FindAccount", self._stub.FindAccount, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.FindAccount, request, CALL_SECONDS)
         return reply.account_id
 
     async def create_reset_code(self, email: str) -> auth_pb2.CreateResetCodeResponse:
         """Return a code that sets the password of an account. Reason: NO_ACCOUNT."""
         request = auth_pb2.CreateResetCodeRequest(email=email)
-        return await self._caller.unary(
-            "CreateResetCode", self._stub.CreateResetCode, request, CALL_SECONDS
-        )
+        return await self._call(self._stub.CreateResetCode, request, CALL_SECONDS)
 
     async def remove_account(self, account: str) -> None:
         """Remove a closed account."""
         request = auth_pb2.RemoveAccountRequest(account_id=account)
-        await self._caller.unary("RemoveAccount", self._stub.RemoveAccount, request, CALL_SECONDS)
+        await self._call(self._stub.RemoveAccount, request, CALL_SECONDS)
 
 
 class MaintenanceClient(ServiceClient["links_pb2_grpc.MaintenanceServiceAsyncStub"]):
@@ -72,31 +66,25 @@ class MaintenanceClient(ServiceClient["links_pb2_grpc.MaintenanceServiceAsyncStu
     async def withdraw_link(self, code: str) -> str:
         """Withdraw a link by code or scan code; return its link code, empty if there is none."""
         request = links_pb2.WithdrawLinkRequest(code=code)
-        reply = await self._caller.unary(
-            "WithdrawLink", self._stub.WithdrawLink, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.WithdrawLink, request, CALL_SECONDS)
         return reply.code
 
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
         """Withdraw up to 250 links of an account; return their number, and whether to repeat."""
         request = links_pb2.RemoveAccountLinksRequest(account_id=account)
-        reply = await self._caller.unary(
-            "RemoveAccountLinks", self._stub.RemoveAccountLinks, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.RemoveAccountLinks, request, CALL_SECONDS)
         return reply.removed, reply.more
 
     async def account_codes(self, account: str) -> list[str]:
         """Return the codes of up to 1000 links of an account, in every state."""
         request = links_pb2.ListAccountCodesRequest(account_id=account)
-        reply = await self._caller.unary(
-            "ListAccountCodes", self._stub.ListAccountCodes, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.ListAccountCodes, request, CALL_SECONDS)
         return list(reply.codes)
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]:
         """Purge links by code or scan code; return the codes that are purged now."""
         request = links_pb2.PurgeLinksRequest(codes=codes)
-        reply = await self._caller.unary("PurgeLinks", self._stub.PurgeLinks, request, CALL_SECONDS)
+        reply = await self._call(self._stub.PurgeLinks, request, CALL_SECONDS)
         return list(reply.codes)
 
 
@@ -110,19 +98,17 @@ class ModerationClient(ServiceClient["links_pb2_grpc.ModerationServiceAsyncStub"
     async def block_link(self, code: str, class_name: str, comment: str) -> None:
         """Block a link as one of `CLASSES`. Reasons: INVALID_CAUSE, NO_LINK."""
         request = links_pb2.BlockLinkRequest(code=code, reason=CLASSES[class_name], cause=comment)
-        await self._caller.unary("BlockLink", self._stub.BlockLink, request, CALL_SECONDS)
+        await self._call(self._stub.BlockLink, request, CALL_SECONDS)
 
     async def unblock_link(self, code: str, comment: str) -> None:
         """Remove the block of a link. Reasons: INVALID_CAUSE, NO_LINK."""
         request = links_pb2.UnblockLinkRequest(code=code, cause=comment)
-        await self._caller.unary("UnblockLink", self._stub.UnblockLink, request, CALL_SECONDS)
+        await self._call(self._stub.UnblockLink, request, CALL_SECONDS)
 
     async def record_reset_link(self, account_id: str) -> None:
         """Record that a reset link was created for an account."""
         request = links_pb2.RecordResetLinkRequest(account_id=account_id)
-        await self._caller.unary(
-            "RecordResetLink", self._stub.RecordResetLink, request, CALL_SECONDS
-        )
+        await self._call(self._stub.RecordResetLink, request, CALL_SECONDS)
 
     async def block_pattern(self, pattern: str, class_name: str, comment: str) -> None:
         """Block a host or a path prefix as one of `CLASSES`.
@@ -132,12 +118,12 @@ class ModerationClient(ServiceClient["links_pb2_grpc.ModerationServiceAsyncStub"
         request = links_pb2.BlockAddressRequest(
             address=pattern, reason=CLASSES[class_name], cause=comment
         )
-        await self._caller.unary("BlockAddress", self._stub.BlockAddress, request, CALL_SECONDS)
+        await self._call(self._stub.BlockAddress, request, CALL_SECONDS)
 
     async def unblock_pattern(self, pattern: str, comment: str) -> None:
         """Remove the block of a pattern. Reasons: INVALID_ADDRESS, INVALID_CAUSE, NO_BLOCK."""
         request = links_pb2.UnblockAddressRequest(address=pattern, cause=comment)
-        await self._caller.unary("UnblockAddress", self._stub.UnblockAddress, request, CALL_SECONDS)
+        await self._call(self._stub.UnblockAddress, request, CALL_SECONDS)
 
     async def reports(self, after: str) -> links_pb2.ListReportsResponse:
         """Return a page of pending reports, after that of a previous answer.
@@ -145,16 +131,12 @@ class ModerationClient(ServiceClient["links_pb2_grpc.ModerationServiceAsyncStub"
         Reasons: INVALID_CURSOR.
         """
         request = links_pb2.ListReportsRequest(after=after)
-        return await self._caller.unary(
-            "ListReports", self._stub.ListReports, request, CALL_SECONDS
-        )
+        return await self._call(self._stub.ListReports, request, CALL_SECONDS)
 
     async def dismiss(self, code: str, comment: str) -> int:
         """Dismiss the reports of a link; return their number. Reasons: INVALID_CAUSE, NO_REPORT."""
         request = links_pb2.DismissReportsRequest(code=code, cause=comment)
-        reply = await self._caller.unary(
-            "DismissReports", self._stub.DismissReports, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.DismissReports, request, CALL_SECONDS)
         return reply.dismissed
 
     async def decisions(self, skip: int, text: str) -> links_pb2.ListDecisionsResponse:
@@ -163,9 +145,7 @@ class ModerationClient(ServiceClient["links_pb2_grpc.ModerationServiceAsyncStub"
         Reasons: INVALID_QUERY.
         """
         request = links_pb2.ListDecisionsRequest(skip=skip, text=text)
-        return await self._caller.unary(
-            "ListDecisions", self._stub.ListDecisions, request, CALL_SECONDS
-        )
+        return await self._call(self._stub.ListDecisions, request, CALL_SECONDS)
 
     async def explain_link(self, code: str) -> links_pb2.ExplainBlockResponse:
         """Explain why a link is blocked, or not. Reasons: NO_LINK."""
@@ -178,9 +158,7 @@ class ModerationClient(ServiceClient["links_pb2_grpc.ModerationServiceAsyncStub"
     async def _explain(
         self, request: links_pb2.ExplainBlockRequest
     ) -> links_pb2.ExplainBlockResponse:
-        return await self._caller.unary(
-            "ExplainBlock", self._stub.ExplainBlock, request, CALL_SECONDS
-        )
+        return await self._call(self._stub.ExplainBlock, request, CALL_SECONDS)
 
 
 class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AdminServiceAsyncStub"]):
@@ -193,7 +171,7 @@ class AnalyticsClient(ServiceClient["analytics_pb2_grpc.AdminServiceAsyncStub"])
     async def remove_counts(self, codes: Sequence[str]) -> None:
         """Delete the counts of at most 100 links."""
         request = analytics_pb2.RemoveCountsRequest(codes=codes)
-        await self._caller.unary("RemoveCounts", self._stub.RemoveCounts, request, CALL_SECONDS)
+        await self._call(self._stub.RemoveCounts, request, CALL_SECONDS)
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,7 @@ class AuthClient(clients.AuthClient):
 
     async def closed_accounts(self) -> list[str]:
         request = auth_pb2.ListClosedAccountsRequest()
-        reply = await self._caller.unary(
-            "ListClosedAccounts", self._stub.ListClosedAccounts, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.ListClosedAccounts, request, CALL_SECONDS)
         return list(reply.account_ids)
 
 
@@ -36,30 +34,26 @@ class LinksClient(clients.MaintenanceClient):
     async def take_lease(self, job: str, holder: str, seconds: int) -> bool:
         request = links_pb2.TakeLeaseRequest(job=job, holder=holder, seconds=seconds)
         deadline = LEASE_SECONDS if seconds else RETURN_SECONDS
-        reply = await self._caller.unary("TakeLease", self._stub.TakeLease, request, deadline)
+        reply = await self._call(self._stub.TakeLease, request, deadline)
         return reply.held
 
     async def purgeable_links(self) -> list[str]:
         request = links_pb2.ListPurgeableRequest()
-        reply = await self._caller.unary(
-            "ListPurgeable", self._stub.ListPurgeable, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.ListPurgeable, request, CALL_SECONDS)
         return list(reply.codes)
 
     async def codes_after(self, code: str) -> list[str]:
         request = links_pb2.ListCodesRequest(after=code)
-        reply = await self._caller.unary("ListCodes", self._stub.ListCodes, request, CALL_SECONDS)
+        reply = await self._call(self._stub.ListCodes, request, CALL_SECONDS)
         return list(reply.codes)
 
     async def store_views(self, views: Mapping[str, int], cursor: str | None) -> None:
         request = links_pb2.RankLinksRequest(people=views, cursor=cursor)
-        await self._caller.unary("RankLinks", self._stub.RankLinks, request, CALL_SECONDS)
+        await self._call(self._stub.RankLinks, request, CALL_SECONDS)
 
     async def views_cursor(self) -> str | None:
         request = links_pb2.GetRankCursorRequest()
-        reply = await self._caller.unary(
-            "GetRankCursor", self._stub.GetRankCursor, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.GetRankCursor, request, CALL_SECONDS)
         return reply.cursor if reply.HasField("cursor") else None
 
 
@@ -72,7 +66,7 @@ class _Totals(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
 
     async def views_of(self, codes: Sequence[str]) -> dict[str, int]:
         request = analytics_pb2.GetTotalsRequest(codes=codes)
-        reply = await self._caller.unary("GetTotals", self._stub.GetTotals, request, CALL_SECONDS)
+        reply = await self._call(self._stub.GetTotals, request, CALL_SECONDS)
         return {code: totals.people for code, totals in reply.totals.items()}
 
 
@@ -85,9 +79,7 @@ class AnalyticsClient(clients.AnalyticsClient):
 
     async def view_changes(self, cursor: str | None) -> ViewChanges:
         request = analytics_pb2.ListVisitedRequest(cursor=cursor)
-        reply = await self._caller.unary(
-            "ListVisited", self._stub.ListVisited, request, CALL_SECONDS
-        )
+        reply = await self._call(self._stub.ListVisited, request, CALL_SECONDS)
         views = {code: totals.people for code, totals in reply.totals.items()}
         return ViewChanges(reply.cursor, views, reply.more, reply.truncated)
 
