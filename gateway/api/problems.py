@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from gateway.support.json_bodies import BodyTooLarge, BodyTruncated
 from services.shared import edge_table, errors
 from services.shared.errors import AppError
 
@@ -111,6 +112,8 @@ _CODES: Mapping[str, str] = {
 """Codes by the reason of an AppError. Other reasons go by the class of the error."""
 
 _CLASSES: tuple[tuple[type[AppError], str], ...] = (
+    (BodyTooLarge, "body_too_large"),
+    (BodyTruncated, "invalid_json"),
     (errors.InvalidArgument, "invalid_input"),
     (errors.Unauthenticated, "invalid_key"),
     (errors.NotFound, "not_found"),

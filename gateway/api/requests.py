@@ -6,7 +6,6 @@ FastAPI reads a body before it resolves dependencies, and accepts any JSON that 
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ import pydantic_core
 from fastapi import Depends, Request, Security
 from fastapi.routing import APIRoute
 from fastapi.security import SecurityScopes
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from gateway.api.authentication import bearer
@@ -25,7 +23,12 @@ from gateway.api.problems import ApiError, Fault
 from gateway.backends.links import LinksClient
 from gateway.backends.ports import Link, NewLink, Scope, VerifiedKey
 from gateway.support.edge import Edge
-from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
+from gateway.support.json_bodies import (
+    TOO_MANY_KEYS,
+    BodyTooLarge,
+    has_too_many_keys,
+    read_body,
+)
 from gateway.support.rate_limits import CallLimiter, Networks, RateLimiter
 from gateway.use_cases.creation_limits import REFUSALS, CreationLimits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
@@ -97,27 +100,14 @@ class _ParsedRequest(Request):
 
 
 async def _read_body(request: Request, max_bytes: int) -> bytes:
-    """Return the body, without a byte order mark (RFC 8259, 8.1). Raises ApiError."""
+    """Return the body. Raises ApiError for another type, and what `read_body` raises."""
     media_type, _, parameters = request.headers.get("content-type", "").lower().partition(";")
     charset = parameters.strip().removeprefix("charset=").strip('"')
     if media_type.strip() != "application/json" or charset not in ("", "utf-8"):
         raise ApiError("unsupported_media_type")
-    declared = request.headers.get("content-length", "0")
-    if TOO_LARGE_HEADER in request.headers or (declared.isdecimal() and int(declared) > max_bytes):
-        raise _too_large(max_bytes)
-    body = bytearray()
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > max_bytes:
-                raise _too_large(max_bytes)
-    except ClientDisconnect:
-        raise ApiError("invalid_json", "The body ended early.") from None
-    return bytes(body.removeprefix(BOM_UTF8))
-
-
-def _too_large(max_bytes: int) -> ApiError:
-    return ApiError("body_too_large", f"The body has more than {max_bytes} bytes.")
+    if TOO_LARGE_HEADER in request.headers:
+        raise BodyTooLarge(max_bytes)
+    return await read_body(request, max_bytes)
 
 
 def admission_of(request: Request) -> Admission:

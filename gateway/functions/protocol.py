@@ -1,15 +1,13 @@
 """The protocol of Firebase callable functions on the wire.
 
 A call is `POST /<name>` with `{"data": payload}`. Its response is `{"data": ...}`, or
-`{"error": {"status", "message", "details"}}` with an HTTP status from the table below. A byte order
-mark in front of a body is the signature of UTF-8 and no part of the JSON (RFC 8259, 8.1).
+`{"error": {"status", "message", "details"}}` with an HTTP status from the table below.
 """
 
 from __future__ import annotations
 
 import math
 import zlib
-from codecs import BOM_UTF8
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import datetime
@@ -17,13 +15,13 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, ValidationError
 from pydantic_core import to_json
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Send
 
 from gateway.support import edge
 from gateway.support.content_negotiation import content_coding
-from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys
+from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys, read_body
 from gateway.support.timestamps import datetime_of
 from services.shared import errors
 from services.shared.errors import AppError, InvalidArgument
@@ -110,7 +108,7 @@ class Decoder(Generic[P]):
 
     async def read(self, request: Request) -> P:
         """Return the payload. Raises InvalidArgument if the request has no valid one."""
-        body = await self._body(request)
+        body = await read_body(request, self._body_bytes)
         if has_too_many_keys(body):
             raise InvalidArgument(TOO_MANY_KEYS)
         try:
@@ -120,25 +118,6 @@ class Decoder(Generic[P]):
         # Raised outside of `except`, to have no ValidationError as its context. The garbage
         # collector cannot look into one, so the request would never be freed.
         raise InvalidArgument(message)
-
-    async def _body(self, request: Request) -> bytes:
-        declared = request.headers.get("content-length", "0")
-        if declared.isdecimal() and int(declared) > self._body_bytes:
-            raise too_large(self._body_bytes)
-        body = bytearray()
-        try:
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > self._body_bytes:
-                    raise too_large(self._body_bytes)
-        except ClientDisconnect:
-            raise InvalidArgument("The body ended early.") from None
-        return bytes(body.removeprefix(BOM_UTF8))
-
-
-def too_large(body_bytes: int) -> InvalidArgument:
-    """Return the error for a body of more than `body_bytes` bytes."""
-    return InvalidArgument(f"The body has more than {body_bytes} bytes.")
 
 
 def _message_of(error: ValidationError) -> str:

@@ -15,11 +15,12 @@ from starlette.responses import Response
 
 from gateway.api.app import CORS_HEADERS
 from gateway.api.problems import from_error
-from gateway.functions.protocol import failure, too_large
+from gateway.functions.protocol import failure
 from gateway.pages.files import SERVICE_WORKER, SERVICE_WORKER_OFF, TYPES
 from gateway.pages.html import DOCUMENTS, document_path
 from gateway.pages.languages import VARY
 from gateway.support.edge import Edge, RawHeaders
+from gateway.support.json_bodies import BodyTooLarge
 from services.shared import link_codes
 from services.shared.errors import AppError, DeadlineExceeded, Unavailable
 from services.shared.trailing import TRAILING_PATTERN
@@ -181,8 +182,8 @@ def _own_documents(edge: Edge) -> list[str]:
 def _callable_errors(edge: Edge) -> list[str]:
     """Return nginx's own error responses to calls, with the text and headers of the gateway."""
     errors: dict[str, AppError] = {
-        "@too_large": too_large(edge.body_bytes),
-        "@too_large_call": too_large(edge.large_body_bytes),
+        "@too_large": BodyTooLarge(edge.body_bytes),
+        "@too_large_call": BodyTooLarge(edge.large_body_bytes),
         "@unavailable": Unavailable("The gateway is away."),
         "@deadline_exceeded": DeadlineExceeded("The gateway did not answer."),
     }
