@@ -10,6 +10,7 @@ background           background tasks; an error in one stops the process
 startup              the last step of startup: tunes garbage collection, reports readiness
 process_tuning       scheduling priority and garbage collection
 concurrency_limiter  limits expensive work, fairly between owners
+eviction             which owner's work a full queue rejects
 errors               the errors that use cases raise
 edge_table           reads `deploy/edge.toml`, the table of the product's paths
 link_codes           syntax of link codes, reserved names

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from prometheus_client import Counter
 
 from services.shared.errors import ResourceExhausted
+from services.shared.eviction import owner_to_evict
 
 T = TypeVar("T")
 
@@ -102,12 +103,11 @@ class ConcurrencyLimiter:
         if self._has_capacity(owner):
             self._start(job)
         else:
-            waiting = len(self._waiting.get(owner, ()))
-            if waiting >= self._max_waiting_per_owner:
+            if len(self._waiting.get(owner, ())) >= self._max_waiting_per_owner:
                 raise self._reject(_OWNER_LIMIT)
-            if sum(map(len, self._waiting.values())) >= self._max_waiting:
-                self._make_room(waiting)
             self._waiting.setdefault(owner, deque()).append(job)
+            if sum(map(len, self._waiting.values())) > self._max_waiting:
+                self._evict(owner)
         if key is not None:
             self._by_key[key] = job
         return job
@@ -116,16 +116,16 @@ class ConcurrencyLimiter:
         is_free = self._running.total() < self._max_running
         return is_free and self._running[owner] < self._max_running_per_owner
 
-    def _make_room(self, waiting: int) -> None:
+    def _evict(self, arriving: Hashable) -> None:
         """Reject the newest work of the owner with the most waiting.
 
-        Raises ResourceExhausted unless that owner has more waiting than the new caller's owner,
-        who has `waiting` pieces, would then have.
+        Raises ResourceExhausted if that is the work that just arrived.
         """
-        owner = max(self._waiting, key=lambda owner: len(self._waiting[owner]))
-        if len(self._waiting[owner]) <= waiting + 1:
+        owner = owner_to_evict(self._waiting, arriving)
+        job = self._waiting[owner][-1]
+        self._dequeue(job)
+        if owner == arriving:
             raise self._reject(_OVERLOADED)
-        job = self._waiting[owner].pop()
         self._forget(job)
         job.work.close()
         job.outcome.set_exception(self._reject(_OWNER_LIMIT))
@@ -172,6 +172,9 @@ class ConcurrencyLimiter:
             job.task.cancel()
             return
         job.work.close()
+        self._dequeue(job)
+
+    def _dequeue(self, job: _Job) -> None:
         self._waiting[job.owner].remove(job)
         if not self._waiting[job.owner]:
             del self._waiting[job.owner]

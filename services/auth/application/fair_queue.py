@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable
 
 from services.auth.domain.errors import LoginsBusy
+from services.shared.eviction import owner_to_evict
 
 _MAX_FINISH_TAGS = 10_000
 """Maximum networks that the scheduler remembers. It forgets the least recently served one."""
@@ -62,12 +63,10 @@ class FairQueue:
                 del self.by_network[network]
 
     def _evict(self, arriving: str) -> None:
-        """Reject the newest waiter of the network with the most; `arriving` loses a tie."""
-        largest = max(
-            self.by_network, key=lambda each: (len(self.by_network[each]), each == arriving)
-        )
-        newest = next(reversed(self.by_network[largest]))
-        self.remove(largest, newest)
+        """Reject the newest waiter of the network with the most."""
+        network = owner_to_evict(self.by_network, arriving)
+        newest = next(reversed(self.by_network[network]))
+        self.remove(network, newest)
         if not newest.done():
             newest.set_exception(_queue_full())
 
