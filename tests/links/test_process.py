@@ -58,10 +58,10 @@ class Links:
         owner = pb.Owner(account_id=account)
         return [(await self.call(pb.GetLinkRequest(owner=owner, code=code))).link for code in codes]
 
-    async def create(self, code: str, url: str, account: str) -> pb.Link:
+    async def create(self, code: str, url: str, account: str) -> pb.Resolution:
         request = pb.CreateLinkRequest(code=code, url=url, account_id=account)
-        link: pb.Link = (await self.call(request)).link
-        return link
+        resolution: pb.Resolution = (await self.call(request)).resolution
+        return resolution
 
     async def resolve(self, *codes: str) -> dict[str, str]:
         reply = await self.call(pb.ResolveLinksRequest(codes=codes))
@@ -385,7 +385,7 @@ async def test_a_cursor_of_the_change_feed_outlives_the_process(tmp_path: Path) 
 
 
 async def test_a_kill_during_two_hundred_creations_loses_nothing(tmp_path: Path) -> None:
-    acknowledged: dict[str, pb.Link] = {}
+    acknowledged: dict[str, pb.Resolution] = {}
     under_way: dict[str, str] = {}
     enough = asyncio.Event()
 

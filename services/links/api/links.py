@@ -73,7 +73,6 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
     ) -> pb.CreateLinkResponse:
         link = await self._commands.create(request.code, request.url, owner_of(request))
         response = pb.CreateLinkResponse()
-        write_link(response.link, link, self._now())
         write_resolution(response.resolution, link.resolution())
         return response
 

@@ -308,16 +308,11 @@ Global___CreateLinkRequest: _TypeAlias = CreateLinkRequest  # noqa: Y015
 
 @_typing.final
 class CreateLinkResponse(_message.Message):
-    """The stored link."""
+    """The link is stored."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    LINK_FIELD_NUMBER: _builtins.int
     RESOLUTION_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def link(self) -> Global___Link:
-        """The link as stored: its URL has a scheme and an ASCII host."""
-
     @_builtins.property
     def resolution(self) -> Global___Resolution:
         """What its short URL answers now: a creation may be repeated long after the first."""
@@ -325,12 +320,11 @@ class CreateLinkResponse(_message.Message):
     def __init__(
         self,
         *,
-        link: Global___Link | None = ...,
         resolution: Global___Resolution | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "resolution", b"resolution"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["resolution", b"resolution"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "resolution", b"resolution"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["resolution", b"resolution"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
