@@ -6,7 +6,7 @@ outcomes           errors that callers branch on
 owner              on whose behalf a call is made
 short_urls         createShortLink, accessLink, reportLink
 owned_links        showLink, showLinks, changeLink, removeLinks, restoreLinks, ...
-preview            previewLink, with url_warnings and well_known_domains
+preview            previewLink
 profile            showProfile
 statistics         showStatistics
 accounts           verifyUser, registerUser, changePassword, removeAccount

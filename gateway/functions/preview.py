@@ -10,9 +10,9 @@ from gateway.backends.links import LinksClient
 from gateway.backends.ports import LinkPreview
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnedLinkPayload
-from gateway.functions.url_warnings import host_of, warnings_of
 from gateway.redirects.resolution import LinkState
 from gateway.support.timestamps import text_of
+from gateway.use_cases.url_warnings import host_of, warnings_of
 from services.shared.errors import NotFound
 
 _WITH_HOST = frozenset({LinkState.ACTIVE, LinkState.BLOCKED})

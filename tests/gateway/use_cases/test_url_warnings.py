@@ -8,8 +8,8 @@ from pathlib import Path
 import ada_url
 import pytest
 
-from gateway.functions.url_warnings import UrlWarning, host_of, warnings_of
-from gateway.functions.well_known_domains import WELL_KNOWN
+from gateway.use_cases.url_warnings import UrlWarning, host_of, warnings_of
+from gateway.use_cases.well_known_domains import WELL_KNOWN
 
 ALIKE, PUNYCODE = UrlWarning.LOOK_ALIKE_HOST, UrlWarning.PUNYCODE_HOST
 ADDRESS, USER, PORT = (

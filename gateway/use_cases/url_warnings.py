@@ -20,7 +20,7 @@ import ada_url
 import unicodedataplus
 from publicsuffixlist import PublicSuffixList
 
-from gateway.functions.well_known_domains import WELL_KNOWN
+from gateway.use_cases.well_known_domains import WELL_KNOWN
 
 
 class UrlWarning(Enum):
