@@ -20,8 +20,7 @@ from gateway.functions.owner import Token, session_token
 from gateway.functions.protocol import Payload, Text
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.timestamps import text_of
-from gateway.visits.enrichment.classification import MAX_HEADER_BYTES
-from gateway.visits.enrichment.user_agents import agent_of
+from gateway.support.user_agents import parse_user_agent
 from services.shared.errors import InvalidArgument
 
 _MAX_DEVICE_CHARACTERS = 1000
@@ -173,7 +172,7 @@ class Accounts:
 def browser_of(request: Request) -> tuple[str, str]:
     """Return the names of the browser and the operating system, empty if they are unknown."""
     user_agent = request.headers.get("user-agent", "").encode("latin-1")
-    agent = agent_of(user_agent[:MAX_HEADER_BYTES])
+    agent = parse_user_agent(user_agent)
     return agent.browser, agent.system
 
 

@@ -2,7 +2,6 @@
 
 visitors         kind, facts and visitor number by client
 classification   person or bot, prefetch, referrer (with bot_patterns)
-user_agents      device, browser and system
 countries        country by IP address
 languages        known language codes
 referrer_limit   limits the referrer names of one client

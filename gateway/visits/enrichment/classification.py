@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeVar
 
 import ada_url
 import re2
 from ahocorasick_rs import BytesAhoCorasick
 
+from gateway.support.header_cache import MAX_HEADER_BYTES, HeaderCache
 from gateway.visits.enrichment.bot_patterns import (
     BROWSER_WORDS,
     CONTACT_URL,
@@ -28,16 +28,10 @@ from gateway.visits.enrichment.bot_patterns import (
 )
 from gateway.visits.journal.lines import Kind
 
-Verdict = TypeVar("Verdict")
-
 _BROWSERS = (b"Mozilla/", b"Opera/")
 """Prefixes of nearly every browser's User-Agent."""
 _NAMED = re.compile(rb"Mozilla/(?:5[^ ]*|4\.0) (?:[A-Za-z]|\(.*[;/.])")
 """A User-Agent that names something. That of a browser then has one of `ENGINE_WORDS`."""
-MAX_HEADER_BYTES = 512
-"""Bytes of a header that are read. The longest User-Agent in the list of bots has 285."""
-_MAX_CACHED = 4096
-"""Maximum cached verdicts of one kind: 4 MB if all headers are long."""
 
 _PLAIN = re.compile(r"(?:[^][(){}*+?|^$.\\]|\\[^a-zA-Z0-9])+")
 
@@ -87,23 +81,6 @@ _ANDROID_APP = re.compile(r"(?=.{3,80}$)[A-Za-z]\w*(?:\.[A-Za-z]\w*)+", re.ASCII
 """The package name of an Android app, such as `com.google.android.gm`."""
 
 
-class Verdicts(dict[bytes, Verdict]):
-    """Caches a bounded number of verdicts by header, and none longer than `MAX_HEADER_BYTES`."""
-
-    def __init__(self, judge: Callable[[bytes], Verdict]) -> None:
-        super().__init__()
-        self._judge = judge
-
-    def __missing__(self, header: bytes) -> Verdict:
-        beginning = header[:MAX_HEADER_BYTES]
-        if beginning in self:
-            return self[beginning]
-        if len(self) >= _MAX_CACHED:
-            self.clear()  # Those in use return at once.
-        verdict = self[beginning] = self._judge(beginning)
-        return verdict
-
-
 def _kind_of(user_agent: bytes) -> Kind:
     if not _looks_like_a_browser(user_agent):
         return "bot"
@@ -138,7 +115,7 @@ def _referrer_of(header: bytes) -> str:
     return host if len(host) <= _MAX_HOST else ""
 
 
-kind_of: Callable[[bytes], Kind] = Verdicts(_kind_of).__getitem__
+kind_of: Callable[[bytes], Kind] = HeaderCache(_kind_of).__getitem__
 """Returns whether a User-Agent is that of a person's browser or of a bot."""
 
 
@@ -155,7 +132,7 @@ def referrers_except(own_url: str) -> Callable[[bytes], str]:
         referrer = _referrer_of(header)
         return "" if referrer == own else referrer
 
-    return Verdicts(judge).__getitem__
+    return HeaderCache(judge).__getitem__
 
 
 PURPOSE_HEADERS = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})

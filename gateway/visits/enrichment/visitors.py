@@ -11,10 +11,11 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from gateway.visits.enrichment.classification import MAX_HEADER_BYTES, kind_of
+from gateway.support.header_cache import MAX_HEADER_BYTES
+from gateway.support.user_agents import parse_user_agent
+from gateway.visits.enrichment.classification import kind_of
 from gateway.visits.enrichment.countries import CountryOf
 from gateway.visits.enrichment.languages import ALIASES, CODES
-from gateway.visits.enrichment.user_agents import agent_of
 from gateway.visits.journal import lines
 from gateway.visits.journal.lines import Facts, Kind
 from services.shared.ip_addresses import IpAddress, subnet_of
@@ -86,7 +87,7 @@ class Visitors(dict[Client, tuple[Kind, str, bytes]]):
         self, host: str, forwarded: bytes, user_agent: bytes, language: bytes
     ) -> tuple[str, bytes]:
         address = self._address_of(host, forwarded)
-        agent = agent_of(user_agent)
+        agent = parse_user_agent(user_agent)
         facts = lines.text_of(
             Facts(
                 agent.device,

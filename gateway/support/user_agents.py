@@ -2,8 +2,8 @@
 
 Uses the rules of ua-parser that can result in one of the names below. Only these names are
 returned, so no text of a client becomes a name. ua-parser's engine in Rust tries only rules of
-which a part occurs (measured in ARCHITECTURE.md). Its device rules are not used: they identify
-models and take most of the time and memory, while a few words and the system suffice for the kind.
+which a part occurs. Its device rules are not used: they identify models and take most of the time
+and memory, while a few words and the system suffice for the kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ua_parser.loaders import load_lazy_builtins
 from ua_parser.matchers import UserAgentMatcher
 from ua_parser.regex import Resolver
 
-from gateway.visits.enrichment.classification import Verdicts
+from gateway.support.header_cache import HeaderCache
 
 Device = Literal["desktop", "phone", "tablet", "other"]
 
@@ -157,7 +157,7 @@ def _can_yield(rule: Any, names: Collection[str]) -> bool:
 _rules = _resolver()
 
 
-def _agent_of(user_agent: bytes) -> Agent:
+def _parse(user_agent: bytes) -> Agent:
     found = _rules(user_agent.decode("latin-1"), Domain.USER_AGENT | Domain.OS)
     browser = _BROWSERS.get(found.user_agent.family, "") if found.user_agent else ""
     system = _SYSTEMS.get(found.os.family, "") if found.os else ""
@@ -176,5 +176,5 @@ def _device_of(user_agent: bytes, system: str) -> Device:
     return "tablet" if system in ("Android", "iOS") else "other"
 
 
-agent_of: Callable[[bytes], Agent] = Verdicts(_agent_of).__getitem__
+parse_user_agent: Callable[[bytes], Agent] = HeaderCache(_parse).__getitem__
 """Returns the device, browser and system of a person's User-Agent."""

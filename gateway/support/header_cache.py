@@ -1,0 +1,33 @@
+"""A cache of what a header says. Clients choose headers, so their length and number are bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+MAX_HEADER_BYTES = 512
+"""Bytes of a header that are read. The longest User-Agent in the list of bots has 285."""
+_MAX_CACHED = 4096
+"""Maximum cached values of one kind: 4 MB if all headers are long."""
+
+
+class HeaderCache(dict[bytes, Value]):
+    """Caches a bounded number of values by header, and none longer than `MAX_HEADER_BYTES`.
+
+    `parse` receives the first `MAX_HEADER_BYTES` of a header.
+    """
+
+    def __init__(self, parse: Callable[[bytes], Value]) -> None:
+        super().__init__()
+        self._parse = parse
+
+    def __missing__(self, header: bytes) -> Value:
+        beginning = header[:MAX_HEADER_BYTES]
+        if beginning in self:
+            return self[beginning]
+        if len(self) >= _MAX_CACHED:
+            self.clear()  # Those in use return at once.
+        value = self[beginning] = self._parse(beginning)
+        return value
