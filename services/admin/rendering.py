@@ -13,19 +13,18 @@ from urllib.parse import quote, urlencode
 
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from atajo.auth.v1 import auth_pb2
 from atajo.links.v1 import links_pb2 as pb
 from services.admin.clients import CLASSES
 from services.shared import edge_table
 
-_CLASS_NAMES = {number: name for name, number in CLASSES.items()}
-_STATES = {
+CLASS_NAMES = {number: name for name, number in CLASSES.items()}
+STATES = {
     pb.LINK_STATE_ACTIVE: "active",
     pb.LINK_STATE_EXPIRED: "expired",
     pb.LINK_STATE_REMOVED: "removed",
     pb.LINK_STATE_BLOCKED: "blocked",
 }
-_KINDS = {
+KINDS = {
     pb.DECISION_KIND_BLOCK: "block",
     pb.DECISION_KIND_UNBLOCK: "unblock",
     pb.DECISION_KIND_DISMISS: "dismiss",
@@ -58,11 +57,15 @@ def reports(page: pb.ListReportsResponse) -> str:
     return "\n".join([*lines, "", shown + others]).strip("\n")
 
 
-def reset_link(origin: str, email: str, created: auth_pb2.CreateResetCodeResponse) -> str:
-    """Render the URL of a reset link. The fragment is not sent to any server."""
-    fragment = urlencode({"email": email.strip(), "code": created.code}, quote_via=quote)
-    url = f"{origin.rstrip('/')}{_RESET_PATH}#{fragment}"
-    return f"{url}\nIt works once, until {_time(created.expires_at)}."
+def reset_url(origin: str, email: str, code: str) -> str:
+    """Return the URL of a reset link. The fragment is not sent to any server."""
+    fragment = urlencode({"email": email.strip(), "code": code}, quote_via=quote)
+    return f"{origin.rstrip('/')}{_RESET_PATH}#{fragment}"
+
+
+def reset_link(url: str, expires_at: Timestamp) -> str:
+    """Render the URL of a reset link."""
+    return f"{url}\nIt works once, until {_time(expires_at)}."
 
 
 def decisions(page: pb.ListDecisionsResponse, number: int, page_size: int) -> str:
@@ -114,7 +117,7 @@ def _causes(reply: pb.ExplainBlockResponse) -> Iterator[str]:
 
 def _match(match: pb.BlocklistMatch, *, with_url: bool) -> Iterator[str]:
     line = "" if match.list.startswith(_OPERATOR_PREFIX) else f", line {match.line}"
-    class_name = _CLASS_NAMES.get(match.reason, "?")
+    class_name = CLASS_NAMES.get(match.reason, "?")
     of = f" matches {plain(match.url)}" if with_url else ""
     exempt = " (the link is exempt)" if match.exempt else ""
     yield f"  {_list(match.list)}{line}: {plain(match.key)} ({class_name}){of}{exempt}"
@@ -135,9 +138,9 @@ def _plain(letter: str) -> str:
 
 
 def _link(link: pb.Link) -> Iterator[str]:
-    state = _STATES.get(link.state, "?")
+    state = STATES.get(link.state, "?")
     if link.state == pb.LINK_STATE_BLOCKED:
-        state += f" ({_CLASS_NAMES.get(link.reason, '?')})"
+        state += f" ({CLASS_NAMES.get(link.reason, '?')})"
     yield f"{plain(link.code)}  {state}, created {_time(link.created_at)}"
     yield f"  destination {plain(link.url)}"
     if link.ended_url:
@@ -146,7 +149,7 @@ def _link(link: pb.Link) -> Iterator[str]:
 
 def _report(report: pb.Report) -> Iterator[str]:
     times = "once" if report.count == 1 else f"{report.count} times"
-    class_name = _CLASS_NAMES.get(report.reason, "?")
+    class_name = CLASS_NAMES.get(report.reason, "?")
     yield f"  {class_name}, {times}: since {_time(report.first_at)}, last {_time(report.last_at)}"
     for statement in report.statements:
         details = plain(statement.details) or "(nothing)"
@@ -157,12 +160,12 @@ def _report(report: pb.Report) -> Iterator[str]:
 def _decision(decision: pb.Decision) -> str:
     parts = [
         _time(decision.at),
-        _KINDS.get(decision.kind, "?"),
+        KINDS.get(decision.kind, "?"),
     ]
     if subject := decision.code or decision.address:
         parts.append(plain(subject))
     if decision.reason:
-        parts.append(_CLASS_NAMES.get(decision.reason, "?"))
+        parts.append(CLASS_NAMES.get(decision.reason, "?"))
     if decision.reports:
         parts.append(f"({decision.reports} report{'' if decision.reports == 1 else 's'})")
     if decision.cause:

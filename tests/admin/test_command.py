@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest.mock import ANY
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -25,6 +27,7 @@ from tests.support.product import SERVICES, Product
 from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_until
 
 _MOMENT = re.compile(r"[0-9-]{10} [0-9:]{8} UTC")
+_ISO_TIME = re.compile(r"[0-9-]{10}T[0-9:]{8}\.[0-9]{3}Z")
 
 
 def admin(env: Mapping[str, str], *arguments: str) -> tuple[int, str]:
@@ -326,6 +329,93 @@ def test_reports_are_listed_and_decided_on(product: Product) -> None:
     assert product.visit(joke).status_code == 302
 
 
+def document(product: Product, *arguments: str) -> dict[str, Any]:
+    """Return the JSON document of a command, without times."""
+    env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
+    code, text = admin(env, *arguments, "--json")
+    assert code == 0
+    found: dict[str, Any] = json.loads(_ISO_TIME.sub("now", text))
+    return found
+
+
+def test_commands_print_json_documents(product: Product) -> None:
+    bad = product.shorten("https://example.com/\u202ebad")
+    link = {
+        "code": bad,
+        "state": "active",
+        "reason": None,
+        "url": "https://example.com/\u202ebad",
+        "ended_url": None,
+        "created_at": "now",
+        "expires_at": None,
+    }
+    statement = {"details": "\u202e\n\\", "contact": "ana@b.example"}
+    report = {"code": bad, "reason": "phishing", **statement}
+    assert product.data("reportLink", report)["success"]
+    found = document(product, "reports")
+    assert found.pop("reports") == [
+        {
+            "id": ANY,
+            "link": link,
+            "reason": "phishing",
+            "count": 1,
+            "first_at": "now",
+            "last_at": "now",
+            "statements": [{"at": "now", **statement}],
+        }
+    ]
+    assert found == {"waiting": 1, "next": None}
+
+    blocked = {"code": bad, "pattern": None, "reason": "spam"}
+    assert document(product, "block", bad, "spam", "Why not?") == blocked
+    made = {"at": "now", "kind": "block", **blocked, "comment": "Why not?", "reports": 1}
+    assert document(product, "decisions", "", bad) == {"decisions": [made], "next_page": None}
+    nothing: dict[str, object] = {
+        "blocklist": None,
+        "removed_at": None,
+        "removed_permanently": False,
+    }
+    nothing |= {"exempt": False, "exempt_since": None, "matches": []}
+    assert document(product, "why", f"atajo.example/{bad}") == {
+        "subject": bad,
+        "blocked": True,
+        "link": {**link, "state": "blocked", "reason": "spam"},
+        "decision": made,
+        **nothing,
+    }
+    host = f"{new_code().lower().strip('-_')}.example"
+    pattern = {"code": None, "pattern": host}
+    assert document(product, "block", host, "phishing") == {**pattern, "reason": "phishing"}
+    explained = document(product, "why", f"https://a.{host}/b")
+    made = {"at": "now", "kind": "block", **pattern, "reason": "phishing"}
+    made |= {"comment": "", "reports": 0}
+    assert explained["matches"] == [
+        {
+            "blocklist": f"operator/{host}",
+            "line": ANY,
+            "key": host,
+            "reason": "phishing",
+            "url": ANY,
+            "exempt": False,
+            "decision": made,
+        }
+    ]
+    assert (explained["blocked"], explained["link"]) == (True, None)
+    assert document(product, "unblock", host) == pattern
+    assert document(product, "unblock", bad) == {"code": bad, "pattern": None}
+    assert product.data("reportLink", report)["success"]
+    assert document(product, "dismiss", bad) == {"code": bad, "reports": 1}
+    assert document(product, "remove-link", bad) == {"code": bad}
+    email = product.register()
+    reset = document(product, "reset-link", email)
+    assert reset["url"].startswith("https://atajo.example/reset-password#email=")
+    assert reset["expires_at"] == "now"
+    assert admin(addresses(product), "remove-link", "--json", "unknown-") == (
+        3,
+        "There is no link with this code.",
+    )
+
+
 def test_visits_that_arrive_after_a_removal_are_not_shown(product: Product) -> None:
     token = product.log_in(product.register())
     code = product.shorten("https://example.com/", token)
@@ -405,6 +495,31 @@ def test_the_data_folder_of_a_run_names_the_services(product: Product, tmp_path:
     )
 
 
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("reports", ("pending", "AFTER", "example:")),
+        ("block", ("451", "WHAT", "phishing", "COMMENT", "imitates a bank")),
+        ("unblock", ("WHAT", "COMMENT", "example:")),
+        ("dismiss", ("LINK", "COMMENT", "example:")),
+        ("why", ("WHAT", "URL", "example:")),
+        ("decisions", ("PAGE", "TEXT", "example:")),
+        ("remove-link", ("permanently", "CODE", "example:")),
+        ("remove-account", ("permanently", "EMAIL", "example:")),
+        ("reset-link", ("once", "EMAIL", "example:")),
+    ],
+)
+def test_every_command_explains_itself_without_a_running_product(
+    command: str, words: tuple[str, ...]
+) -> None:
+    env = {"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}
+    assert command in written(env, "--help")[1]
+    code, output = written(env, command, "--help")
+    assert (code, output.split(":")[0]) == (0, "Usage")
+    for word in (*words, "--json"):
+        assert word in output
+
+
 def test_invalid_arguments_are_refused() -> None:
     for arguments in (
         (),
@@ -427,6 +542,9 @@ def test_invalid_arguments_are_refused() -> None:
     ):
         code, output = written({}, *arguments)
         assert (code, output.split(":")[0]) == (2, "Usage")
+    usage, reason = written({}, "block", "k7Qm2_xB", "ugly")[1].split("\n")
+    assert usage.endswith("block [-h] [--json] WHAT CLASS [COMMENT]")
+    assert "argument CLASS: invalid choice: 'ugly' (choose from 'phishing'," in reason
     code, line = admin({"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
     assert (code, line) == (
         1,

@@ -11,11 +11,12 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import is_dataclass
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from unittest.mock import Mock
 
 from pydantic import BaseModel, SecretStr
@@ -33,6 +34,7 @@ from gateway.functions.table import Function, Limits, table
 from gateway.redirects.resolution import BlockReason, LinkState
 from gateway.settings import GatewaySettings
 from gateway.use_cases.link_json import link_json
+from services.admin.documents import DOCUMENTS
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
 from services.auth.settings import AuthSettings
@@ -87,6 +89,7 @@ def tables() -> dict[str, str]:
     made["link"] = _link()
     made["metrics-web"] = _web_metrics()
     made["alerts"] = _alerts()
+    made["operator"] = "".join(_operator_documents())
     for folder in ("gateway", "services"):
         for process, rows in _metrics(ROOT / folder).items():
             made[f"metrics-{process}"] = _table(("metric", "type", "labels", "meaning"), rows)
@@ -119,7 +122,7 @@ def _default(name: str, field: FieldInfo) -> str:
     return f"`{default.get_secret_value() if isinstance(default, SecretStr) else default}`"
 
 
-def _described(settings: type[ProcessSettings]) -> dict[str, str]:
+def _described(settings: type) -> dict[str, str]:
     """Return the fields of a class with their docstrings.
 
     Fields of one type that follow each other share the docstring below the last one.
@@ -219,6 +222,31 @@ def _kind(annotation: Any) -> str:
     if isinstance(annotation, type) and issubclass(annotation, Enum):
         return "one of " + ", ".join(f"`{member.value}`" for member in annotation)
     return _JSON.get(annotation, "object")
+
+
+def _operator_documents() -> Iterator[str]:
+    """Yield a section for each document of the operator's command, and for each object in one."""
+    for document in DOCUMENTS:
+        described = _described(document)
+        rows = [
+            (f"`{name}`", _linked_kind(annotation), described[name])
+            for name, annotation in get_type_hints(document).items()
+        ]
+        yield f"\n## {document.__name__}\n\n{document.__doc__}\n\n"
+        yield _table(("field", "value", "meaning"), rows)
+    yield "\n"
+
+
+def _linked_kind(annotation: Any) -> str:
+    """Return the JSON type of an annotation, with links to the sections of objects."""
+    if get_origin(annotation) in (Union, UnionType):
+        return " or ".join(_linked_kind(each) for each in get_args(annotation))
+    if get_origin(annotation) is list:
+        return f"list of {_linked_kind(get_args(annotation)[0])}"
+    if is_dataclass(annotation):
+        name = getattr(annotation, "__name__", "")
+        return f"[{name}](#{name.lower()})"
+    return _kind(annotation)
 
 
 def _metrics(root: Path) -> dict[str, list[tuple[str, ...]]]:

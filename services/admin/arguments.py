@@ -1,0 +1,244 @@
+"""Parses the operator's command line: one sub-command for each task, with its own `--help`.
+
+Codes and comments may begin with `-`, so argparse must not guess what is an option. Every argument
+is a value, except the options of a sub-command in front of a `--`.
+"""
+
+from __future__ import annotations
+
+from argparse import (
+    Action,
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
+from collections.abc import Callable, Iterable, Sequence
+
+from services.admin.clients import CLASSES, PAGE_SIZE
+from services.admin.subjects import Code, Pattern, subject_of
+
+INVALID_ARGUMENTS = 2
+"""Exit code; argparse has the same."""
+_OPTIONS = {"-h", "--help", "--json"}
+_MARK = "="
+"""In front of a value while argparse reads it, which takes `-abc` for an option and drops `--`."""
+_MAX_PAGE_DIGITS = 5
+
+_PROGRAM = "python -m services.admin"
+_DESCRIPTION = "Reads reports, blocks and unblocks, removes links and accounts."
+_NOTES = """\
+WHAT is a link, a host with its subdomains, or a path on a host: evil.example, evil.example/shop.
+A link is named by its code or its short URL. A code has neither a dot nor a colon, so it cannot be
+confused with a host. After --, every argument is a value, even --json.
+
+exit status: 0 done; 1 failed, repeat the command; 2 invalid arguments; 3 no such link, account,
+block or report"""
+_WHAT_HELP = "a link by code or short URL, a host with its subdomains, or a path on a host"
+_COMMENT_HELP = "stored with the decision: say why, for a reader in a year"
+
+
+class _Formatter(RawDescriptionHelpFormatter):
+    """Begins the usage line with a capital, as every other line of the command."""
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[Action],
+        groups: Iterable[object],
+        prefix: str | None = "Usage: ",
+    ) -> None:
+        super().add_usage(usage, actions, groups, prefix)  # type: ignore[arg-type]
+
+
+def parse(arguments: Sequence[str], origin: Callable[[], str]) -> Namespace:
+    """Return the `command`, whether its answer is to be `json`, and the command's own arguments.
+
+    `origin` returns the product's public URL, empty if unknown; called for a link, host or URL.
+    Raises SystemExit: with status 2 and the usage line on stderr for invalid arguments, with 0
+    after printing the help that was asked for.
+    """
+    parser = _create_parser(origin)
+    if not arguments:
+        parser.exit(INVALID_ARGUMENTS, parser.format_help())
+    parsed, surplus = parser.parse_known_args([arguments[0], *_arrange(arguments[1:])])
+    if surplus:
+        parsed.parser.error("too many arguments")
+    return parsed
+
+
+def _arrange(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments of a command as argparse reads them: options, then marked values."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    options = [argument for argument in arguments[:end] if argument in _OPTIONS]
+    values = [argument for argument in arguments[:end] if argument not in _OPTIONS]
+    return [*options, *(_MARK + value for value in (*values, *arguments[end + 1 :]))]
+
+
+def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
+    def parse_subject(marked: str) -> Code | Pattern:
+        subject = subject_of(_parse_text(marked), origin())
+        if subject is None:
+            raise ArgumentTypeError("neither a code or short URL of a link nor a host or path")
+        return subject
+
+    def parse_link(marked: str) -> Code:
+        subject = subject_of(_parse_text(marked), origin())
+        if not isinstance(subject, Code):
+            raise ArgumentTypeError("neither a code nor a short URL of a link")
+        return subject
+
+    parser = ArgumentParser(
+        prog=_PROGRAM,
+        description=_DESCRIPTION,
+        epilog=_NOTES,
+        formatter_class=_Formatter,
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True
+    )
+
+    def add(name: str, summary: str, description: str, example: str) -> ArgumentParser:
+        command = commands.add_parser(
+            name,
+            help=summary,
+            description=description,
+            epilog=f"example: {_PROGRAM} {example}",
+            formatter_class=_Formatter,
+            allow_abbrev=False,
+        )
+        command.set_defaults(parser=command)
+        command.add_argument(
+            "--json",
+            action="store_true",
+            help="print one JSON document (docs/reference/operator.md)",
+        )
+        return command
+
+    command = add(
+        "reports",
+        "pending reports, the most often reported links first",
+        f"Lists up to {PAGE_SIZE} pending reports, the most often reported links first.",
+        "reports",
+    )
+    _add_optional(command, "after", "where the next page starts, as the previous page says")
+
+    command = add(
+        "block",
+        "block a link, a host or a path",
+        "Blocks a link, which then answers 451, or a host or path: no link can be created that\n"
+        "leads there, and existing links answer 451. Decides on the reports of a link.",
+        'block evil.example phishing "imitates a bank"',
+    )
+    command.add_argument("what", metavar="WHAT", type=parse_subject, help=_WHAT_HELP)
+    command.add_argument(
+        "reason", metavar="CLASS", type=_parse_text, choices=tuple(CLASSES), help=", ".join(CLASSES)
+    )
+    _add_optional(command, "comment", _COMMENT_HELP)
+
+    command = add(
+        "unblock",
+        "remove a block",
+        "Removes a block, named as it was made. No list blocks an unblocked link again.",
+        'unblock k7Qm2_xB "the owner removed the page"',
+    )
+    command.add_argument("what", metavar="WHAT", type=parse_subject, help=_WHAT_HELP)
+    _add_optional(command, "comment", _COMMENT_HELP)
+
+    command = add(
+        "dismiss",
+        "dismiss the reports of a link",
+        "Decides that the reports of a link are no reason to block it.",
+        'dismiss k7Qm2_xB "a joke"',
+    )
+    command.add_argument("link", metavar="LINK", type=parse_link, help="its code or its short URL")
+    _add_optional(command, "comment", _COMMENT_HELP)
+
+    command = add(
+        "why",
+        "explain why a link, host or URL is blocked, or not",
+        "Explains why a link, host or URL is blocked, or not: its owner, a decision, or the list\n"
+        "with line and matching key.",
+        "why https://evil.example/shop",
+    )
+    command.add_argument("what", metavar="WHAT", type=parse_subject, help=f"{_WHAT_HELP}; or a URL")
+
+    command = add(
+        "decisions",
+        "blocks, unblocks, dismissals and reset links, newest first",
+        f"Lists {PAGE_SIZE} decisions, newest first.",
+        'decisions 1 "a bank"',
+    )
+    command.add_argument(
+        "page",
+        metavar="PAGE",
+        nargs="?",
+        type=_parse_page,
+        default=1,
+        help="number of the page, from 1; empty for 1",
+    )
+    _add_optional(
+        command,
+        "text",
+        "only decisions that have it in code, host or path, class or comment, ignoring case",
+    )
+
+    command = add(
+        "remove-link",
+        "remove a link for good",
+        "Deletes a link and its counts permanently. Its code is never given out again.",
+        "remove-link k7Qm2_xB",
+    )
+    command.add_argument(
+        "code", metavar="CODE", type=_parse_required, help="its code or its scan code"
+    )
+
+    command = add(
+        "remove-account",
+        "remove an account and its links for good",
+        "Deletes an account, its links and their counts permanently, and frees the e-mail address.",
+        "remove-account someone@example.com",
+    )
+    command.add_argument(
+        "email", metavar="EMAIL", type=_parse_required, help="the account's e-mail address"
+    )
+
+    command = add(
+        "reset-link",
+        "a URL with which the owner of an account sets a new password",
+        "Prints a URL with which the owner of an account sets a new password, once, within an\n"
+        "hour. It replaces the previous one.",
+        "reset-link someone@example.com",
+    )
+    command.add_argument(
+        "email", metavar="EMAIL", type=_parse_required, help="the account's e-mail address"
+    )
+    return parser
+
+
+def _add_optional(command: ArgumentParser, name: str, about: str) -> None:
+    """Add an optional text to a command; absent is the same as empty."""
+    command.add_argument(
+        name, metavar=name.upper(), nargs="?", type=_parse_text, default="", help=about
+    )
+
+
+def _parse_text(marked: str) -> str:
+    return marked.removeprefix(_MARK)
+
+
+def _parse_required(marked: str) -> str:
+    text = _parse_text(marked)
+    if not text:
+        raise ArgumentTypeError("must not be empty")
+    return text
+
+
+def _parse_page(marked: str) -> int:
+    text = _parse_text(marked)
+    if not text:
+        return 1
+    if text.isdecimal() and len(text) <= _MAX_PAGE_DIGITS and int(text) > 0:
+        return int(text)
+    raise ArgumentTypeError("not the number of a page, from 1")

@@ -1,0 +1,81 @@
+"""What the operator's command takes from its command line, and from make."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from argparse import Namespace
+
+import pytest
+
+from services.admin.arguments import parse
+from services.admin.subjects import Code, Pattern
+from tests.support.processes import ROOT
+
+CODE = "-abc"
+VALUES = ("", "two  words ", "-abc", "--x", "--json", "--help", "-h", "--", "=", "$HOME `id` \"'\\")
+"""Values that a shell, make or argparse could take for something else."""
+
+
+def parsed(*arguments: str) -> Namespace:
+    return parse(arguments, lambda: "https://atajo.example")
+
+
+def made(target: str, **values: str) -> Namespace:
+    """Return the arguments that a make target gives to the command."""
+    assigned = [f"{name}={value.replace('$', '$$')}" for name, value in values.items()]
+    written = subprocess.run(
+        # printf takes the place of Python, whose packages are not set up.
+        ["make", "--old-file=.venv/.run", "PY=printf '%s\\0'", target, *assigned],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+    option, module, *arguments = written.removesuffix("\0").split("\0")
+    assert (option, module) == ("-m", "services.admin")
+    return parsed(*arguments)
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_make_passes_a_value_as_it_is(value: str) -> None:
+    blocked = made("block", WHAT=CODE, CLASS="spam", COMMENT=value)
+    assert (blocked.what, blocked.reason, blocked.comment) == (Code(CODE), "spam", value)
+    assert not blocked.json
+
+
+def test_make_passes_the_arguments_of_every_command() -> None:
+    assert made("reports").after == ""
+    assert made("reports", AFTER=f"1.{CODE}").after == f"1.{CODE}"
+    unblocked = made("unblock", WHAT="evil.example", COMMENT="--x")
+    assert (unblocked.what, unblocked.comment) == (Pattern("evil.example"), "--x")
+    dismissed = made("dismiss", CODE=CODE)
+    assert (dismissed.link, dismissed.comment) == (Code(CODE), "")
+    assert made("why", CODE="--json").what == Code("--json")
+    assert made("why", WHAT="evil.example").what == Pattern("evil.example")
+    found = made("decisions", FIND="--x")
+    assert (found.page, found.text) == (1, "--x")
+    assert made("decisions", PAGE="2").page == 2
+    assert made("remove-link", CODE="--help").code == "--help"
+    assert made("remove-account", EMAIL="-a@example.com").email == "-a@example.com"
+    assert made("reset-link", EMAIL="a@example.com").email == "a@example.com"
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_every_argument_after_two_dashes_is_a_value(value: str) -> None:
+    blocked = parsed("block", "--json", "--", CODE, "spam", value)
+    assert (blocked.what, blocked.comment, blocked.json) == (Code(CODE), value, True)
+
+
+def test_a_code_or_comment_may_begin_with_a_dash() -> None:
+    assert parsed("why", CODE).what == Code(CODE)
+    assert parsed("unblock", CODE, "--x").comment == "--x"
+
+
+@pytest.mark.parametrize("place", range(1, 5))
+def test_an_option_may_stand_anywhere(place: int) -> None:
+    arguments = ["block", CODE, "spam", "a comment"]
+    blocked = parsed(*arguments[:place], "--json", *arguments[place:])
+    assert (blocked.what, blocked.comment, blocked.json) == (Code(CODE), "a comment", True)
