@@ -222,7 +222,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
                 last_used_at=(
                     datetime_of(passkey.last_used_at) if passkey.HasField("last_used_at") else None
                 ),
-                created_by=_creator_of(passkey),
+                created_by=_parse_creator(passkey),
             )
             for passkey in reply.passkeys
         ]
@@ -300,7 +300,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
                 last_used_at=(
                     datetime_of(key.last_used_at) if key.HasField("last_used_at") else None
                 ),
-                created_by=_creator_of(key),
+                created_by=_parse_creator(key),
             )
             for key in reply.keys
         ]
@@ -324,7 +324,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         )
 
 
-def _creator_of(message: auth_pb2.Key | auth_pb2.Passkey) -> Creator | None:
+def _parse_creator(message: auth_pb2.Key | auth_pb2.Passkey) -> Creator | None:
     if not message.HasField("created_by"):
         return None
     creator = message.created_by

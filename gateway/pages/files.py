@@ -165,10 +165,13 @@ class Site:
                 if compressed.is_file():
                     bodies[coding] = compressed.read_bytes()
             self._files[url] = self._file(
-                TYPES.get(path.suffix, "application/octet-stream"), self._cache_of(url), bodies
+                TYPES.get(path.suffix, "application/octet-stream"),
+                self._select_cache_control(url),
+                bodies,
             )
 
-    def _cache_of(self, url: str) -> bytes:
+    def _select_cache_control(self, url: str) -> bytes:
+        """Return the value of `Cache-Control` for a file."""
         if url.startswith(self._edge.hashed_prefix):
             return self._edge.cache_hashed
         # A cache in front would keep browsers on the files of an earlier version.
