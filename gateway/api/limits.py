@@ -112,8 +112,7 @@ class Gate:
                 client.hit()
                 return Admission(client, networks, None, authentication.refuse(text))
             is_known = self._verifier.is_known(key_hash)
-            if not is_known:
-                self._lookups.hit(networks)
+            lookup = None if is_known else self._lookups.hit(networks)
             is_invalid = False
             try:
                 key = await self._verifier.verify(key_hash)
@@ -122,8 +121,8 @@ class Gate:
                 client.hit()
                 return Admission(client, networks, None, authentication.refuse(text))
             finally:
-                if not is_known and not is_invalid:
-                    self._lookups.take_back(networks)
+                if lookup and not is_invalid:
+                    lookup.take_back(1)
         except Exception as error:  # Limited, or auth is away.
             return Admission(client, networks, None, error)
         quota = Quota(self._accounts, (key.account.id.encode(),))

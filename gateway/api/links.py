@@ -93,11 +93,12 @@ async def create_link(
 ) -> Any:
     """Create a link, which works at once."""
     new = [link.as_port_value()]
-    creations.count(new)
-    [outcome] = await services.editor.create_all(
+    counted = creations.count(new)
+    created = await services.editor.create_all(
         key.account, new, idempotency.key, idempotency.fingerprint
     )
-    creations.uncount_refused(new, [outcome])
+    counted.settle(created)
+    [outcome] = created.outcomes
     if isinstance(outcome, AppError):
         raise outcome
     response.headers["Location"] = f"{PREFIX}/links/{outcome.code}"
@@ -124,13 +125,13 @@ async def create_links(
     """Create links, each with an outcome of its own. Each link counts as one call."""
     new = [link.as_port_value() for link in links.links]
     quota.check(len(new) - 1)  # The request itself counted as one.
-    creations.count(new)
+    counted = creations.count(new)
     quota.hit(len(new) - 1)
-    outcomes = await services.editor.create_all(
+    created = await services.editor.create_all(
         key.account, new, idempotency.key, idempotency.fingerprint
     )
-    creations.uncount_refused(new, outcomes)
-    return {"results": [_result(outcome, services.presenter) for outcome in outcomes]}
+    counted.settle(created)
+    return {"results": [_result(outcome, services.presenter) for outcome in created.outcomes]}
 
 
 @router.get(

@@ -21,7 +21,7 @@ from gateway.api.authentication import bearer
 from gateway.api.limits import Admission, Quota
 from gateway.api.problems import ApiError, Fault
 from gateway.backends.links import LinksClient
-from gateway.backends.ports import Link, NewLink, Scope, VerifiedKey
+from gateway.backends.ports import NewLink, Scope, VerifiedKey
 from gateway.support.edge import Edge
 from gateway.support.json_bodies import (
     TOO_MANY_KEYS,
@@ -30,10 +30,9 @@ from gateway.support.json_bodies import (
     read_body,
 )
 from gateway.support.rate_limits import CallLimiter, Networks, RateLimiter
-from gateway.use_cases.creation_limits import REFUSALS, CreationLimits
+from gateway.use_cases.creation_limits import CountedLinks, CreationLimits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.statistics import StatisticsReader
-from services.shared.errors import AppError
 
 TOO_LARGE_HEADER = "x-body-too-large"
 """nginx sends it instead of a body that is larger than it accepts."""
@@ -149,20 +148,9 @@ class CreationCounter:
     limits: CreationLimits
     client: Networks
 
-    def count(self, links: Sequence[NewLink]) -> None:
+    def count(self, links: Sequence[NewLink]) -> CountedLinks:
         """Count links to be created. Raises ResourceExhausted."""
-        self.limits.count_links(self.client, [link.code for link in links])
-
-    def uncount_refused(
-        self, links: Sequence[NewLink], outcomes: Sequence[Link | AppError]
-    ) -> None:
-        """Uncount the codes of links that were refused."""
-        refused = [
-            link.code
-            for link, outcome in zip(links, outcomes, strict=True)
-            if isinstance(outcome, REFUSALS)
-        ]
-        self.limits.uncount_codes(self.client, refused)
+        return self.limits.count_links(self.client, links)
 
 
 async def _creation_counter(request: Request) -> CreationCounter:

@@ -10,6 +10,7 @@ from gateway.backends import link_messages as messages
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import (
     UNLIMITED_ROWS,
+    CreatedLinks,
     FormerUrl,
     Import,
     ImportResult,
@@ -134,13 +135,13 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         links: Sequence[NewLink],
         idempotency_key: bytes,
         fingerprint: bytes,
-    ) -> tuple[list[Link | AppError], Resolutions]:
-        """Create up to 100 links; return each link, or why it was not created.
+    ) -> CreatedLinks:
+        """Create up to 100 links, each with an outcome of its own.
 
-        The resolutions are those of the links that this call created. For 24 hours, a call with the
-        same idempotency key and fingerprint (SHA-256 of the request) changes nothing, and returns
-        the outcomes of the first. Reasons: IDEMPOTENCY_MISMATCH, IN_PROGRESS, TOO_MANY_CODES,
-        ACCOUNT_FULL; of a link: CODE_TAKEN, CODE_RESERVED, URL_REFUSED, INVALID_*.
+        For 24 hours, a call with the same idempotency key and fingerprint (SHA-256 of the request)
+        changes nothing, and returns the outcomes of the first. Reasons: IDEMPOTENCY_MISMATCH,
+        IN_PROGRESS, TOO_MANY_CODES, ACCOUNT_FULL; of a link: CODE_TAKEN, CODE_RESERVED,
+        URL_REFUSED, INVALID_*.
         """
         request = links_pb2.CreateAccountLinksRequest(
             account_id=account.id,
@@ -155,7 +156,8 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
             else self._failure("CreateAccountLinks", one.error)
             for one in reply.creations
         ]
-        return outcomes, messages.resolutions_of(reply.resolutions)
+        resolutions = messages.resolutions_of(reply.resolutions)
+        return CreatedLinks(outcomes, resolutions, reply.repetition)
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         request = links_pb2.ResolveLinksRequest(codes=codes)

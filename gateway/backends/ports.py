@@ -9,7 +9,8 @@ from enum import Enum
 from typing import TypedDict
 
 from gateway.backends.owners import Account
-from gateway.redirects.resolution import BlockReason, LinkState
+from gateway.redirects.resolution import BlockReason, LinkState, Resolutions
+from services.shared.errors import AppError
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +219,18 @@ class ImportRow:
     tags: Sequence[str] = ()
     created_at: datetime | None = None
     expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedLinks:
+    """What a call that creates links did."""
+
+    outcomes: list[Link | AppError]
+    """Each link, or why it was not created."""
+    resolutions: Resolutions
+    """Those of the links that this call created."""
+    is_repetition: bool
+    """Whether the call repeats another, whose outcomes it returns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,19 @@ class _Window:
         self.count = 0
 
 
+@dataclass(frozen=True)
+class Hit:
+    """Calls that a limiter counted, in the windows of that moment."""
+
+    calls: int
+    windows: tuple[_Window, ...]
+
+    def take_back(self, calls: int) -> None:
+        """Uncount calls that should not have counted. Later windows keep their counts."""
+        for window in self.windows:
+            window.count = max(0, window.count - calls)
+
+
 class Usage(NamedTuple):
     """What a client may still do in its window."""
 
@@ -130,7 +143,7 @@ class RateLimiter:
         # All windows last equally long, so the one that began first ends first.
         self._windows: OrderedDict[bytes, _Window] = OrderedDict()
 
-    def hit(self, networks: Networks, calls: int = 1) -> None:
+    def hit(self, networks: Networks, calls: int = 1) -> Hit:
         """Count calls. Raises ResourceExhausted with the seconds until the window ends.
 
         Rejected calls are not counted, so that one machine cannot use up the limit of its network.
@@ -138,20 +151,20 @@ class RateLimiter:
         now = self._clock()
         self._drop_ended(now)
         self.check(networks, calls)
-        for network in networks:
-            self._window(network, now).count += calls
+        windows = tuple(self._window(network, now) for network in networks)
+        for window in windows:
+            window.count += calls
+        return Hit(calls, windows)
 
     def check(self, networks: Networks, calls: int = 1) -> None:
         """Raise ResourceExhausted if `hit` would. Counts nothing."""
         if self._left(networks, self._clock()) < calls:
             raise self.refusal(networks, calls)
 
-    def reserve(self, networks: Networks, calls: int) -> int:
-        """Count as many of the calls as the limit permits; return their number."""
+    def reserve(self, networks: Networks, calls: int) -> Hit:
+        """Count as many of the calls as the limit permits, perhaps none."""
         allowed = min(calls, self._left(networks, self._clock()))
-        if allowed:
-            self.hit(networks, allowed)
-        return allowed
+        return self.hit(networks, allowed) if allowed else Hit(0, ())
 
     def refusal(self, networks: Networks, calls: int = 1) -> ResourceExhausted:
         """Count a rejection of calls; return its error with the seconds until they may be made."""
@@ -164,12 +177,6 @@ class RateLimiter:
         ]
         self._limited.inc()
         return ResourceExhausted(self._message, self._reason, retry_after=max([1.0, *waits]))
-
-    def take_back(self, networks: Networks, calls: int = 1) -> None:
-        """Uncount calls that should not have counted."""
-        for network in networks:
-            if window := self._windows.get(network):
-                window.count = max(0, window.count - calls)
 
     def usage(self, networks: Networks) -> Usage:
         """Return what a client may still do: the least that one of its networks allows."""

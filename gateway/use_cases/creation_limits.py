@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from gateway.backends.ports import RowAllowance
-from gateway.support.rate_limits import Networks, RateLimiter
+from gateway.backends.ports import CreatedLinks, NewLink, RowAllowance
+from gateway.support.rate_limits import Hit, Networks, RateLimiter
 from services.shared import link_codes
 from services.shared.errors import (
     AlreadyExists,
@@ -43,6 +43,27 @@ class Reservation:
 
 
 @dataclass(frozen=True)
+class CountedLinks:
+    """What a call that creates links counts for its client."""
+
+    links: Sequence[NewLink]
+    creations: Hit | None
+    short_codes: Hit | None
+
+    def settle(self, created: CreatedLinks) -> None:
+        """Uncount the codes of refused links, and everything if the call repeats another."""
+        if self.creations and created.is_repetition:
+            self.creations.take_back(self.creations.calls)
+        if self.short_codes:
+            uncounted = [
+                link.code
+                for link, outcome in zip(self.links, created.outcomes, strict=True)
+                if created.is_repetition or isinstance(outcome, REFUSALS)
+            ]
+            self.short_codes.take_back(_count_short(uncounted))
+
+
+@dataclass(frozen=True)
 class CreationLimits:
     """Limits by client address, None for no limit. Past one, raises ResourceExhausted."""
 
@@ -56,28 +77,23 @@ class CreationLimits:
 
         After other errors of the block, the link may exist.
         """
-        if self.short_codes and (short := _count_short([code])):
-            self.short_codes.hit(client, short)
+        short = _count_short([code])
+        hit = self.short_codes.hit(client, short) if self.short_codes and short else None
         try:
             yield
         except REFUSALS:
-            self.uncount_codes(client, [code])
+            if hit:
+                hit.take_back(short)
             raise
 
-    def count_links(self, client: Networks, codes: Sequence[str | None]) -> None:
-        """Count links to be created, by their codes; None for random ones. All count, or none."""
-        short = _count_short(codes)
+    def count_links(self, client: Networks, links: Sequence[NewLink]) -> CountedLinks:
+        """Count links to be created. All count, or none."""
+        short = _count_short(link.code for link in links)
         if self.short_codes and short:
             self.short_codes.check(client, short)
-        if self.creations:
-            self.creations.hit(client, len(codes))
-        if self.short_codes and short:
-            self.short_codes.hit(client, short)
-
-    def uncount_codes(self, client: Networks, codes: Iterable[str | None]) -> None:
-        """Uncount the codes of links that were refused."""
-        if self.short_codes:
-            self.short_codes.take_back(client, _count_short(codes))
+        creations = self.creations.hit(client, len(links)) if self.creations else None
+        short_codes = self.short_codes.hit(client, short) if self.short_codes and short else None
+        return CountedLinks(links, creations, short_codes)
 
     @contextmanager
     def reserve_rows(self, client: Networks, codes: Sequence[str | None]) -> Iterator[Reservation]:
@@ -86,10 +102,10 @@ class CreationLimits:
         Only links knows which rows are new, so it refuses those beyond the allowance: a row that
         is sent again is neither counted nor refused. After an error, nothing is kept.
         """
-        short_codes = _count_short(codes)
+        rows = _reserve(self.rows, client, len(codes))
+        short_codes = _reserve(self.short_codes, client, _count_short(codes))
         allowance = RowAllowance(
-            None if self.rows is None else self.rows.reserve(client, len(codes)),
-            None if self.short_codes is None else self.short_codes.reserve(client, short_codes),
+            None if rows is None else rows.calls, None if short_codes is None else short_codes.calls
         )
         kept = Reservation(allowance)
         try:
@@ -101,10 +117,14 @@ class CreationLimits:
             limiter = self.rows if is_full else self.short_codes
             raise (error if limiter is None else limiter.refusal(client, len(codes))) from None
         finally:
-            if self.rows:
-                self.rows.take_back(client, (allowance.rows or 0) - kept.rows)
-            if self.short_codes:
-                self.short_codes.take_back(client, (allowance.short_codes or 0) - kept.short_codes)
+            if rows:
+                rows.take_back(rows.calls - kept.rows)
+            if short_codes:
+                short_codes.take_back(short_codes.calls - kept.short_codes)
+
+
+def _reserve(limiter: RateLimiter | None, client: Networks, calls: int) -> Hit | None:
+    return None if limiter is None else limiter.reserve(client, calls)
 
 
 def _count_short(codes: Iterable[str | None]) -> int:

@@ -9,14 +9,14 @@ from typing import Any
 
 from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.backends.ports import Link, LinkChanges, NewLink
+from gateway.backends.ports import CreatedLinks, Link, LinkChanges, NewLink
 from gateway.backends.view_counts import NO_VIEWS, RECENT_DAYS, ViewCounts
 from gateway.redirects.lookups import URLS_PER_STEP
 from gateway.redirects.resolution import Resolutions
 from gateway.redirects.resolver import Resolver
 from gateway.use_cases.link_json import link_json
 from gateway.use_cases.metrics import LINKS_CREATED
-from services.shared.errors import AppError, DeadlineExceeded
+from services.shared.errors import DeadlineExceeded
 
 CLAIM_SECONDS = 60.0
 """Timeout of all steps of a claim: as long as the longest other call."""
@@ -42,14 +42,12 @@ class LinkEditor:
         links: Sequence[NewLink],
         idempotency_key: bytes,
         fingerprint: bytes,
-    ) -> list[Link | AppError]:
-        """Create links of an account, and return each link, or why it was not created."""
+    ) -> CreatedLinks:
+        """Create links of an account, each with an outcome of its own."""
         version = self.resolver.version
-        outcomes, created = await self.links.create_all(
-            account, links, idempotency_key, fingerprint
-        )
-        await self.serve_created(created, version)
-        return outcomes
+        created = await self.links.create_all(account, links, idempotency_key, fingerprint)
+        await self.serve_created(created.resolutions, version)
+        return created
 
     async def serve_created(self, created: Resolutions, version: int) -> None:
         """Count and serve new links. Other requests get the loop in between.

@@ -16,6 +16,7 @@ from atajo.links.v1 import links_pb2
 from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import (
+    CreatedLinks,
     FormerUrl,
     Import,
     ImportResult,
@@ -435,7 +436,8 @@ async def test_links_of_an_account_are_created_once_per_idempotency_key(
         NewLink("a.example", "login"),
         NewLink("mailto:a@b.example", expires_at=EARLIER),
     ]
-    [chosen, drawn, *errors], resolutions = await links.create_all(ONE, new, b"key", bytes(32))
+    created = await links.create_all(ONE, new, b"key", bytes(32))
+    chosen, drawn, *errors = created.outcomes
     assert isinstance(chosen, Link)
     assert isinstance(drawn, Link)
     assert chosen == Link(
@@ -459,16 +461,18 @@ async def test_links_of_an_account_are_created_once_per_idempotency_key(
         (InvalidArgument, "CODE_RESERVED"),
         (InvalidArgument, "INVALID_URL"),
     ]
-    assert resolutions == await links.resolve(["abcd", drawn.code])
-    assert len(resolutions) == 2
+    assert created.resolutions == await links.resolve(["abcd", drawn.code])
+    assert len(created.resolutions) == 2
+    assert not created.is_repetition
 
     await links.change(ONE, "abcd", {"title": "Changed"})
-    again, resolutions = await links.create_all(ONE, new, b"key", bytes(32))
-    assert again[:2] == [chosen, drawn]
-    assert [error.message for error in again[2:] if isinstance(error, AppError)] == [
+    again = await links.create_all(ONE, new, b"key", bytes(32))
+    assert again.outcomes[:2] == [chosen, drawn]
+    assert [error.message for error in again.outcomes[2:] if isinstance(error, AppError)] == [
         error.message for error in errors if isinstance(error, AppError)
     ]
-    assert resolutions == {}
+    assert again.resolutions == {}
+    assert again.is_repetition
     with pytest.raises(InvalidArgument) as refused:
         await links.create_all(ONE, new, b"key", bytes([1] * 32))
     assert refused.value.reason == "IDEMPOTENCY_MISMATCH"
@@ -485,21 +489,23 @@ async def test_links_of_an_account_are_created_once_per_idempotency_key(
 async def test_a_repeated_creation_has_the_state_that_the_link_had(links: LinksClient) -> None:
     ending = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=2)
     new = [NewLink("a.example", "abcd", expires_at=ending)]
-    first, _ = await links.create_all(ONE, new, b"key", bytes(32))
+    first = await links.create_all(ONE, new, b"key", bytes(32))
     while (await links.get(ONE, "abcd"))[0].state is LinkState.ACTIVE:
         assert datetime.now(UTC) < ending + timedelta(seconds=5)
         await asyncio.sleep(0.05)
-    assert await links.create_all(ONE, new, b"key", bytes(32)) == (first, {})
+    again = await links.create_all(ONE, new, b"key", bytes(32))
+    assert again == CreatedLinks(first.outcomes, {}, is_repetition=True)
 
 
 async def test_a_hundred_of_the_largest_links_fit_a_message(links: LinksClient) -> None:
     url = "https://a.example/" + "\U0001f389" * 981
     tags = ["\U0001f389" * 28 + f"{n:02}" for n in range(10)]
     link = NewLink(url, None, "\U0001f389" * 100, tags, LATER, url)
-    outcomes, resolutions = await links.create_all(ONE, [link] * 100, b"key", bytes(32))
-    assert len({one.code for one in outcomes if isinstance(one, Link)}) == 100
-    assert len(resolutions) == 100
-    assert (await links.create_all(ONE, [link] * 100, b"key", bytes(32)))[0] == outcomes
+    first = await links.create_all(ONE, [link] * 100, b"key", bytes(32))
+    assert len({one.code for one in first.outcomes if isinstance(one, Link)}) == 100
+    assert len(first.resolutions) == 100
+    again = await links.create_all(ONE, [link] * 100, b"key", bytes(32))
+    assert again.outcomes == first.outcomes
 
 
 async def test_an_import_is_checked_run_undone_and_listed(

@@ -99,7 +99,7 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
                 request.fingerprint,
                 [new_link_of(one) for one in request.links],
             )
-        response = pb.CreateAccountLinksResponse()
+        response = pb.CreateAccountLinksResponse(repetition=not created.is_new)
         for outcome in created.record.outcomes:
             write_account_creation(response.creations.add(), outcome, created.record.created_at)
         write_resolutions(response, created.links)

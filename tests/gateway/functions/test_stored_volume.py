@@ -104,6 +104,29 @@ def test_a_refused_call_counts_nothing(gateway: InProcessGateway, address: str) 
     assert bulk([None] * CREATIONS).status_code == 200
 
 
+def test_a_repetition_with_the_idempotency_key_counts_nothing(
+    gateway: InProcessGateway, address: str
+) -> None:
+    """Neither for the creations nor for the short endings, be the first outcome a link or not."""
+    api = ApiClient(gateway)
+    taken = ApiClient(gateway).create(URL)["code"]
+
+    def create(key: str, path: str, body: object) -> int:
+        headers = {"idempotency_key": key, "x_forwarded_for": address}
+        return api.send("POST", path, body, **headers).status_code
+
+    bulk = {"links": [{"url": URL, "code": short_code()}, {"url": URL}, {"url": URL}]}
+    refused = {"url": URL, "code": taken}
+    for _ in range(CREATIONS):
+        assert create("links", "/links/bulk", bulk) == 200
+        assert create("refused", "/links", refused) == 409
+    short = [{"url": URL, "code": short_code()} for _ in range(SHORT_CODES - 1)]
+    assert create("short", "/links/bulk", {"links": short}) == 200
+    assert create("short-429", "/links", short[0] | {"code": short_code()}) == 429
+    assert create("third", "/links", {"url": URL}) == 201
+    assert create("fourth", "/links", {"url": URL}) == 429
+
+
 def test_rows_of_imports_count_by_address(gateway: InProcessGateway, address: str) -> None:
     """Those of all accounts. Rows that are sent again do not count, nor do calls that fail."""
     token = new_account(gateway)

@@ -101,13 +101,22 @@ def test_a_window_of_the_calendar_ends_with_the_day(
     monkeypatch.setattr(time, "time", clock)
     clock.now = 86_400 * 20_000 - 100
     limit = CalendarRateLimiter("import_rows", Rate(3, 86_400), "Too many rows.", "TOO_MANY_ROWS")
-    limit.hit(networks("192.0.2.1"), 3)
-    limit.take_back(networks("192.0.2.1"), 1)
+    limit.hit(networks("192.0.2.1"), 3).take_back(1)
     with pytest.raises(ResourceExhausted, match="Too many rows") as refused:
         limit.hit(networks("192.0.2.1"), 2)
     assert (refused.value.reason, refused.value.retry_after) == ("TOO_MANY_ROWS", 100)
     clock.now += 100
     limit.hit(networks("192.0.2.1"), 3)
+
+
+def test_calls_taken_back_after_their_window_leave_the_next_one_as_it_is(clock: Clock) -> None:
+    limit = RateLimiter("import_rows", Rate(3, 60), clock)
+    reserved = limit.reserve(networks("2001:db8::1"), 5)
+    assert reserved.calls == 3
+    clock.now += 60
+    limit.hit(networks("2001:db8::1"), 3)
+    reserved.take_back(3)
+    assert not is_allowed(limit, "2001:db8::1")
 
 
 def test_an_ipv4_mapped_address_is_the_ipv4_address(clock: Clock) -> None:

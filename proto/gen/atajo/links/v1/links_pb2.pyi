@@ -532,6 +532,9 @@ class CreateAccountLinksResponse(_message.Message):
 
     CREATIONS_FIELD_NUMBER: _builtins.int
     RESOLUTIONS_FIELD_NUMBER: _builtins.int
+    REPETITION_FIELD_NUMBER: _builtins.int
+    repetition: _builtins.bool
+    """Whether it repeats another call and changed nothing."""
     @_builtins.property
     def creations(self) -> _containers.RepeatedCompositeFieldContainer[Global___AccountCreation]:
         """One for each link of the request."""
@@ -545,10 +548,11 @@ class CreateAccountLinksResponse(_message.Message):
         *,
         creations: _abc.Iterable[Global___AccountCreation] | None = ...,
         resolutions: _abc.Iterable[Global___Resolution] | None = ...,
+        repetition: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["creations", b"creations", "resolutions", b"resolutions"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["creations", b"creations", "repetition", b"repetition", "resolutions", b"resolutions"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
