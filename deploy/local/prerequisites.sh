@@ -26,6 +26,8 @@ packages() {
 
 base() {
   local python=$1 version
+  # The journal needs fdatasync, and the supervisor /proc.
+  [[ $(uname -s) == Linux ]] || refuse "Atajo runs on Linux. On macOS and Windows, use a virtual machine or WSL 2."
   has "$python" || refuse "Python 3.11 or later is needed; there is no $python."
   version=$("$python" -c 'import platform; print(platform.python_version())' 2>/dev/null) ||
     refuse "Python 3.11 or later is needed; $python does not run."

