@@ -16,7 +16,7 @@ from services.shared.timestamps import from_micros, to_micros
 _CREATIONS = Table(
     name="creations",
     key=("key",),
-    required=("creator", "created_at", "fingerprint", "outcomes"),
+    fields=("creator", "created_at", "fingerprint", "outcomes"),
     expires=True,
 )
 

@@ -12,7 +12,7 @@ from services.links.domain.decision import (
     Decision,
     DecisionKind,
 )
-from services.links.storage.records import Backend, Record, Session, Table
+from services.links.storage.records import Backend, Record, Search, Session, Table
 from services.shared import unreadable_records
 from services.shared.timestamps import EPOCH, from_micros, to_micros
 from services.shared.unreadable_records import decode_page
@@ -20,11 +20,11 @@ from services.shared.unreadable_records import decode_page
 _DECISIONS = Table(
     name="decisions",
     key=("number",),
-    required=("kind", "decided_at"),
-    optional={"code": None, "address": None, "reason": None, "cause": "", "reports": 0},
+    fields=("kind", "code", "address", "reason", "cause", "decided_at", "reports"),
+    left_out={"code": None, "address": None, "reason": None, "cause": "", "reports": 0},
     dated_by="decided_at",
 )
-_PATTERNS = Table("blocked_addresses", key=("address",), required=("reason", "blocked_at"))
+_PATTERNS = Table("blocked_addresses", key=("address",), fields=("reason", "blocked_at"))
 _NEWEST_FIRST = ("-number",)
 _SEARCHED_FIELDS = ("code", "address", "reason", "cause")
 
@@ -38,21 +38,17 @@ class DecisionReader:
     async def page(
         self, skip: int, limit: int, search: re.Pattern[str] | None = None
     ) -> list[Decision]:
-        def work(session: Session) -> list[Decision]:
-            def read(wanted: int) -> list[Record]:
-                if search is None:
-                    return session.select(_DECISIONS, order=_NEWEST_FIRST, limit=wanted)
-                return session.search(
-                    _DECISIONS,
-                    _SEARCHED_FIELDS,
-                    search,
-                    order=_NEWEST_FIRST,
-                    max_searched=MAX_SEARCHED_DECISIONS,
-                    limit=wanted,
-                )
+        searched = search and Search(search, _SEARCHED_FIELDS, MAX_SEARCHED_DECISIONS)
 
+        def work(session: Session) -> list[Decision]:
             return decode_page(
-                "decision", read, skip + limit, _decode_decision, lambda record: record["number"]
+                "decision",
+                lambda wanted: session.select(
+                    _DECISIONS, order=_NEWEST_FIRST, limit=wanted, search=searched
+                ),
+                skip + limit,
+                _decode_decision,
+                lambda record: record["number"],
             )
 
         decisions = await self._backend.read("links_decisions", work)
@@ -99,11 +95,11 @@ class DecisionRepository:
     def add(self, decision: Decision) -> None:
         record = {
             "kind": decision.kind.value,
-            "decided_at": to_micros(decision.at),
             "code": decision.code or None,
             "address": decision.pattern or None,
             "reason": decision.reason and decision.reason.value,
             "cause": decision.comment,
+            "decided_at": to_micros(decision.at),
             "reports": decision.reports,
         }
         self._session.add(_DECISIONS, [record])

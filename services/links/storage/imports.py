@@ -14,17 +14,17 @@ from services.shared.timestamps import from_micros, to_micros
 from services.shared.unreadable_records import decode_each, decode_page
 
 _IMPORTS = Table(
-    "imports", key=("key",), required=("creator", "id", "started_at", "links", "removed")
+    "imports", key=("key",), fields=("creator", "id", "started_at", "links", "removed")
 )
 _ROWS = Table(
     name="import_rows",
     key=("import", "number"),
-    required=("verdict",),
-    optional={"code": None, "fingerprint": None, "undone": False},
+    fields=("verdict", "code", "fingerprint", "undone"),
+    left_out={"code": None, "fingerprint": None, "undone": False},
 )
+_DAYS = Table("import_days", key=("creator",), fields=("day", "rows"))
+_CREATED: Condition = ("fingerprint", ">", b"")
 """Only rows that created a link have a fingerprint."""
-_DAYS = Table("import_days", key=("creator",), required=("day", "rows"))
-_CREATED: Condition = ("fingerprint", "is not", None)
 _KEY_BYTES = 16
 
 
@@ -139,15 +139,20 @@ class ImportRepository:
     def created_rows(
         self, account: Account, import_id: str, after: int, limit: int
     ) -> list[StoredRow]:
-        key = import_key(account, import_id)
-
-        def read(wanted: int) -> list[Record]:
-            return self._session.select_after(
-                _ROWS, (key, after), _CREATED, ("undone", "=", False), limit=wanted
-            )
-
+        conditions: list[Condition] = [
+            ("import", "=", import_key(account, import_id)),
+            ("number", ">", after),
+            _CREATED,
+            ("undone", "<>", True),
+        ]
         return decode_page(
-            "import_row", read, limit, _decode_row, lambda record: f"{import_id} {record['number']}"
+            "import_row",
+            lambda wanted: self._session.select(
+                _ROWS, *conditions, order=("number",), limit=wanted
+            ),
+            limit,
+            _decode_row,
+            lambda record: f"{import_id} {record['number']}",
         )
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
@@ -169,9 +174,9 @@ def import_key(account: Account, import_id: str) -> bytes:
 
 def _delete_rows(session: Session, key: bytes, limit: int) -> int:
     """Delete up to `limit` rows of an import, and it after the last one; return their number."""
-    rows = session.select_after(_ROWS, (key, -1), limit=limit)
+    rows = session.select_keys(_ROWS, ("import", "=", key), ("number", ">", -1), limit=limit)
     if rows:
-        session.delete(_ROWS, [(key, row["number"]) for row in rows])
+        session.delete(_ROWS, rows)
     if len(rows) < limit:
         # A call that adds rows writes the import, too, so one of the two runs again.
         session.delete(_IMPORTS, [(key,)])

@@ -8,7 +8,7 @@ from services.links.domain.lease import latest_end
 from services.links.storage.records import Backend, Condition, Table
 from services.shared.timestamps import to_micros
 
-_LEASES = Table("leases", key=("job",), required=("holder", "ends_at"))
+_LEASES = Table("leases", key=("job",), fields=("holder", "ends_at"))
 
 
 class Leases:

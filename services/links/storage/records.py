@@ -1,24 +1,25 @@
 """What the stores need of a database for records that no redirect reads.
 
 A record is a row of a table on SQLite, and a document of a collection on MongoDB. `Table` describes
-both. Each store in this package reads and writes its records through a `Session`, and the adapters
-`sqlite.records` and `mongo.records` implement it.
+both. Each store in this package reads and writes its records through a `Session`, which
+`sqlite.records` and `mongo.records` implement.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 T = TypeVar("T")
 Record = Mapping[str, Any]
-"""The values of all fields of a table, by field. Times are microseconds since the Unix epoch."""
+"""The values of a record by field. Times are microseconds since the Unix epoch."""
 Key = tuple[Any, ...]
 """The values of the key fields of a table."""
-Condition = tuple[str, Literal["=", "<>", "<", "<=", ">", "in", "is not"], Any]
-"""A field, an operator and a value. `is not` compares with None only."""
+Condition = tuple[str, Literal["=", "<>", "<", "<=", ">", "in"], Any]
+"""A field, an operator and a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +29,10 @@ class Table:
     name: str
     key: tuple[str, ...]
     """The fields of the primary key. `_id` has the value of a single one, or all by name."""
-    required: tuple[str, ...]
-    """Fields that every document has."""
-    optional: Mapping[str, Any] = field(default_factory=dict)
-    """Other fields, and the value that documents leave out."""
+    fields: tuple[str, ...]
+    """The other fields."""
+    left_out: Mapping[str, Any] = field(default_factory=dict)
+    """The values that documents leave out, by field."""
     dated_by: str = ""
     """Set if the database chooses the keys: SQLite numbers records in the order of insertion.
     MongoDB's keys are random, and this field replaces the key in orders."""
@@ -41,91 +42,81 @@ class Table:
     """Set if there is only one record: its `_id` in the collection `marks`."""
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """All fields but the key."""
-        return (*self.required, *self.optional)
+    def columns(self) -> tuple[str, ...]:
+        """All fields."""
+        return (*self.key, *self.fields)
 
 
-class Session(Protocol):
+class Search(NamedTuple):
+    """Selects those of the first `max_records` with a match in one of the fields."""
+
+    pattern: re.Pattern[str]
+    """Must ignore case."""
+    fields: Sequence[str]
+    max_records: int
+
+
+class Session(ABC):
     """A transaction, or a connection for reads. Used by one thread at a time.
 
     The keys in a call differ in their last field only. The conditions of a call all hold, and each
     is about another field. In `order`, a minus before a field stands for the descending order.
+    A limit of 0 is none.
     """
+
+    @abstractmethod
+    def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
+        """Return the records with some keys, unordered."""
 
     def find(self, table: Table, *key: Any) -> Record | None:
         """Return the record with a key."""
-        ...
+        return next(iter(self.find_all(table, [key])), None)
 
-    def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
-        """Return the records with some keys, unordered."""
-        ...
-
+    @abstractmethod
     def select(
-        self, table: Table, *conditions: Condition, order: Sequence[str] = (), limit: int = 0
-    ) -> list[Record]:
-        """Return the first records that meet the conditions; limit 0 asks for all."""
-        ...
-
-    def select_keys(self, table: Table, *conditions: Condition, limit: int = 0) -> list[Key]:
-        """Return the keys of records that meet the conditions, unordered."""
-        ...
-
-    def select_after(
-        self, table: Table, key: Key, *conditions: Condition, limit: int
-    ) -> list[Record]:
-        """Return records in the order of the last key field, after `key`.
-
-        The other key fields are those of `key`.
-        """
-        ...
-
-    def search(
         self,
         table: Table,
-        fields: Sequence[str],
-        pattern: re.Pattern[str],
-        *,
-        order: Sequence[str],
-        max_searched: int,
-        limit: int,
+        *conditions: Condition,
+        order: Sequence[str] = (),
+        limit: int = 0,
+        search: Search | None = None,
     ) -> list[Record]:
-        """Return those of the first `max_searched` records with a match in one of the fields.
+        """Return the first records that meet the conditions."""
 
-        The search ignores case.
-        """
-        ...
+    @abstractmethod
+    def select_keys(self, table: Table, *conditions: Condition, limit: int = 0) -> list[Key]:
+        """Return the keys of records that meet the conditions, unordered."""
 
+    @abstractmethod
     def add(self, table: Table, records: Sequence[Record]) -> None:
         """Store new records."""
-        ...
 
+    @abstractmethod
     def put(self, table: Table, record: Record) -> None:
         """Store a record, or replace the one with its key."""
-        ...
 
+    @abstractmethod
     def put_unless_held(self, table: Table, record: Record, *alternatives: Condition) -> bool:
         """Store a record if there is none with its key, or one that meets one of the conditions.
 
         Returns whether it was stored. In a transaction of MongoDB, a refusal would end that.
         """
-        ...
 
+    @abstractmethod
     def update(self, table: Table, keys: Sequence[Key], field: str, value: Any) -> None:
-        """Set a field of some records to a value other than the one that is left out."""
-        ...
+        """Set a field of some records to a value that documents do not leave out."""
 
+    @abstractmethod
     def delete(self, table: Table, keys: Sequence[Key], *conditions: Condition) -> int:
         """Delete those of the records that meet the conditions; return their number."""
-        ...
 
+    @abstractmethod
     def blocked_patterns_version(self) -> int:
         """Return a number that changes with each change of the blocked patterns."""
-        ...
 
+    @abstractmethod
     def change_blocked_patterns_version(self) -> None:
-        """Change that number, if the database does not derive it from the decisions."""
-        ...
+        """Change that number, unless each decision does."""
 
 
 Work = Callable[[Session], T]

@@ -6,7 +6,7 @@ from services.links.domain.rescan_progress import RescanPhase, RescanProgress
 from services.links.storage.records import Backend, Table
 
 _SWEEP = Table(
-    name="sweep", key=("id",), required=("contents", "round", "stage", "after"), mark="sweep"
+    name="sweep", key=("id",), fields=("contents", "round", "stage", "after"), mark="sweep"
 )
 _ID = 1
 
