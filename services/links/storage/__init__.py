@@ -1,5 +1,6 @@
 """The stores of links.
 
-Links, their lists and their reports have an implementation for each database, in `sqlite` and
-`mongo`. Other records have one for both, in this folder, over `records`.
+Links, with their lists, views, rankings and reports, have a store for each database, in `sqlite`
+and `mongo`. Decisions, imports, creations, leases and the progress of rescans have one for both, in
+this folder, over the operations of `records`.
 """
