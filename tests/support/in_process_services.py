@@ -158,7 +158,6 @@ class AnalyticsSpy(ClientSpy):
         await self._analytics.record(batch)
         for visit, count in batch.counts.items():
             known = lines.facts_of(visit.facts)._asdict()
-            known.pop("visitor")
             names = {Dimension[name.upper()]: value for name, value in known.items() if value}
             names[Dimension.REFERRER] = visit.referrer_host
             kind = VisitKind(visit.kind)

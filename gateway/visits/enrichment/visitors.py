@@ -35,14 +35,22 @@ AddressOf = Callable[[str, bytes], IpAddress | None]
 """Returns the IP address of a client by the host of its connection and X-Forwarded-For."""
 
 
-class Visitors(dict[Client, tuple[Kind, str, bytes]]):
-    """Caches by client the kind of visitor, and the facts of people as the journal stores them.
+Visitor = tuple[Kind, str, str, bytes]
+"""What is known of a client. A plain tuple, since unpacking a named one takes three times as long.
 
-    The third value identifies the client for limits in memory (`ip_addresses.subnet_of`). It is
-    empty for bots and unknown addresses.
+- kind
+- facts about a person as the journal stores them (`lines.text_of`), empty for bots
+- visitor number of this day, in hexadecimal; empty for bots, unknown addresses, and without a key
+- what identifies a person for limits in memory (`ip_addresses.subnet_of`), empty for bots and
+  unknown addresses
+"""
+
+
+class Visitors(dict[Client, Visitor]):
+    """Caches what is known of visitors by client.
 
     Keeps a bounded number of clients, and none with a header longer than `MAX_HEADER_BYTES`. A day
-    begins without a key, and facts do not include the visitor number until `use`.
+    begins without a key, and nobody has a visitor number until `use`.
     """
 
     def __init__(self, address_of: AddressOf, country_of: CountryOf) -> None:
@@ -70,22 +78,20 @@ class Visitors(dict[Client, tuple[Kind, str, bytes]]):
         self._keyed = hashlib.blake2b(key=key, digest_size=_NUMBER_BYTES)
         self.clear()
 
-    def __missing__(self, client: Client) -> tuple[Kind, str, bytes]:
+    def __missing__(self, client: Client) -> Visitor:
         host, forwarded, user_agent, language = client
         key = (host, forwarded, user_agent[:MAX_HEADER_BYTES], language[:MAX_HEADER_BYTES])
         if key in self:
             return self[key]
         kind = kind_of(key[2])
-        found = (kind, *self._facts(*key)) if kind == "person" else (kind, "", b"")
+        found = self._person(*key) if kind == "person" else (kind, "", "", b"")
         if len(forwarded) <= MAX_HEADER_BYTES:
             if len(self) >= _MAX_CACHED:
                 self.clear()  # Those in use return at once.
             self[key] = found
         return found
 
-    def _facts(
-        self, host: str, forwarded: bytes, user_agent: bytes, language: bytes
-    ) -> tuple[str, bytes]:
+    def _person(self, host: str, forwarded: bytes, user_agent: bytes, language: bytes) -> Visitor:
         address = self._address_of(host, forwarded)
         agent = parse_user_agent(user_agent)
         facts = lines.text_of(
@@ -95,10 +101,11 @@ class Visitors(dict[Client, tuple[Kind, str, bytes]]):
                 agent.system,
                 language_of(language),
                 "" if address is None else self._country_of(address),
-                visitor="" if address is None else self._number(address, user_agent),
             )
         )
-        return facts, b"" if address is None else subnet_of(address)
+        if address is None:
+            return "person", facts, "", b""
+        return "person", facts, self._number(address, user_agent), subnet_of(address)
 
     def _number(self, address: IpAddress, user_agent: bytes) -> str:
         if self._keyed is None:

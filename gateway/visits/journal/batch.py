@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from gateway.visits.journal import lines
 from gateway.visits.journal.lines import Counts, Visit
 
 _STEP_ROWS = 200
@@ -22,18 +21,10 @@ class Batch:
     gateway_id: str
     number: int
     counts: Counts
-    """The number of each distinct visit. Their facts do not include the visitor."""
+    """The number of each distinct visit, without their visitors."""
     visits: int
     visitors: Mapping[tuple[int, str], Collection[int]] = field(default_factory=dict)
     """Distinct 32-bit visitor numbers by UTC day (since the Unix epoch) and code."""
-
-
-class _SplitFacts(dict[str, tuple[str, int | None]]):
-    """Caches parsed facts: their text without the visitor, and the visitor number."""
-
-    def __missing__(self, facts: str) -> tuple[str, int | None]:
-        split = self[facts] = lines.without_visitor(facts)
-        return split
 
 
 async def merge_visitors(counts: Counts) -> tuple[Counts, Visitors]:
@@ -43,13 +34,11 @@ async def merge_visitors(counts: Counts) -> tuple[Counts, Visitors]:
     """
     rows: Counts = {}
     visitors: Visitors = {}
-    split = _SplitFacts()
     for number, (visit, count) in enumerate(counts.items(), 1):
-        code, hour, kind, host, facts = visit
-        common, visitor = split[facts]
-        if visitor is not None:
-            visitors.setdefault((hour // 24, code), set()).add(visitor)
-            visit = Visit(code, hour, kind, host, common)
+        code, hour, kind, host, facts, visitor = visit
+        if visitor:
+            visitors.setdefault((hour // 24, code), set()).add(int(visitor, 16))
+            visit = Visit(code, hour, kind, host, facts)
         rows[visit] = rows.get(visit, 0) + count
         if number % _STEP_ROWS == 0:
             await asyncio.sleep(0)

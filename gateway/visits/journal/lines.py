@@ -1,7 +1,9 @@
-"""Visits as lines of the journal: `<crc32> <code> <hour> <kind> <referrer host>[ <facts>]`.
+"""Visits as lines of the journal: `<crc32> <code> <hour> <kind> <referrer host>[ <fields>]`.
 
-Lines are ASCII. Facts are optional `name=value` fields. Readers ignore unknown names, so a new kind
-or fact needs a new version of files (`files.VERSION`): earlier gateways leave those alone.
+Lines are ASCII. Fields are optional: facts as `name=value`, then the visitor number as
+`visitor=<8 hexadecimal digits>`, which 1.0.0 wrote before the last fact. Readers ignore unknown
+names, so a new kind or fact needs a new version of files (`files.VERSION`): earlier gateways leave
+those alone.
 """
 
 from __future__ import annotations
@@ -43,6 +45,8 @@ class Visit(NamedTuple):
     referrer_host: str
     facts: str = ""
     """Facts about a person as text (`text_of`), which is computed once per visitor."""
+    visitor: str = ""
+    """The visitor number of this day, in 8 hexadecimal digits, empty if there is none."""
 
 
 class Facts(NamedTuple):
@@ -55,8 +59,6 @@ class Facts(NamedTuple):
     country: str = ""
     source: str = ""
     """`qr` for a visit by the scan code, empty by the code of the link."""
-    visitor: str = ""
-    """The visitor number of this day, in 8 hexadecimal digits."""
 
 
 Counts = dict[Visit, int]
@@ -81,7 +83,9 @@ class VisitLines(dict[Visit, bytes]):
 
 def line_of(visit: Visit) -> bytes:
     """Return the line of a visit. Raises UnicodeEncodeError if it is not ASCII."""
-    code, hour, kind, host, facts = visit
+    code, hour, kind, host, facts, visitor = visit
+    if visitor:
+        facts = f"{facts} visitor={visitor}"
     body = f"{code} {hour} {kind[0]} {host}{facts}".encode("ascii")
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
@@ -94,10 +98,15 @@ def visit_of(line: bytes) -> Visit | None:
     if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         return None
     try:
-        code, hour, kind, host, *facts = line[9:].decode("ascii").split(" ", 4)
+        code, hour, kind, host, *fields = line[9:].decode("ascii").split(" ", 4)
         if not (is_code(code) and 0 <= int(hour) <= _LAST_HOUR):
             return None
-        return Visit(code, int(hour), _KINDS[kind], host, " " + facts[0] if facts else "")
+        facts = " " + fields[0] if fields else ""
+        visitor = ""
+        if found := _VISITOR.search(facts):
+            facts = facts[: found.start()] + facts[found.end() :]
+            visitor = found[1]
+        return Visit(code, int(hour), _KINDS[kind], host, facts, visitor)
     except (KeyError, ValueError):
         return None
 
@@ -120,14 +129,6 @@ def facts_of(text: str) -> Facts:
     """Parse the result of `text_of`. Ignores unknown names."""
     named = dict(field.partition("=")[::2] for field in text.split(" ")[1:])
     return Facts(*(unquote(named.get(name, "")) for name in Facts._fields))
-
-
-def without_visitor(text: str) -> tuple[str, int | None]:
-    """Return the text of facts without the visitor, and the visitor number, if any."""
-    found = _VISITOR.search(text)
-    if found is None:
-        return text, None
-    return text[: found.start()] + text[found.end() :], int(found[1], 16)
 
 
 async def slices(fd: int) -> AsyncIterator[bytes]:

@@ -10,7 +10,7 @@ from gateway.visits.journal import lines
 from gateway.visits.journal.lines import Facts, Kind, Visit, VisitLines
 
 PLAIN = Visit("abcdefgh", 498_667, "person", "news.example")
-FACTS = Facts("phone", "Mobile Safari", "iOS", "es", "ES", "qr", "0123abcd")
+FACTS = Facts("phone", "Mobile Safari", "iOS", "es", "ES", "qr")
 
 
 def line(body: str) -> bytes:
@@ -19,7 +19,7 @@ def line(body: str) -> bytes:
 
 def test_a_line_has_the_format_of_its_version() -> None:
     assert lines.line_of(PLAIN) == line("abcdefgh 498667 p news.example") + b"\n"
-    assert lines.line_of(PLAIN._replace(facts=lines.text_of(FACTS))) == (
+    assert lines.line_of(PLAIN._replace(facts=lines.text_of(FACTS), visitor="0123abcd")) == (
         line(
             "abcdefgh 498667 p news.example device=phone browser=Mobile%20Safari system=iOS "
             "language=es country=ES source=qr visitor=0123abcd"
@@ -30,38 +30,40 @@ def test_a_line_has_the_format_of_its_version() -> None:
 
 @pytest.mark.parametrize("host", ["news.example", ""])
 @pytest.mark.parametrize("kind", ["person", "bot"])
+@pytest.mark.parametrize("visitor", ["", "00000000", "0123abcd"])
 @pytest.mark.parametrize(
     "facts",
     [
         Facts(),
         FACTS,
         Facts(country="ES"),
-        Facts("other", "a=b c%20\nv \u00e9\u4e2d", visitor="00000000"),
+        Facts("other", "a=b c%20\nv \u00e9\u4e2d"),
     ],
 )
-def test_a_visit_is_read_as_it_was_written(host: str, kind: Kind, facts: Facts) -> None:
-    visit = Visit("abcdefgh", 498_667, kind, host, lines.text_of(facts))
+def test_a_visit_is_read_as_it_was_written(
+    host: str, kind: Kind, facts: Facts, visitor: str
+) -> None:
+    visit = Visit("abcdefgh", 498_667, kind, host, lines.text_of(facts), visitor)
     written = lines.line_of(visit)
     assert written.index(b"\n") == len(written) - 1
     assert lines.visit_of(written[:-1]) == visit
     assert lines.facts_of(visit.facts) == facts
-    common, number = lines.without_visitor(visit.facts)
-    assert lines.facts_of(common) == facts._replace(visitor="")
-    assert number == (int(facts.visitor, 16) if facts.visitor else None)
 
 
 def test_unknown_facts_are_ignored() -> None:
     text = line("abcdefgh 498667 p news.example mood=good visitor=0000000a country=ES flag next=")
     read = lines.visit_of(text)
     assert read is not None
-    assert lines.facts_of(read.facts) == Facts(country="ES", visitor="0000000a")
-    assert lines.without_visitor(read.facts) == (" mood=good country=ES flag next=", 10)
+    assert lines.facts_of(read.facts) == Facts(country="ES")
+    assert read.visitor == "0000000a"
 
 
 @pytest.mark.parametrize("visitor", ["", "3q2-7w", "0123abcde", "0123ABCD", "0123abc"])
 def test_an_invalid_visitor_number_is_no_visitor(visitor: str) -> None:
-    text = f" country=ES visitor={visitor}"
-    assert lines.without_visitor(text) == (text, None)
+    read = lines.visit_of(line(f"abcdefgh 498667 p news.example country=ES visitor={visitor}"))
+    assert read is not None
+    assert lines.facts_of(read.facts) == Facts(country="ES")
+    assert read.visitor == ""
 
 
 @pytest.mark.parametrize(
@@ -85,7 +87,7 @@ def test_a_corrupt_line_is_no_visit(text: bytes) -> None:
 
 def test_no_line_is_longer_than_the_maximum() -> None:
     facts = FACTS._replace(browser="b" * 64, system="s" * 64, language="abcdefgh")
-    visit = Visit("c" * 32, 9_999_999, "person", "h" * 253, lines.text_of(facts))
+    visit = Visit("c" * 32, 9_999_999, "person", "h" * 253, lines.text_of(facts), "f" * 8)
     assert len(lines.line_of(visit)) <= lines.MAX_BYTES
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import zlib
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,29 @@ async def test_visits_of_an_earlier_process_are_sent_without_new_visits(tmp_path
     second.start()
     await second.stop(5)
     assert [batch.visits for batch in sink.batches] == [1]
+
+
+async def test_a_journal_of_1_0_0_is_sent_as_it_would_be_written_now(tmp_path: Path) -> None:
+    """1.0.0 wrote the visitor number of a scan before its source."""
+    facts = "device=phone browser=Safari country=ES"
+    bodies = (
+        f"abcdefgh 498667 p  {facts} visitor=0123abcd source=qr",
+        f"abcdefgh 498667 p  {facts} source=qr visitor=0123abcd",
+        f"abcdefgh 498667 p  {facts} visitor=ffffffff",
+        f"abcdefgh 498667 p  {facts}",
+    )
+    file = b"".join(b"%08x %s\n" % (zlib.crc32(text), text) for text in map(str.encode, bodies))
+    write(tmp_path, 1, rubbish=file)
+    sink = Sink()
+    pipeline = VisitPipeline(Journal(tmp_path, 1 << 20), sink, visitors_of_nowhere())
+    pipeline.start()
+    await pipeline.stop(5)
+    [batch] = sink.batches
+    assert batch.counts == {
+        Visit("abcdefgh", 498_667, "person", "", f" {facts} source=qr"): 2,
+        Visit("abcdefgh", 498_667, "person", "", f" {facts}"): 2,
+    }
+    assert batch.visitors == {(498_667 // 24, "abcdefgh"): {0x0123ABCD, 0xFFFF_FFFF}}
 
 
 async def test_an_unreadable_batch_is_lost_and_not_sent(tmp_path: Path) -> None:

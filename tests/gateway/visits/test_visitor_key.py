@@ -13,7 +13,6 @@ import pytest
 
 from gateway.visits.enrichment.visitor_key import CHECK_SECONDS, DAY_SECONDS, VisitorKeys
 from gateway.visits.enrichment.visitors import Visitors
-from gateway.visits.journal import lines
 from services.shared.errors import Unavailable
 from services.shared.ip_addresses import parse
 from tests.support.gateway_client import BROWSER
@@ -88,8 +87,8 @@ class Gateway:
 
     def number(self, host: str = "192.0.2.1", user_agent: str = BROWSER) -> str:
         """Return the number of a visitor, empty without a key."""
-        _, facts, _ = self.visitors[host, b"", user_agent.encode(), b""]
-        return lines.facts_of(facts).visitor
+        _, _, number, _ = self.visitors[host, b"", user_agent.encode(), b""]
+        return number
 
 
 @asynccontextmanager
