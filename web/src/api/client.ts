@@ -31,12 +31,12 @@ const errorBody = v.object({
 export interface CallOptions {
   signal?: AbortSignal;
   /** Sends `Purpose: prefetch`, so that the server does not count a visit. */
-  ahead?: boolean;
+  prefetch?: boolean;
   /**
    * Lets the request complete after the user leaves the page, for changes that the page already
    * shows.
    */
-  outlives?: boolean;
+  keepalive?: boolean;
 }
 
 /**
@@ -46,7 +46,7 @@ export interface CallOptions {
  * allow 64 kB for the bodies of all concurrent keepalive requests. No action here has more than 12
  * kB.
  */
-const OUTLIVING = { adapter: 'fetch', fetchOptions: { keepalive: true } };
+const KEEPALIVE = { adapter: 'fetch', fetchOptions: { keepalive: true } };
 
 /** Name of a backend function. */
 type Name = keyof typeof functions;
@@ -97,7 +97,7 @@ function checked<S extends Schema>(name: string, schema: S, value: unknown): v.I
 async function post(
   name: Name,
   payload: object,
-  { signal, ahead = false, outlives = false }: CallOptions,
+  { signal, prefetch = false, keepalive = false }: CallOptions,
 ): Promise<AxiosResponse> {
   try {
     return await axios.post(
@@ -107,8 +107,8 @@ async function post(
         timeout: TIMEOUT,
         validateStatus: () => true,
         ...(signal && { signal }),
-        ...(ahead && { headers: { Purpose: 'prefetch' } }),
-        ...(outlives && OUTLIVING),
+        ...(prefetch && { headers: { Purpose: 'prefetch' } }),
+        ...(keepalive && KEEPALIVE),
       },
     );
   } catch (error) {

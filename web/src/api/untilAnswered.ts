@@ -13,7 +13,7 @@ interface Options {
   /**
    * Called with the milliseconds that the server asked to wait, and with null when the wait ends.
    */
-  onWait?: (duration: number | null) => void;
+  onRetryAfter?: (duration: number | null) => void;
 }
 
 /**
@@ -24,7 +24,7 @@ interface Options {
  */
 export async function untilAnswered<T>(
   call: () => Promise<T>,
-  { signal, onWait }: Options,
+  { signal, onRetryAfter }: Options,
 ): Promise<T> {
   for (let failures = 0; ;) {
     signal.throwIfAborted();
@@ -38,11 +38,11 @@ export async function untilAnswered<T>(
       if (failureReason(error) === 'ACCOUNT_FULL') throw error; // Waiting does not help.
       if (code !== 'failed' && code !== 'resource-exhausted' && code !== 'aborted') throw error;
       console.error(error);
-      const asked = error instanceof Failure ? error.retryAfter : undefined;
-      if (asked !== undefined) {
-        onWait?.(asked);
-        await wait(Math.max(asked, FIRST_WAIT), signal);
-        onWait?.(null);
+      const retryAfter = error instanceof Failure ? error.retryAfter : undefined;
+      if (retryAfter !== undefined) {
+        onRetryAfter?.(retryAfter);
+        await wait(Math.max(retryAfter, FIRST_WAIT), signal);
+        onRetryAfter?.(null);
       } else {
         const isOnlineAgain = await wait(backoff(failures), signal, true);
         failures = isOnlineAgain ? 0 : failures + 1;

@@ -48,14 +48,14 @@ function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void
   const [busy, setBusy] = useState(false);
 
   useEffect(() => {
-    let left = false;
+    let hasLeft = false;
     const tryAgain = () => {
       failure.retry().then(
         () => {
-          if (!left) onLoaded();
+          if (!hasLeft) onLoaded();
         },
         (error: unknown) => {
-          if (!left && error instanceof Outdated) reloadOnce();
+          if (!hasLeft && error instanceof Outdated) reloadOnce();
         },
       );
     };
@@ -72,7 +72,7 @@ function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void
     }, PAUSE);
     addEventListener('online', tryAgain);
     return () => {
-      left = true;
+      hasLeft = true;
       clearInterval(timer);
       removeEventListener('online', tryAgain);
     };
@@ -100,7 +100,7 @@ function Retry({ failure, onLoaded }: { failure: NotLoaded; onLoaded: () => void
 function LoadAgain({ busy, onClick }: { busy: boolean; onClick: () => void }) {
   return (
     <p>
-      <Button look="sign" busy={busy} onClick={onClick}>
+      <Button variant="primary" busy={busy} onClick={onClick}>
         {messages.reload}
       </Button>
     </p>

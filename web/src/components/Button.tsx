@@ -4,25 +4,25 @@ import styles from './Button.module.css';
 import { messages } from './messages';
 import { Spinner } from './Spinner';
 
-interface Look {
+interface Appearance {
   /** The primary action of a page looks like a signpost; every other button is plain. */
-  look?: 'sign' | 'plain';
+  variant?: 'primary' | 'secondary';
   large?: boolean;
 }
 
-function classes({ look = 'plain', large = false }: Look): string {
-  return [styles.button, styles[look], large && styles.large].filter(Boolean).join(' ');
+function classes({ variant = 'secondary', large = false }: Appearance): string {
+  return [styles.button, styles[variant], large && styles.large].filter(Boolean).join(' ');
 }
 
-type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & Look & { busy?: boolean };
+type ButtonProps = Omit<ComponentProps<'button'>, 'className'> & Appearance & { busy?: boolean };
 
 /** A button. While busy, it keeps its size, focus and position, and ignores clicks. */
-export function Button({ look, large, busy = false, onClick, children, ...rest }: ButtonProps) {
+export function Button({ variant, large, busy = false, onClick, children, ...rest }: ButtonProps) {
   return (
     <button
       type="button"
       {...rest}
-      className={classes({ ...(look && { look }), ...(large && { large }) })}
+      className={classes({ ...(variant && { variant }), ...(large && { large }) })}
       {...(busy && { 'aria-disabled': true, 'aria-busy': true })}
       onClick={(event) => {
         if (busy) event.preventDefault();
@@ -40,8 +40,8 @@ export function Button({ look, large, busy = false, onClick, children, ...rest }
 }
 
 export function ButtonLink({
-  look,
+  variant,
   ...rest
-}: Omit<ComponentProps<typeof Link>, 'className'> & Look) {
-  return <Link {...rest} className={classes({ ...(look && { look }) })} />;
+}: Omit<ComponentProps<typeof Link>, 'className'> & Appearance) {
+  return <Link {...rest} className={classes({ ...(variant && { variant }) })} />;
 }

@@ -25,7 +25,7 @@ export function RemoveDialog(props: RemoveDialogProps) {
       {children}
       <DialogActions>
         <Button onClick={onClose}>{actions.cancel}</Button>
-        <Button look="sign" onClick={onRemove}>
+        <Button variant="primary" onClick={onRemove}>
           {actions.remove}
         </Button>
       </DialogActions>

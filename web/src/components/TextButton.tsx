@@ -2,11 +2,11 @@ import type { ComponentProps } from 'react';
 import styles from './TextButton.module.css';
 
 interface TextButtonProps extends Omit<ComponentProps<'button'>, 'className' | 'type'> {
-  /** `sign`, for a next action, is underlined in yellow. `text` is underlined only on hover. */
-  look?: 'plain' | 'sign' | 'text';
+  /** `primary`, for a next action, is underlined in yellow. `subtle` is underlined only on hover. */
+  variant?: 'primary' | 'secondary' | 'subtle';
 }
 
 /** A button that looks like text, without a frame. */
-export function TextButton({ look = 'plain', ...rest }: TextButtonProps) {
-  return <button {...rest} type="button" className={`${styles.button} ${styles[look]}`} />;
+export function TextButton({ variant = 'secondary', ...rest }: TextButtonProps) {
+  return <button {...rest} type="button" className={`${styles.button} ${styles[variant]}`} />;
 }

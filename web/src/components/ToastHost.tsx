@@ -63,7 +63,7 @@ export function showOffer(message: string, { text, onChoose }: ToastAction): voi
       <span className="offer">
         <span>{message}</span>
         <TextButton
-          look="sign"
+          variant="primary"
           onClick={() => {
             closeToast();
             onChoose();

@@ -12,7 +12,7 @@ export function NotFoundPage() {
         <Mark kind="crossed" size="lost" />
         <h1>{notFound.heading}</h1>
         <p className={styles.lead}>{notFound.text}</p>
-        <ButtonLink look="sign" to={paths.home}>
+        <ButtonLink variant="primary" to={paths.home}>
           {notFound.goHome}
         </ButtonLink>
       </div>

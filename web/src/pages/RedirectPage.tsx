@@ -47,7 +47,7 @@ function OverPage({ code, over: { message, blocked } }: { code: string; over: Ov
             <WhyBlocked />
           </p>
         )}
-        <ButtonLink look="sign" to={paths.home}>
+        <ButtonLink variant="primary" to={paths.home}>
           {messages.goHome}
         </ButtonLink>
         <Link to={previewPath(code)}>{messages.showPreview}</Link>

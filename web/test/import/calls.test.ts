@@ -62,7 +62,7 @@ describe('calls that are retried', () => {
     );
     const waits: (number | null)[] = [];
     const { signal } = new AbortController();
-    const answer = untilAnswered(call, { signal, onWait: (wait) => waits.push(wait) });
+    const answer = untilAnswered(call, { signal, onRetryAfter: (wait) => waits.push(wait) });
     await vi.advanceTimersByTimeAsync(1_200);
     expect(call).toHaveBeenCalledTimes(2);
     await vi.advanceTimersByTimeAsync(2_400);

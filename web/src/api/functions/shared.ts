@@ -20,7 +20,7 @@ export const OWNER_OUTCOMES = ['invalid token', 'no logged'] as const;
 export const LINK_OUTCOMES = [...OWNER_OUTCOMES, 'no exist'] as const;
 
 /** Options of calls that change data. */
-export const CHANGE = { outlives: true };
+export const CHANGE = { keepalive: true };
 
 export const blockReason = v.picklist(['phishing', 'malware', 'spam', 'illegal', 'other']);
 /** Why the operator blocked a link. */

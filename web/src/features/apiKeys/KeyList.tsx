@@ -80,7 +80,7 @@ export function KeyList({ account, apiKeys }: { account: Account; apiKeys: reado
         <Dialog title={revoking.question(asked.name)} onClose={() => setAsked(null)}>
           <p>{revoking.warning}</p>
           <DialogActions>
-            <Button look="sign" onClick={() => void revoke(asked)}>
+            <Button variant="primary" onClick={() => void revoke(asked)}>
               {item.revoke}
             </Button>
             <Button onClick={() => setAsked(null)}>{actions.cancel}</Button>

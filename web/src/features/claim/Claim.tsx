@@ -77,7 +77,11 @@ export function Claim({ account, guest }: ClaimProps) {
       <div className={styles.line}>
         <p>{words}</p>
         <span className={styles.actions}>
-          <TextButton look="sign" aria-disabled={busy || undefined} onClick={() => void take()}>
+          <TextButton
+            variant="primary"
+            aria-disabled={busy || undefined}
+            onClick={() => void take()}
+          >
             {messages.accept}
           </TextButton>
           <TextButton onClick={() => declineClaim(guest.key)}>{messages.decline}</TextButton>

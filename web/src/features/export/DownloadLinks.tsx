@@ -26,11 +26,11 @@ const FORMATS: readonly Format[] = ['csv', 'json'];
 export function DownloadLinks({ account }: { account: Account }) {
   const [running, setRunning] = useState<Running | null>(null);
   const [said, setSaid] = useState('');
-  const left = useRef<AbortController>(null);
-  useEffect(() => () => left.current?.abort(), []);
+  const controller = useRef<AbortController>(null);
+  useEffect(() => () => controller.current?.abort(), []);
 
   const start = async (download: Download) => {
-    const mine = (left.current = new AbortController());
+    const mine = (controller.current = new AbortController());
     const { signal } = mine;
     setSaid('');
     setRunning({ download, progress: null, isWriting: false });
@@ -69,7 +69,7 @@ export function DownloadLinks({ account }: { account: Account }) {
   };
 
   const cancel = () => {
-    left.current?.abort();
+    controller.current?.abort();
     setRunning(null);
   };
 

@@ -102,16 +102,16 @@ export async function collectHistories(
  * exponential backoff. Makes at most `MAX_ATTEMPTS` attempts.
  */
 async function withRetries<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     try {
       return await ask();
     } catch (error) {
       signal.throwIfAborted();
       const code = failureCode(error);
-      if (tries === MAX_ATTEMPTS || (code !== 'failed' && code !== 'resource-exhausted'))
+      if (attempts === MAX_ATTEMPTS || (code !== 'failed' && code !== 'resource-exhausted'))
         throw error;
-      const asked = error instanceof Failure ? error.retryAfter : undefined;
-      await wait(asked ?? FIRST_WAIT * 2 ** (tries - 1), signal);
+      const retryAfter = error instanceof Failure ? error.retryAfter : undefined;
+      await wait(retryAfter ?? FIRST_WAIT * 2 ** (attempts - 1), signal);
     }
   }
 }

@@ -86,7 +86,7 @@ export function Checked({ file, verdicts, onImport, onOther }: CheckedProps) {
       </fieldset>
       <div className={styles.buttons}>
         {importable > 0 ? (
-          <Button look="sign" onClick={() => onImport(choices)}>
+          <Button variant="primary" onClick={() => onImport(choices)}>
             {messages.import(importable)}
           </Button>
         ) : (

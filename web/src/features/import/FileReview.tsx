@@ -77,7 +77,7 @@ export function FileReview({ file, problem, onRead, onCheck, onOther }: FileRevi
       )}
       <div className={styles.buttons}>
         {rows.length > 0 && (
-          <Button look="sign" onClick={onCheck}>
+          <Button variant="primary" onClick={onCheck}>
             {messages.check}
           </Button>
         )}

@@ -33,7 +33,7 @@ export function Imported({ job, imported, onOther }: ImportedProps) {
       <h2>{messages.imported(imported)}</h2>
       {notImported > 0 && <p>{messages.notImported(notImported)}</p>}
       <div className={styles.buttons}>
-        <Button look="sign" onClick={() => void download()}>
+        <Button variant="primary" onClick={() => void download()}>
           {messages.downloadResults}
         </Button>
         <Button onClick={onOther}>{messages.another}</Button>

@@ -106,7 +106,7 @@ export function Importer({ account }: { account: Account }) {
           <>
             <p role={step.problem ? 'alert' : undefined}>{step.problem || messages.paused}</p>
             <div className={styles.buttons}>
-              <Button look="sign" onClick={() => void resume(step.job)}>
+              <Button variant="primary" onClick={() => void resume(step.job)}>
                 {messages.continue}
               </Button>
               <Button onClick={forget}>{messages.stop}</Button>

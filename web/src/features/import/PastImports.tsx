@@ -39,12 +39,12 @@ export function PastImports({ account }: { account: Account }) {
     },
     cache,
   );
-  const [asked, setAsked] = useState<PastImport | null>(null);
+  const [importToUndo, setImportToUndo] = useState<PastImport | null>(null);
   const [undoing, setUndoing] = useState<string | null>(null);
   const [said, setSaid] = useState('');
 
   const undo = async ({ import_id }: PastImport) => {
-    setAsked(null);
+    setImportToUndo(null);
     setUndoing(import_id);
     setSaid('');
     try {
@@ -94,7 +94,7 @@ export function PastImports({ account }: { account: Account }) {
               <Button
                 busy={undoing === one.import_id}
                 aria-label={past.undoOf(formatInstant(one.started_at))}
-                onClick={() => setAsked(one)}
+                onClick={() => setImportToUndo(one)}
               >
                 {past.undo}
               </Button>
@@ -103,14 +103,14 @@ export function PastImports({ account }: { account: Account }) {
         ))}
       </ul>
       {said !== '' && <p>{said}</p>}
-      {asked && (
-        <Dialog title={past.question} onClose={() => setAsked(null)}>
-          <p>{past.warning(asked.links - asked.removed)}</p>
+      {importToUndo && (
+        <Dialog title={past.question} onClose={() => setImportToUndo(null)}>
+          <p>{past.warning(importToUndo.links - importToUndo.removed)}</p>
           <DialogActions>
-            <Button look="sign" onClick={() => void undo(asked)}>
+            <Button variant="primary" onClick={() => void undo(importToUndo)}>
               {past.undo}
             </Button>
-            <Button onClick={() => setAsked(null)}>{actions.cancel}</Button>
+            <Button onClick={() => setImportToUndo(null)}>{actions.cancel}</Button>
           </DialogActions>
         </Dialog>
       )}

@@ -14,30 +14,30 @@ const PARALLEL = 3;
 export interface CallEvents {
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
-  onWait: (duration: number | null) => void;
+  onRetryAfter: (duration: number | null) => void;
 }
 
 /** Returns the verdicts in the order of the rows. Rejects with a Failure or the signal's reason. */
 export async function rehearse(
   account: Account,
   rows: readonly Row[],
-  { signal, onProgress, onWait }: CallEvents,
+  { signal, onProgress, onRetryAfter }: CallEvents,
 ): Promise<Verdict[]> {
   const local = new LocalVerdicts();
   const verdicts: Verdict[] = [];
-  const asked: Row[] = [];
+  const undecided: Row[] = [];
   for (const row of rows) {
     const verdict = local.of(row);
     // The server may refuse the destination of rows with an invalid or reserved ending. That
     // verdict prevails.
     const isDecided = verdict !== null && verdict !== 'not a code' && verdict !== 'reserved';
     verdicts.push(verdict ?? 'new');
-    if (!isDecided) asked.push(row);
+    if (!isDecided) undecided.push(row);
   }
   const indexes = new Map(rows.map(({ row }, index) => [row, index]));
-  let done = rows.length - asked.length;
+  let done = rows.length - undecided.length;
   onProgress(done, rows.length);
-  await inParallel(batchesOf(checked(asked), MAX_CHECKED_ROWS), PARALLEL, async (batch) => {
+  await inParallel(batchesOf(checked(undecided), MAX_CHECKED_ROWS), PARALLEL, async (batch) => {
     for (const { row, verdict } of await check(batch)) {
       const index = indexes.get(row);
       if (index !== undefined) verdicts[index] = verdict;
@@ -55,7 +55,7 @@ export async function rehearse(
     try {
       return await untilAnswered(() => checkImport(account, batch, { signal }), {
         signal,
-        onWait,
+        onRetryAfter,
       });
     } catch (error) {
       const [only] = batch;

@@ -106,7 +106,7 @@ export async function runImport(
 }
 
 async function sendAll(account: Account, store: ImportStore, job: ImportJob, events: CallEvents) {
-  const { signal, onProgress, onWait } = events;
+  const { signal, onProgress, onRetryAfter } = events;
   const answered = new Set(await store.keys('results'));
   const total = sumOf(job.sizes);
   let done = await countDone(store, job);
@@ -152,7 +152,7 @@ async function sendAll(account: Account, store: ImportStore, job: ImportJob, eve
     try {
       return await untilAnswered(() => importLinks(account, job.id, payload, { signal }), {
         signal,
-        onWait,
+        onRetryAfter,
       });
     } catch (error) {
       const [only] = payload;

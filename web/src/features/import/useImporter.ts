@@ -261,7 +261,7 @@ function eventsOf(
       Object.assign(state, { done, total });
       progress.call();
     },
-    onWait: (wait) => {
+    onRetryAfter: (wait) => {
       state.wait = wait;
       progress.call();
     },

@@ -39,11 +39,11 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
   const isRemoved = link.state === 'removed';
   const edits = { owner, link };
   const scanCode = knownScanCode(owner, link);
-  const [asked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const dialog = usePart(loadDialog, scanCode !== undefined);
 
   const removeIt = () => {
-    setAsked(false);
+    setConfirming(false);
     announce(messages.removed(shortAddress(code)));
     void remove(owner, [link]);
   };
@@ -56,7 +56,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
     <>
       <StateLine link={link}>
         {isRemoved && (
-          <TextButton look="sign" onClick={restoreIt}>
+          <TextButton variant="primary" onClick={restoreIt}>
             {messages.restore}
           </TextButton>
         )}
@@ -171,15 +171,19 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
       {!isRemoved && (
         <p className={styles.remove}>
           <TextButton
-            look="sign"
-            onClick={() => (scanCode === undefined ? removeIt() : setAsked(true))}
+            variant="primary"
+            onClick={() => (scanCode === undefined ? removeIt() : setConfirming(true))}
           >
             {actions.remove}
           </TextButton>
         </p>
       )}
-      {asked && dialog && (
-        <dialog.RemoveLinkDialog code={code} onClose={() => setAsked(false)} onRemove={removeIt} />
+      {isConfirming && dialog && (
+        <dialog.RemoveLinkDialog
+          code={code}
+          onClose={() => setConfirming(false)}
+          onRemove={removeIt}
+        />
       )}
       {history !== undefined && history.length > 0 && <History history={history} />}
       {!isRemoved && <PublicSwitch {...edits} />}

@@ -20,7 +20,7 @@ export function LinkHeader({ code }: { code: string }) {
         <ShortAddress code={code} />
       </h1>
       <div className={styles.actions}>
-        <Button look="sign" onClick={() => copy(url)}>
+        <Button variant="primary" onClick={() => copy(url)}>
           {copyWords[copied]}
         </Button>
         <Button onClick={() => void navigate(paths.qr, { state: { url } })}>{messages.qr}</Button>

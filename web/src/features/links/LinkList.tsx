@@ -11,7 +11,7 @@ import { announce } from '../../lib/announce';
 import { shortAddress } from '../../lib/config';
 import type { Owner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
-import { ChosenBar } from './ChosenBar';
+import { SelectionBar } from './SelectionBar';
 import styles from './LinkList.module.css';
 import type { RowActions, SmallChart } from './LinkRow';
 import { LinkTable } from './LinkTable';
@@ -123,16 +123,19 @@ interface LinksProps extends LinkListProps {
 
 function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
   const { links, total, rest } = list;
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [selectedCodes, setSelectedCodes] = useState<ReadonlySet<string>>(new Set());
   const touchedRef = useRef<string>(null);
   /** Code of the row where a selection of several rows (Shift+click) begins. */
   const from = useRef<string>(null);
 
-  const there = useMemo(
+  const selectable = useMemo(
     () => links.filter((link) => belongs(link, query.state)),
     [links, query.state],
   );
-  const picked = useMemo(() => there.filter(({ code }) => chosen.has(code)), [there, chosen]);
+  const selected = useMemo(
+    () => selectable.filter(({ code }) => selectedCodes.has(code)),
+    [selectable, selectedCodes],
+  );
 
   const unknown = links.some(({ views }) => views === null);
   useEffect(() => {
@@ -145,15 +148,15 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
     return () => clearTimeout(timer);
   }, [count]);
 
-  const latest = useRef(there);
+  const latest = useRef(selectable);
   useEffect(() => {
-    latest.current = there;
-  }, [there]);
+    latest.current = selectable;
+  }, [selectable]);
   /** Link with a scan code whose removal must be confirmed. */
-  const [asked, setAsked] = useState<Link | null>(null);
+  const [linkToConfirm, setLinkToConfirm] = useState<Link | null>(null);
   const removeNow = useCallback(
     (link: Link) => {
-      setAsked(null);
+      setLinkToConfirm(null);
       touchedRef.current = link.code;
       announce(messages.removed(shortAddress(link.code)));
       void remove(owner, [link]);
@@ -163,24 +166,24 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
   // Stable while the list is mounted, so that a row renders only when it changes.
   const rowActions = useMemo<RowActions>(
     () => ({
-      choose: (code, isChosen, through) => {
+      select: (code, isSelected, through) => {
         const all = latest.current.map((link) => link.code);
         const at = all.indexOf(code);
         const begin = through && from.current !== null ? all.indexOf(from.current) : -1;
         const [first, last] = begin === -1 ? [at, at] : [Math.min(at, begin), Math.max(at, begin)];
         from.current = code;
-        setChosen((known) => {
+        setSelectedCodes((known) => {
           const next = new Set(known);
-          for (const one of all.slice(first, last + 1)) {
-            if (isChosen) next.add(one);
-            else next.delete(one);
+          for (const selectedCode of all.slice(first, last + 1)) {
+            if (isSelected) next.add(selectedCode);
+            else next.delete(selectedCode);
           }
           return next;
         });
       },
       remove: (link) => {
         if (knownScanCode(owner, link) === undefined) removeNow(link);
-        else setAsked(link);
+        else setLinkToConfirm(link);
       },
       restore: (link) => {
         touchedRef.current = link.code;
@@ -193,13 +196,13 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
 
   return (
     <>
-      <ChosenBar
+      <SelectionBar
         owner={owner}
         state={query.state}
         total={total}
-        shown={there}
-        chosen={picked}
-        choose={(all) => setChosen(new Set(all.map(({ code }) => code)))}
+        selectable={selectable}
+        selected={selected}
+        onSelect={(all) => setSelectedCodes(new Set(all.map(({ code }) => code)))}
       />
       {unknown && <p>{messages.viewsUnknown}</p>}
       <LinkTable
@@ -207,17 +210,17 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
         links={links}
         total={total}
         state={query.state}
-        chosen={chosen}
+        selectedCodes={selectedCodes}
         actions={rowActions}
         touchedRef={touchedRef}
         rest={rest}
         loadMore={loadMore}
       />
-      {asked && (
+      {linkToConfirm && (
         <RemoveLinkDialog
-          code={asked.code}
-          onClose={() => setAsked(null)}
-          onRemove={() => removeNow(asked)}
+          code={linkToConfirm.code}
+          onClose={() => setLinkToConfirm(null)}
+          onRemove={() => removeNow(linkToConfirm)}
         />
       )}
     </>

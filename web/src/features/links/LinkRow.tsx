@@ -20,7 +20,7 @@ import { current } from './moves';
 
 /** Actions of a row. The functions are stable while the list is mounted. */
 export interface RowActions {
-  choose: (code: string, chosen: boolean, through: boolean) => void;
+  select: (code: string, selected: boolean, through: boolean) => void;
   remove: (link: Link) => void;
   restore: (link: Link) => void;
 }
@@ -31,7 +31,7 @@ export type SmallChart = ComponentType<{ values: readonly number[] }>;
 interface LinkRowProps {
   link: Link;
   Chart: SmallChart;
-  isChosen: boolean;
+  isSelected: boolean;
   actions: RowActions;
   /** Code of the row of the last action. What replaces the row gets the focus. */
   touchedRef: RefObject<string | null>;
@@ -40,7 +40,7 @@ interface LinkRowProps {
 export const LinkRow = memo(function LinkRow({
   link,
   Chart,
-  isChosen,
+  isSelected,
   actions,
   touchedRef,
 }: LinkRowProps) {
@@ -65,19 +65,19 @@ export const LinkRow = memo(function LinkRow({
 
   return (
     <>
-      <div role="cell" className={styles.choose}>
+      <div role="cell" className={styles.select}>
         <Checkbox
           label={row.select(address)}
           labelHidden
-          checked={isChosen}
+          checked={isSelected}
           onChange={({ target, nativeEvent }) =>
-            actions.choose(code, target.checked, (nativeEvent as MouseEvent).shiftKey)
+            actions.select(code, target.checked, (nativeEvent as MouseEvent).shiftKey)
           }
         />
       </div>
       <div role="cell" className={styles.words}>
         <div ref={place} className={styles.address}>
-          <TextButton look="text" title={row.clickToCopy} onClick={() => copy(shortUrl(code))}>
+          <TextButton variant="subtle" title={row.clickToCopy} onClick={() => copy(shortUrl(code))}>
             <ShortAddress code={code} />
           </TextButton>
           {copied !== 'idle' && (
@@ -118,7 +118,7 @@ export const LinkRow = memo(function LinkRow({
       </div>
       <div role="cell" className={styles.actions}>
         <span className={styles.wide}>
-          <TextButton look="sign" onClick={() => copy(shortUrl(code))}>
+          <TextButton variant="primary" onClick={() => copy(shortUrl(code))}>
             {names.copy} <VisuallyHidden>{address}</VisuallyHidden>
           </TextButton>
           <RouterLink className={styles.qr} {...makeQr}>
@@ -146,7 +146,7 @@ export function UndoLine({
         {(isRemoved ? row.wasRemoved : row.wasRestored)(<ShortAddress code={link.code} />)}
       </span>
       <TextButton
-        look="sign"
+        variant="primary"
         onClick={() => (isRemoved ? actions.restore(link) : actions.remove(link))}
       >
         {isRemoved ? names.undo : names.remove}{' '}

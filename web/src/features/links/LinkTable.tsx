@@ -28,16 +28,16 @@ interface LinkTableProps {
   total: number;
   /** State filter of the list; null for every state except removed. */
   state: LinkState | null;
-  chosen: ReadonlySet<string>;
+  selectedCodes: ReadonlySet<string>;
   actions: RowActions;
   touchedRef: RefObject<string | null>;
-  rest: 'none' | 'there' | 'loading' | 'failed';
+  rest: 'none' | 'available' | 'loading' | 'failed';
   loadMore: () => void;
 }
 
 /** The rows of the list. Only visible rows are in the document; they scroll with the page. */
 export function LinkTable(props: LinkTableProps) {
-  const { Chart, links, total, state, chosen, actions, touchedRef, rest, loadMore } = props;
+  const { Chart, links, total, state, selectedCodes, actions, touchedRef, rest, loadMore } = props;
   const body = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
@@ -67,7 +67,7 @@ export function LinkTable(props: LinkTableProps) {
   const shown = rows.getVirtualItems();
 
   const last = shown.at(-1)?.index ?? 0;
-  const isNear = rest === 'there' && last >= links.length - AHEAD;
+  const isNear = rest === 'available' && last >= links.length - AHEAD;
   const more = useEffectEvent(loadMore);
   useEffect(() => {
     if (isNear) more();
@@ -112,7 +112,7 @@ export function LinkTable(props: LinkTableProps) {
                     <LinkRow
                       link={link}
                       Chart={Chart}
-                      isChosen={chosen.has(link.code)}
+                      isSelected={selectedCodes.has(link.code)}
                       actions={actions}
                       touchedRef={touchedRef}
                     />

@@ -42,7 +42,7 @@ export function Part({ name, children, action, of, fixed = false, editor }: Part
             {!fixed && (
               <span ref={button} className={styles.action}>
                 <TextButton
-                  look="sign"
+                  variant="primary"
                   onClick={() => {
                     setOpen(true);
                     setClosed(false);

@@ -55,7 +55,7 @@ export function PublicSwitch({
               {linkPath(code)}
             </span>,
           )}{' '}
-          <TextButton look="sign" onClick={() => copy(address)}>
+          <TextButton variant="primary" onClick={() => copy(address)}>
             {copyWords[copied]} <VisuallyHidden>{details.publicUrl}</VisuallyHidden>
           </TextButton>
         </p>

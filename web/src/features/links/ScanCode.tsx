@@ -18,7 +18,7 @@ export function ScanCode({ scanCode }: { scanCode: string }) {
           {shortAddress(scanCode).toUpperCase()}
         </span>{' '}
         <span className={part.action}>
-          <TextButton look="sign" onClick={() => copy(scanUrl(scanCode))}>
+          <TextButton variant="primary" onClick={() => copy(scanUrl(scanCode))}>
             {copyWords[copied]} <VisuallyHidden>{details.theScanCode}</VisuallyHidden>
           </TextButton>
         </span>

@@ -82,7 +82,7 @@ export function TagDialog({ owner, links, onClose, onTagged }: TagDialogProps) {
           attempt={error?.attempt}
         />
         <DialogActions>
-          <Button type="submit" look="sign" busy={busy}>
+          <Button type="submit" variant="primary" busy={busy}>
             {list.tag}
           </Button>
           <Button onClick={close}>{actions.cancel}</Button>

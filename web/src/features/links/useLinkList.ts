@@ -17,7 +17,7 @@ interface LoadedList {
   /** Whether the links are those of the previous query, while the current one loads. */
   isOld: boolean;
   /** State of the next page. */
-  rest: 'none' | 'there' | 'loading' | 'failed';
+  rest: 'none' | 'available' | 'loading' | 'failed';
 }
 
 export type ListState =
@@ -102,5 +102,5 @@ function stateOf(query: Query, shown: { links: Link[]; total: number }): ListSta
 function restOf(query: Query): LoadedList['rest'] {
   if (!query.hasNextPage) return 'none';
   if (query.isFetchingNextPage) return 'loading';
-  return query.isFetchNextPageError ? 'failed' : 'there';
+  return query.isFetchNextPageError ? 'failed' : 'available';
 }

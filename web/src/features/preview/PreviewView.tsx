@@ -110,7 +110,7 @@ function Known({ preview, over }: { preview: Preview; over: (preview: Preview) =
       </p>
       <div className={styles.actions}>
         {state === 'active' && (
-          <ButtonLink look="sign" to={`/${code}`} reloadDocument rel="noreferrer">
+          <ButtonLink variant="primary" to={`/${code}`} reloadDocument rel="noreferrer">
             {messages.goThere}
           </ButtonLink>
         )}

@@ -108,7 +108,7 @@ export function ReportDialog({ code, onClose, onSent }: ReportDialogProps) {
           attempt={problemAt('form')?.attempt}
         />
         <DialogActions>
-          <Button type="submit" look="sign" busy={busy}>
+          <Button type="submit" variant="primary" busy={busy}>
             {messages.send}
           </Button>
           <Button onClick={onClose}>{actions.cancel}</Button>

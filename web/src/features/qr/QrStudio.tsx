@@ -74,7 +74,7 @@ export function QrStudio({ initialText }: { initialText: string }) {
           {messages.quietZone}
         </label>
         <div className={styles.actions}>
-          <Button look="sign" onClick={() => download({ ending: '.png', pixels })}>
+          <Button variant="primary" onClick={() => download({ ending: '.png', pixels })}>
             {messages.download}
           </Button>
           <Button onClick={() => download({ ending: '.svg' })}>{messages.svg}</Button>

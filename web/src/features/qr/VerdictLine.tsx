@@ -39,7 +39,7 @@ export function VerdictLine({ verdict, needsWhite, mend, hint, reach }: VerdictL
       {verdict === 'well' && <Mark kind="level" size="small" />}
       <span className={styles.words}>{words || hint}</span>
       {mend && (
-        <TextButton look="sign" onClick={mend.act}>
+        <TextButton variant="primary" onClick={mend.act}>
           {mend.words}
         </TextButton>
       )}

@@ -109,7 +109,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
         {said?.text}
       </p>
       <div>
-        <Button type="submit" look="sign" busy={busy}>
+        <Button type="submit" variant="primary" busy={busy}>
           {texts.changePassword}
         </Button>
       </div>

@@ -42,7 +42,7 @@ export function CreatedCodes({ codes, onDone }: CreatedCodesProps) {
         <Button onClick={() => copy(text)}>{copyWords[copied]}</Button>
         <Button onClick={download}>{created.download}</Button>
         <Button onClick={() => print()}>{created.print}</Button>
-        <Button look="sign" onClick={onDone}>
+        <Button variant="primary" onClick={onDone}>
           {created.done}
         </Button>
       </div>

@@ -84,7 +84,7 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
         {failed}
       </p>
       <div>
-        <Button type="submit" look="sign" busy={busy}>
+        <Button type="submit" variant="primary" busy={busy}>
           {login.submit}
         </Button>
       </div>

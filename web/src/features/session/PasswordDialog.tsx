@@ -88,7 +88,7 @@ export function PasswordDialog({
           {failed}
         </p>
         <DialogActions>
-          <Button type="submit" look="sign" busy={busy}>
+          <Button type="submit" variant="primary" busy={busy}>
             {submit}
           </Button>
           <Button onClick={onClose}>{actions.cancel}</Button>

@@ -18,9 +18,9 @@ export function PasswordRules({ id, password, insist }: PasswordRulesProps) {
     <ul id={id} className={styles.rules} aria-live="polite" aria-relevant="text">
       {passwordRules.map(({ name, isMet }) => {
         const met = isMet(password);
-        const look = met ? styles.met : insist ? styles.missing : undefined;
+        const className = met ? styles.met : insist ? styles.missing : undefined;
         return (
-          <li key={name} lang="es" aria-atomic="true" className={look}>
+          <li key={name} lang="es" aria-atomic="true" className={className}>
             <Mark kind="level" size="small" faint={!met} />
             <span>{register.rules[name]}</span>
             <VisuallyHidden lang={language.tag}>

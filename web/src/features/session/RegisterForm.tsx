@@ -125,7 +125,7 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
         {failed}
       </p>
       <div>
-        <Button type="submit" look="sign" busy={busy}>
+        <Button type="submit" variant="primary" busy={busy}>
           {texts.submit}
         </Button>
       </div>

@@ -142,7 +142,7 @@ export function ResetPasswordForm({ initialEmail, initialCode, onReset }: ResetP
         {failed}
       </p>
       <div>
-        <Button type="submit" look="sign" busy={busy}>
+        <Button type="submit" variant="primary" busy={busy}>
           {texts.submit}
         </Button>
       </div>

@@ -23,7 +23,7 @@ export interface EndingHandle {
 /** Milliseconds without typing after which the server is asked. */
 const CHECK_DELAY = 300;
 
-type Answer = 'asked' | 'free' | 'taken' | 'unknown';
+type Answer = 'pending' | 'free' | 'taken' | 'unknown';
 
 /**
  * The field for a custom ending. While the user types, it shows whether the ending is available.
@@ -38,19 +38,19 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
   const [attempt, setAttempt] = useState(0);
   const ending = text.trim();
   const problem = endingProblem(ending);
-  const answer = found?.ending === ending ? found.answer : 'asked';
+  const answer = found?.ending === ending ? found.answer : 'pending';
   const isTaken = !problem && answer === 'taken';
   const error = isTaken ? shared.taken : problem ? messages[problem] : undefined;
 
   useEffect(() => {
     if (ending === '' || endingProblem(ending)) return undefined;
-    const left = new AbortController();
+    const controller = new AbortController();
     const ask = async () => {
       try {
-        const access = await accessLink(ending, { signal: left.signal, ahead: true });
-        if (!left.signal.aborted) setFound({ ending, answer: access ? 'taken' : 'free' });
+        const access = await accessLink(ending, { signal: controller.signal, prefetch: true });
+        if (!controller.signal.aborted) setFound({ ending, answer: access ? 'taken' : 'free' });
       } catch (failure) {
-        if (left.signal.aborted) return;
+        if (controller.signal.aborted) return;
         console.error(failure);
         setFound({ ending, answer: 'unknown' });
       }
@@ -58,7 +58,7 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
     const timer = setTimeout(() => void ask(), CHECK_DELAY);
     return () => {
       clearTimeout(timer);
-      left.abort();
+      controller.abort();
     };
   }, [ending]);
 

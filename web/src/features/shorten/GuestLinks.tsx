@@ -161,7 +161,7 @@ function Row({ link, guest, onRemoved }: RowProps) {
   return (
     <>
       <div className={styles.address}>
-        <TextButton look="text" title={messages.clickToCopy} onClick={onCopy}>
+        <TextButton variant="subtle" title={messages.clickToCopy} onClick={onCopy}>
           <ShortAddress code={code} />
         </TextButton>
       </div>
@@ -173,7 +173,7 @@ function Row({ link, guest, onRemoved }: RowProps) {
         <Views code={code} views={views} />
       </div>
       <div className={styles.actions}>
-        <TextButton look="sign" onClick={onCopy}>
+        <TextButton variant="primary" onClick={onCopy}>
           {copyWords[copied]} <Of code={code} />
         </TextButton>
         <RouteLink className={styles.qr} to={paths.qr} state={{ url: shortUrl(code) }}>

@@ -29,9 +29,9 @@ interface LinkActionsProps {
 export function LinkActions({ link, guest, onRemoved }: LinkActionsProps) {
   const { code } = link;
   const [busy, change] = useChange(guest, code);
-  const [asked, setAsked] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const remove = async () => {
-    setAsked(false);
+    setConfirming(false);
     if (!(await change('remove'))) return;
     announce(messages.removed(shortAddress(code)));
     onRemoved();
@@ -50,17 +50,17 @@ export function LinkActions({ link, guest, onRemoved }: LinkActionsProps) {
         aria-disabled={busy || undefined}
         onClick={() => {
           if (knownScanCode(guest, link) === undefined) void remove();
-          else setAsked(true);
+          else setConfirming(true);
         }}
       >
         {actions.remove} <Of code={code} />
       </TextButton>
-      {asked && (
+      {isConfirming && (
         <RemoveDialog
           what={<ShortAddress code={code} />}
           count={1}
           printed={1}
-          onClose={() => setAsked(false)}
+          onClose={() => setConfirming(false)}
           onRemove={() => void remove()}
         />
       )}
@@ -90,7 +90,7 @@ export function UndoLine({ code, guest, onRestored }: UndoLineProps) {
   return (
     <p className={styles.undo}>
       <span>{messages.wasRemoved(<ShortAddress code={code} />)}</span>
-      <TextButton look="sign" aria-disabled={busy || undefined} onClick={() => void undo()}>
+      <TextButton variant="primary" aria-disabled={busy || undefined} onClick={() => void undo()}>
         {actions.undo} <Of code={code} />
       </TextButton>
     </p>

@@ -40,7 +40,7 @@ export function PendingPlate({ url, wait, onGiveUp }: PendingPlateProps) {
       </span>
       {(wait || !online) && (
         <span className={styles.giveUp}>
-          <TextButton look="sign" onClick={onGiveUp}>
+          <TextButton variant="primary" onClick={onGiveUp}>
             {actions.cancel}
           </TextButton>
         </span>

@@ -137,7 +137,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
             toasted={error?.toasted}
           />
         </div>
-        <Button type="submit" look="sign" large onClick={onClick}>
+        <Button type="submit" variant="primary" large onClick={onClick}>
           {messages.shorten}
         </Button>
         <details className={styles.options} onToggle={() => setCustom(true)}>

@@ -18,7 +18,7 @@ function setUp(...answers: (() => Promise<string>)[]) {
   const browser = new EventTarget();
   const log = vi.fn();
   const reload = vi.fn(() => true);
-  const waits = vi.fn();
+  const onRetryAfter = vi.fn();
   let codes = 0;
   const shortening = createShortening(
     {
@@ -31,13 +31,13 @@ function setUp(...answers: (() => Promise<string>)[]) {
       random: () => 0.5,
       log,
       reload,
-      waits,
-      tries: () => undefined,
+      onRetryAfter,
+      onAttempt: () => undefined,
       browser,
     },
     (outcome) => outcomes.push(outcome),
   );
-  return { shortening, requests, outcomes, browser, log, reload, waits };
+  return { shortening, requests, outcomes, browser, log, reload, onRetryAfter };
 }
 
 const link = { url: 'https://example.com/', owner: { kind: 'nobody' } as const };
@@ -162,30 +162,30 @@ describe('a submission', () => {
   });
 
   it('waits as long as the server asks, online or not', async () => {
-    const { shortening, requests, browser, waits } = setUp(
+    const { shortening, requests, browser, onRetryAfter } = setUp(
       () => Promise.reject(new Failure('createShortLink', 'resource-exhausted', '', 45_000)),
       () => Promise.resolve('code0001'),
     );
     shortening.submit(link);
     await settle(44_999);
-    expect(waits.mock.calls).toEqual([[45_000]]);
+    expect(onRetryAfter.mock.calls).toEqual([[45_000]]);
     browser.dispatchEvent(new Event('online'));
     await settle();
     expect(requests).toHaveLength(1);
     await settle(1);
-    expect(waits.mock.calls).toEqual([[45_000], [null]]);
+    expect(onRetryAfter.mock.calls).toEqual([[45_000], [null]]);
     expect(requests).toHaveLength(2);
   });
 
   it('does not report the end of a stopped wait', async () => {
-    const { shortening, waits } = setUp(() =>
+    const { shortening, onRetryAfter } = setUp(() =>
       Promise.reject(new Failure('createShortLink', 'resource-exhausted', '', 45_000)),
     );
     shortening.submit(link);
     await settle();
     shortening.stop();
     await settle(120_000);
-    expect(waits.mock.calls).toEqual([[45_000]]);
+    expect(onRetryAfter.mock.calls).toEqual([[45_000]]);
   });
 
   it('backs off as after any failure if the server names no time', async () => {

@@ -34,13 +34,13 @@ export interface Ports {
   random: () => number;
   log: (error: unknown) => void;
   /** Called before each attempt, which may not come through. */
-  tries: (request: Request) => void;
+  onAttempt: (request: Request) => void;
   /** Loads a newer page that continues with the link. Returns whether it does. */
   reload: (url: string) => boolean;
   /**
    * Called with the milliseconds that the server asked to wait, and with null when the wait ends.
    */
-  waits: (duration: number | null) => void;
+  onRetryAfter: (duration: number | null) => void;
   /** Fires `online` when the browser is back online. */
   browser: EventTarget;
 }
@@ -86,19 +86,19 @@ export function createShortening(ports: Ports, onOutcome: (outcome: Outcome) => 
 async function untilAnswered(
   { url, owner, ending, code: first }: Submission,
   ports: Ports,
-  left: AbortSignal,
+  signal: AbortSignal,
 ): Promise<Outcome | undefined> {
   let code = ending ?? first ?? ports.newCode();
   let failures = 0;
   let taken = 0;
-  while (!left.aborted) {
+  while (!signal.aborted) {
     const request = { url, owner, code };
-    ports.tries(request);
+    ports.onAttempt(request);
     try {
-      const short = await attempt(request, ports, left);
+      const short = await attempt(request, ports, signal);
       return { kind: 'shortened', code: short, url };
     } catch (error) {
-      if (isAborted(left)) return undefined;
+      if (isAborted(signal)) return undefined;
       const failure = failureCode(error);
       if (failure === 'aborted' && ending !== undefined) {
         return { kind: 'taken', url };
@@ -117,12 +117,12 @@ async function untilAnswered(
         return undefined;
       }
       ports.log(error);
-      const asked = error instanceof Failure ? error.retryAfter : undefined;
-      if (asked !== undefined) {
-        ports.waits(asked);
-        await wait(Math.max(asked, FIRST_WAIT), left);
-        if (!isAborted(left)) ports.waits(null);
-      } else if (await wait(backoff(failures, ports.random()), left, ports.browser)) {
+      const retryAfter = error instanceof Failure ? error.retryAfter : undefined;
+      if (retryAfter !== undefined) {
+        ports.onRetryAfter(retryAfter);
+        await wait(Math.max(retryAfter, FIRST_WAIT), signal);
+        if (!isAborted(signal)) ports.onRetryAfter(null);
+      } else if (await wait(backoff(failures, ports.random()), signal, ports.browser)) {
         failures = 0;
       } else {
         failures += 1;
@@ -137,11 +137,11 @@ function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
 
-async function attempt(request: Request, ports: Ports, left: AbortSignal): Promise<string> {
+async function attempt(request: Request, ports: Ports, signal: AbortSignal): Promise<string> {
   const mine = new AbortController();
   const abort = () => mine.abort();
   const timer = setTimeout(abort, ATTEMPT_TIMEOUT);
-  left.addEventListener('abort', abort);
+  signal.addEventListener('abort', abort);
   // Reject as well as abort: a hanging import() does not observe the signal.
   const aborted = new Promise<never>((_resolve, reject) => {
     mine.signal.addEventListener('abort', () =>
@@ -152,7 +152,7 @@ async function attempt(request: Request, ports: Ports, left: AbortSignal): Promi
     return await Promise.race([ports.create(request, { signal: mine.signal }), aborted]);
   } finally {
     clearTimeout(timer);
-    left.removeEventListener('abort', abort);
+    signal.removeEventListener('abort', abort);
   }
 }
 
@@ -162,18 +162,18 @@ export function backoff(failures: number, random: number): number {
 }
 
 /** Waits. Resolves to true if the browser came back online and ended the wait. */
-function wait(duration: number, left: AbortSignal, browser?: EventTarget): Promise<boolean> {
+function wait(duration: number, signal: AbortSignal, browser?: EventTarget): Promise<boolean> {
   return new Promise((resolve) => {
     const end = (online: boolean) => {
       clearTimeout(timer);
-      left.removeEventListener('abort', onLeft);
+      signal.removeEventListener('abort', onAbort);
       browser?.removeEventListener('online', onOnline);
       resolve(online);
     };
-    const onLeft = () => end(false);
+    const onAbort = () => end(false);
     const onOnline = () => end(true);
     const timer = setTimeout(() => end(false), Math.min(duration, MAX_TIMER));
-    left.addEventListener('abort', onLeft);
+    signal.addEventListener('abort', onAbort);
     browser?.addEventListener('online', onOnline);
   });
 }

@@ -124,7 +124,7 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
   };
 
   useEffect(() => {
-    const waits = (duration: number | null) => {
+    const onRetryAfter = (duration: number | null) => {
       if (duration === null) setWait((known) => known && { ...known, until: null });
       else if (duration >= LONG_WAIT)
         setWait({ until: Date.now() + duration, words: messages.retrying(duration) });
@@ -136,11 +136,11 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       random: Math.random,
       log,
       reload: (url: string) => reloadWithLink(url),
-      tries: ({ url, code, owner: by }: Request) => {
+      onAttempt: ({ url, code, owner: by }: Request) => {
         if (navigator.onLine) return;
         keepPending({ url, code, isCustom: custom.current, owner: nameOf(by) });
       },
-      waits,
+      onRetryAfter,
       browser: window,
     };
     const mine = (shortening.current = createShortening(ports, (outcome) => onOutcome(outcome)));

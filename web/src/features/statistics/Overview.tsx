@@ -48,7 +48,7 @@ export function Overview({ owner }: { owner: Owner }) {
         )}
         {!tooMany && (
           <TextButton
-            look="sign"
+            variant="primary"
             aria-expanded={open}
             aria-controls={id}
             onClick={() => setOpen(!open)}

@@ -82,7 +82,7 @@ export function KeptStyles({ style, onStyle }: { style: Style; onStyle: (style: 
           {all.map((one) => (
             <li key={one.name}>
               <TextButton
-                look="sign"
+                variant="primary"
                 dir="auto"
                 aria-pressed={JSON.stringify(one.style) === now}
                 onClick={() => onStyle(one.style)}

@@ -15,7 +15,7 @@ export function QuietZoneOffer({ style, onStyle }: QuietZoneOfferProps) {
   return (
     <div>
       <p className={styles.hint}>{messages.quietZoneHint}</p>
-      <TextButton look="sign" onClick={() => onStyle({ ...style, quietZone: true })}>
+      <TextButton variant="primary" onClick={() => onStyle({ ...style, quietZone: true })}>
         {fixes.quietZone}
       </TextButton>
     </div>

@@ -34,7 +34,7 @@ export function ScanNote({ scan, text, hasLogo, level }: ScanNoteProps) {
         words
       )}
       {words !== '' && scan.state === 'failed' && (
-        <TextButton look="sign" onClick={scan.again}>
+        <TextButton variant="primary" onClick={scan.again}>
           {actions.tryAgain}
         </TextButton>
       )}

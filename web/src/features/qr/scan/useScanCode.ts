@@ -18,7 +18,7 @@ export function useScanCode(short: string): Scan {
   const owner = useOwner();
   const guest = useGuest();
   const [attempt, setAttempt] = useState(0);
-  const [answer, setAnswer] = useState<{ asked: string; url: string | null }>();
+  const [answer, setAnswer] = useState<{ shortUrl: string; url: string | null }>();
   const [failed, setFailed] = useState<number>();
   const code = codeOf(short);
   const isAsked = code !== null && owner.kind !== 'nobody';
@@ -31,7 +31,7 @@ export function useScanCode(short: string): Scan {
         const { askAs } = await loadAsking();
         const owners = owner.kind === 'account' && guest ? [owner, guest] : [owner];
         const url = await askAs(owners, code);
-        if (current) setAnswer({ asked: short, url });
+        if (current) setAnswer({ shortUrl: short, url });
       } catch (error) {
         console.error('There is no scan code', error);
         if (current) setFailed(attempt);
@@ -44,7 +44,7 @@ export function useScanCode(short: string): Scan {
   }, [isAsked, code, short, owner, guest, attempt]);
 
   if (!isAsked) return { state: 'none' };
-  if (answer?.asked === short) {
+  if (answer?.shortUrl === short) {
     return answer.url === null ? { state: 'none' } : { state: 'made', short, url: answer.url };
   }
   if (failed === attempt) return { state: 'failed', short, again: () => setAttempt(attempt + 1) };

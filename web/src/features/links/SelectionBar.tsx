@@ -8,44 +8,51 @@ import { TextButton } from '../../components/TextButton';
 import { offerToast } from '../../components/toast';
 import type { Owner } from '../../lib/owner';
 import { remove, restore } from './changes';
-import styles from './ChosenBar.module.css';
+import styles from './SelectionBar.module.css';
 import { list, messages } from './messages';
 import { TagDialog } from './TagDialog';
 
 /** Maximum links that are removed without confirmation: as many as one sees at a glance. */
 const MAX_UNCONFIRMED = 10;
 
-interface ChosenBarProps {
+interface SelectionBarProps {
   owner: Owner;
   state: LinkState | null;
-  /** Number of links, including those that are not shown. */
+  /** Number of links, including those that are not selectable. */
   total: number;
-  shown: readonly Link[];
-  chosen: readonly Link[];
-  choose: (links: readonly Link[]) => void;
+  selectable: readonly Link[];
+  selected: readonly Link[];
+  onSelect: (links: readonly Link[]) => void;
 }
 
 /** The number of links, and the actions for selected ones. */
-export function ChosenBar({ owner, state, total, shown, chosen, choose }: ChosenBarProps) {
+export function SelectionBar({
+  owner,
+  state,
+  total,
+  selectable,
+  selected,
+  onSelect,
+}: SelectionBarProps) {
   const [open, setOpen] = useState<'tag' | 'remove' | null>(null);
-  const printed = chosen.filter((link) => knownScanCode(owner, link) !== undefined).length;
-  const asks = chosen.length > MAX_UNCONFIRMED || printed > 0;
+  const printed = selected.filter((link) => knownScanCode(owner, link) !== undefined).length;
+  const asks = selected.length > MAX_UNCONFIRMED || printed > 0;
 
-  const removeChosen = async () => {
+  const removeSelected = async () => {
     setOpen(null);
-    choose([]);
-    const removed = new Set(await remove(owner, chosen));
+    onSelect([]);
+    const removed = new Set(await remove(owner, selected));
     if (removed.size === 0) return;
     const undo = () =>
       void restore(
         owner,
-        chosen.filter(({ code }) => removed.has(code)),
+        selected.filter(({ code }) => removed.has(code)),
       );
     offerToast(list.removedCount(removed.size), { text: actions.undo, onChoose: undo });
   };
-  const restoreChosen = () => {
-    choose([]);
-    void restore(owner, chosen);
+  const restoreSelected = () => {
+    onSelect([]);
+    void restore(owner, selected);
   };
 
   return (
@@ -53,32 +60,32 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
       <Checkbox
         label={
           <span>
-            {chosen.length === 0 ? list.count(total) : list.selectedOf(chosen.length, total)}
+            {selected.length === 0 ? list.count(total) : list.selectedOf(selected.length, total)}
           </span>
         }
-        aria-label={list.selectAll(shown.length)}
-        checked={chosen.length > 0 && chosen.length === shown.length}
+        aria-label={list.selectAll(selectable.length)}
+        checked={selected.length > 0 && selected.length === selectable.length}
         ref={(box) => {
-          if (box) box.indeterminate = chosen.length > 0 && chosen.length < shown.length;
+          if (box) box.indeterminate = selected.length > 0 && selected.length < selectable.length;
         }}
-        disabled={shown.length === 0}
-        onChange={({ target }) => choose(target.checked ? shown : [])}
+        disabled={selectable.length === 0}
+        onChange={({ target }) => onSelect(target.checked ? selectable : [])}
       />
-      {chosen.length > 0 && (
+      {selected.length > 0 && (
         <div className={styles.actions} role="group" aria-label={list.selected}>
-          <TextButton look="sign" onClick={() => setOpen('tag')}>
+          <TextButton variant="primary" onClick={() => setOpen('tag')}>
             {list.tag}
           </TextButton>
           {state === 'removed' ? (
-            <TextButton look="sign" onClick={restoreChosen}>
+            <TextButton variant="primary" onClick={restoreSelected}>
               {messages.restore}
             </TextButton>
           ) : (
             <TextButton
-              look="sign"
+              variant="primary"
               onClick={() => {
                 if (asks) setOpen('remove');
-                else void removeChosen();
+                else void removeSelected();
               }}
             >
               {actions.remove}
@@ -89,20 +96,20 @@ export function ChosenBar({ owner, state, total, shown, chosen, choose }: Chosen
       {open === 'tag' && (
         <TagDialog
           owner={owner}
-          links={chosen}
+          links={selected}
           onClose={() => setOpen(null)}
           onTagged={() => setOpen(null)}
         />
       )}
       {open === 'remove' && (
         <RemoveDialog
-          what={list.count(chosen.length)}
-          count={chosen.length}
+          what={list.count(selected.length)}
+          count={selected.length}
           printed={printed}
           onClose={() => setOpen(null)}
-          onRemove={() => void removeChosen()}
+          onRemove={() => void removeSelected()}
         >
-          {chosen.length > MAX_UNCONFIRMED && <p>{list.removeHint}</p>}
+          {selected.length > MAX_UNCONFIRMED && <p>{list.removeHint}</p>}
         </RemoveDialog>
       )}
     </div>
