@@ -2,6 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import document from '../index.html?raw';
 import { counted } from '../src/languages/es/lib/counted';
+import { item as apiKeys } from '../src/languages/es/features/apiKeys/messages';
+import { past } from '../src/languages/es/features/import/messages';
+import { passkeys } from '../src/languages/es/features/session/passkeyMessages';
+import { messages as sessions } from '../src/languages/es/features/sessions/messages';
 import manifestSource from '../public/manifest.webmanifest?raw';
 
 type Module = Record<string, unknown>;
@@ -104,5 +108,14 @@ describe('Spanish', () => {
     [2_000_000, ' de enlaces'],
   ])('counts %d correctly', (count, end) => {
     expect(counted(count, 'enlace', 'enlaces').replace(/^[\d,]+/, '')).toBe(end);
+  });
+
+  it.each([
+    [apiKeys.revoke, apiKeys.revokeKey('CI')],
+    [past.undo, past.undoOf('3:14')],
+    [passkeys.remove, passkeys.removeOf('Linux')],
+    [sessions.end, sessions.endOf('Firefox', '3:14')],
+  ])('has the visible text %j in the accessible name of its button', (visible, name) => {
+    expect(name).toContain(visible);
   });
 });

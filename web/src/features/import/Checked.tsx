@@ -64,17 +64,12 @@ export function Checked({ file, verdicts, onImport, onOther }: CheckedProps) {
       <p>{limitOf(summary.source)}</p>
       <fieldset className={styles.options}>
         <legend>{messages.options}</legend>
-        <div>
-          <Checkbox
-            label={messages.newCodes}
-            aria-describedby="new-codes"
-            checked={choices.newCodes}
-            onChange={(event) => setChoices({ ...choices, newCodes: event.target.checked })}
-          />
-          <p id="new-codes" className={styles.quiet}>
-            {messages.newCodesHint(needCode)}
-          </p>
-        </div>
+        <Checkbox
+          label={messages.newCodes}
+          hint={messages.newCodesHint(needCode)}
+          checked={choices.newCodes}
+          onChange={(event) => setChoices({ ...choices, newCodes: event.target.checked })}
+        />
         {Array.from(states, ([state, count]) => (
           <Checkbox
             key={state}

@@ -1,4 +1,3 @@
-import { useId } from 'react';
 import { Checkbox } from '../../components/Checkbox';
 import { messages } from './messages';
 
@@ -9,17 +8,13 @@ interface RevokeOptionProps {
 
 /** Offers to revoke API keys and passkeys with a new password. */
 export function RevokeOption({ checked, onChange }: RevokeOptionProps) {
-  const id = useId();
   return (
-    <div>
-      <Checkbox
-        name="revoke"
-        label={messages.revoke}
-        aria-describedby={id}
-        checked={checked}
-        onChange={(event) => onChange(event.target.checked)}
-      />
-      <p id={id}>{messages.revokeHint}</p>
-    </div>
+    <Checkbox
+      name="revoke"
+      label={messages.revoke}
+      hint={messages.revokeHint}
+      checked={checked}
+      onChange={(event) => onChange(event.target.checked)}
+    />
   );
 }

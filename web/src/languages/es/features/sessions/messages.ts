@@ -10,7 +10,7 @@ export const messages: typeof english.messages = {
   since: (time) => `Inicio: ${time}`,
   lastUsed: (time) => `Último uso aproximado: ${time}`,
   end: 'Cerrar sesión',
-  endOf: (browser, time) => `Cerrar la sesión de ${browser}, iniciada ${time}`,
+  endOf: (browser, time) => `Cerrar sesión en ${browser}, iniciada ${time}`,
   endOthers: 'Cerrar todas las demás sesiones',
   ended: 'La sesión se ha cerrado.',
   othersEnded: 'Se han cerrado todas las demás sesiones.',
