@@ -2,15 +2,16 @@ import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { failureCode, type PastImport } from '../../api';
 import { cache } from '../../api/cache';
+import { endRefusedSession } from '../../api/endRefusedSession';
 import { listImports, undoImport } from '../../api/imports';
 import { keys } from '../../api/keys';
 import { Button } from '../../components/Button';
 import { Dialog, DialogActions } from '../../components/Dialog';
+import { Loaded } from '../../components/LoadedList';
 import { actions } from '../../components/messages';
-import { Spinner } from '../../components/Spinner';
 import { announce } from '../../lib/announce';
 import { formatInstant } from '../../lib/format';
-import { endSessionOf, type Account } from '../../lib/owner';
+import type { Account } from '../../lib/owner';
 import styles from './Importer.module.css';
 import { past } from './messages';
 
@@ -32,7 +33,7 @@ async function undoAll(account: Account, importId: string): Promise<number> {
 
 /** The imports of the last 30 days, each of which can be undone. */
 export function PastImports({ account }: { account: Account }) {
-  const { data, isError, isFetching, refetch } = useQuery(
+  const query = useQuery(
     {
       queryKey: keys.imports(account),
       queryFn: ({ signal }) => listImports(account, { signal }),
@@ -53,11 +54,8 @@ export function PastImports({ account }: { account: Account }) {
       announce(text);
       await cache.invalidateQueries({ queryKey: keys.all(account) });
     } catch (error) {
+      if (endRefusedSession(account, error)) return;
       const code = failureCode(error);
-      if (code === 'invalid-token' || code === 'no-logged') {
-        endSessionOf(account);
-        return;
-      }
       if (code !== 'no-exist') console.error(error);
       const text = code === 'no-exist' ? past.gone : past.failed;
       setSaid(text);
@@ -67,41 +65,34 @@ export function PastImports({ account }: { account: Account }) {
     }
   };
 
-  if (data?.length === 0 && said === '') return null;
+  if (query.data?.length === 0 && said === '') return null;
   return (
     <section className={styles.stack} aria-labelledby="past-imports">
       <h2 id="past-imports">{past.heading}</h2>
       <p className={styles.quiet}>{past.hint}</p>
-      {!data && !isError && <Spinner label={past.loading} />}
-      {isError && !data && (
-        <>
-          <p>{past.loadFailed}</p>
-          <div>
-            <Button busy={isFetching} onClick={() => void refetch()}>
-              {actions.tryAgain}
-            </Button>
-          </div>
-        </>
-      )}
-      <ul className={styles.past}>
-        {data?.map((one) => (
-          <li key={one.import_id}>
-            <span>
-              {past.item(formatInstant(one.started_at), one.links)}
-              {one.removed > 0 && `, ${past.removed(one.removed)}`}
-            </span>
-            {one.removed < one.links && (
-              <Button
-                busy={undoing === one.import_id}
-                aria-label={past.undoOf(formatInstant(one.started_at))}
-                onClick={() => setImportToUndo(one)}
-              >
-                {past.undo}
-              </Button>
-            )}
-          </li>
-        ))}
-      </ul>
+      <Loaded query={query} texts={past}>
+        {(pastImports) => (
+          <ul className={styles.past}>
+            {pastImports.map((pastImport) => (
+              <li key={pastImport.import_id}>
+                <span>
+                  {past.item(formatInstant(pastImport.started_at), pastImport.links)}
+                  {pastImport.removed > 0 && `, ${past.removed(pastImport.removed)}`}
+                </span>
+                {pastImport.removed < pastImport.links && (
+                  <Button
+                    busy={undoing === pastImport.import_id}
+                    aria-label={past.undoOf(formatInstant(pastImport.started_at))}
+                    onClick={() => setImportToUndo(pastImport)}
+                  >
+                    {past.undo}
+                  </Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
       {said !== '' && <p>{said}</p>}
       {importToUndo && (
         <Dialog title={past.question} onClose={() => setImportToUndo(null)}>

@@ -7,15 +7,13 @@ import { beginPasskey, finishPasskey, listPasskeys, removePasskey } from '../../
 import { creatorFacts } from '../../components/browserName';
 import { Button } from '../../components/Button';
 import { Field } from '../../components/Field';
-import { Item, ItemList } from '../../components/ItemList';
-import { actions } from '../../components/messages';
-import { Spinner } from '../../components/Spinner';
+import { Item } from '../../components/ItemList';
+import { LoadedList } from '../../components/LoadedList';
 import { announce } from '../../lib/announce';
 import { formatInstant, formatMoment } from '../../lib/format';
 import type { Account } from '../../lib/owner';
 import { createPasskey, webAuthnError } from '../../lib/webAuthn';
 import { adding, passkeys as texts } from './passkeyMessages';
-
 import { PasswordDialog } from './PasswordDialog';
 
 /** Maximum number of passkeys of an account. */
@@ -25,12 +23,13 @@ const MAX_NAME = 50;
 /** Adds, lists and removes the passkeys of an account. */
 export function Passkeys({ account }: { account: Account }) {
   const queryKey = keys.passkeys(account);
-  const { data, isError, isFetching, refetch } = useQuery(
+  const query = useQuery(
     { queryKey, queryFn: ({ signal }) => listPasskeys(account, { signal }) },
     cache,
   );
+  const count = query.data?.length ?? 0;
   const [isAdding, setAdding] = useState(false);
-  const [asked, setAsked] = useState<Passkey>();
+  const [passkeyToRemove, setPasskeyToRemove] = useState<Passkey>();
   const [said, setSaid] = useState('');
 
   const say = (text: string) => {
@@ -41,58 +40,47 @@ export function Passkeys({ account }: { account: Account }) {
   const onAdded = (name: string) => {
     setAdding(false);
     say(adding.done(name));
-    void refetch();
+    void query.refetch();
   };
 
   const remove = async ({ id, name }: Passkey, password: string) => {
     await removePasskey(account, id, password);
     cache.setQueryData(
       queryKey,
-      data?.filter((one) => one.id !== id),
+      query.data?.filter((passkey) => passkey.id !== id),
     );
-    setAsked(undefined);
+    setPasskeyToRemove(undefined);
     say(texts.removed(name));
   };
 
   return (
     <>
       <p>{texts.hint}</p>
-      {!data && !isError && <Spinner label={texts.loading} />}
-      {isError && !data && (
-        <>
-          <p>{texts.loadFailed}</p>
-          <div>
-            <Button busy={isFetching} onClick={() => void refetch()}>
-              {actions.tryAgain}
-            </Button>
-          </div>
-        </>
-      )}
-      {data?.length === 0 && <p>{texts.none}</p>}
-      {data && data.length > 0 && (
-        <ItemList label={texts.list}>
-          {data.map((passkey) => (
-            <Item
-              key={passkey.id}
-              title={<strong dir="auto">{passkey.name}</strong>}
-              facts={[
-                texts.createdOn(formatMoment(passkey.created_at)),
-                ...creatorFacts(passkey.created_by),
-                passkey.last_used_at === null
-                  ? texts.neverUsed
-                  : texts.lastUsed(formatInstant(passkey.last_used_at)),
-              ]}
-              action={
-                <Button aria-label={texts.removeOf(passkey.name)} onClick={() => setAsked(passkey)}>
-                  {texts.remove}
-                </Button>
-              }
-            />
-          ))}
-        </ItemList>
-      )}
-      {data && data.length >= MAX_PASSKEYS && <p>{texts.full(MAX_PASSKEYS)}</p>}
-      {data && data.length < MAX_PASSKEYS && (
+      <LoadedList query={query} texts={texts}>
+        {(passkey) => (
+          <Item
+            key={passkey.id}
+            title={<strong dir="auto">{passkey.name}</strong>}
+            facts={[
+              texts.createdOn(formatMoment(passkey.created_at)),
+              ...creatorFacts(passkey.created_by),
+              passkey.last_used_at === null
+                ? texts.neverUsed
+                : texts.lastUsed(formatInstant(passkey.last_used_at)),
+            ]}
+            action={
+              <Button
+                aria-label={texts.removeOf(passkey.name)}
+                onClick={() => setPasskeyToRemove(passkey)}
+              >
+                {texts.remove}
+              </Button>
+            }
+          />
+        )}
+      </LoadedList>
+      {count >= MAX_PASSKEYS && <p>{texts.full(MAX_PASSKEYS)}</p>}
+      {query.data && count < MAX_PASSKEYS && (
         <div>
           <Button onClick={() => setAdding(true)}>{adding.add}</Button>
         </div>
@@ -101,13 +89,13 @@ export function Passkeys({ account }: { account: Account }) {
       {isAdding && (
         <AddDialog account={account} onAdded={onAdded} onClose={() => setAdding(false)} />
       )}
-      {asked && (
+      {passkeyToRemove && (
         <PasswordDialog
           account={account}
-          title={texts.removeQuestion(asked.name)}
+          title={texts.removeQuestion(passkeyToRemove.name)}
           submit={texts.remove}
-          action={(password) => remove(asked, password)}
-          onClose={() => setAsked(undefined)}
+          action={(password) => remove(passkeyToRemove, password)}
+          onClose={() => setPasskeyToRemove(undefined)}
         >
           <p>{texts.removeWarning}</p>
         </PasswordDialog>

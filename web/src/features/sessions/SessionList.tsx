@@ -1,17 +1,17 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { failureCode, type Session } from '../../api';
+import type { Session } from '../../api';
 import { cache } from '../../api/cache';
+import { endRefusedSession } from '../../api/endRefusedSession';
 import { keys } from '../../api/keys';
 import { endOtherSessions, endSession, listSessions } from '../../api/sessions';
 import { browserName } from '../../components/browserName';
 import { Button } from '../../components/Button';
-import { Item, ItemList } from '../../components/ItemList';
-import { actions } from '../../components/messages';
-import { Spinner } from '../../components/Spinner';
+import { Item } from '../../components/ItemList';
+import { LoadedList } from '../../components/LoadedList';
 import { announce } from '../../lib/announce';
 import { formatInstant } from '../../lib/format';
-import { endSessionOf, type Account } from '../../lib/owner';
+import type { Account } from '../../lib/owner';
 import { messages } from './messages';
 
 const OTHERS = 'others';
@@ -19,7 +19,7 @@ const OTHERS = 'others';
 /** Lists the sessions of an account, and ends others. */
 export function SessionList({ account }: { account: Account }) {
   const queryKey = keys.sessions(account);
-  const { data, isError, isFetching, refetch } = useQuery(
+  const query = useQuery(
     { queryKey, queryFn: ({ signal }) => listSessions(account, { signal }) },
     cache,
   );
@@ -38,13 +38,9 @@ export function SessionList({ account }: { account: Account }) {
     let text = done;
     try {
       await call();
-      cache.setQueryData(queryKey, data?.filter(stays));
+      cache.setQueryData(queryKey, query.data?.filter(stays));
     } catch (error) {
-      const code = failureCode(error);
-      if (code === 'invalid-token' || code === 'no-logged') {
-        endSessionOf(account);
-        return;
-      }
+      if (endRefusedSession(account, error)) return;
       console.error(error);
       text = messages.failed;
     } finally {
@@ -54,7 +50,7 @@ export function SessionList({ account }: { account: Account }) {
     announce(text);
   };
 
-  const endOne = ({ id }: Session) =>
+  const endListed = ({ id }: Session) =>
     end(
       id,
       () => endSession(account, id),
@@ -72,48 +68,35 @@ export function SessionList({ account }: { account: Account }) {
   return (
     <>
       <p>{messages.hint}</p>
-      {!data && !isError && <Spinner label={messages.loading} />}
-      {isError && !data && (
-        <>
-          <p>{messages.loadFailed}</p>
-          <div>
-            <Button busy={isFetching} onClick={() => void refetch()}>
-              {actions.tryAgain}
-            </Button>
-          </div>
-        </>
-      )}
-      {data && data.length > 0 && (
-        <ItemList label={messages.list}>
-          {data.map((session) => (
-            <Item
-              key={session.id}
-              title={<strong>{browserName(session)}</strong>}
-              facts={[
-                messages.since(formatInstant(session.created_at)),
-                session.current
-                  ? messages.current
-                  : messages.lastUsed(formatInstant(session.last_seen_at)),
-              ]}
-              action={
-                !session.current && (
-                  <Button
-                    busy={busy === session.id}
-                    aria-label={messages.endOf(
-                      browserName(session),
-                      formatInstant(session.created_at),
-                    )}
-                    onClick={() => void endOne(session)}
-                  >
-                    {messages.end}
-                  </Button>
-                )
-              }
-            />
-          ))}
-        </ItemList>
-      )}
-      {data?.some(({ current }) => !current) && (
+      <LoadedList query={query} texts={messages}>
+        {(session) => (
+          <Item
+            key={session.id}
+            title={<strong>{browserName(session)}</strong>}
+            facts={[
+              messages.since(formatInstant(session.created_at)),
+              session.current
+                ? messages.current
+                : messages.lastUsed(formatInstant(session.last_seen_at)),
+            ]}
+            action={
+              !session.current && (
+                <Button
+                  busy={busy === session.id}
+                  aria-label={messages.endOf(
+                    browserName(session),
+                    formatInstant(session.created_at),
+                  )}
+                  onClick={() => void endListed(session)}
+                >
+                  {messages.end}
+                </Button>
+              )
+            }
+          />
+        )}
+      </LoadedList>
+      {query.data?.some(({ current }) => !current) && (
         <div>
           <Button busy={busy === OTHERS} onClick={() => void endOthers()}>
             {messages.endOthers}
