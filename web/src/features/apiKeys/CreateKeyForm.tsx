@@ -1,13 +1,15 @@
-import { useId, useRef, useState, type SubmitEvent } from 'react';
+import { useId, useState } from 'react';
 import { failureCode, type Scope } from '../../api';
 import { createKey } from '../../api/apiKeys';
+import { endRefusedSession } from '../../api/endRefusedSession';
 import { Button } from '../../components/Button';
 import { Checkbox } from '../../components/Checkbox';
 import { Field, PasswordField } from '../../components/Field';
 import { FieldError } from '../../components/FieldError';
 import { Select } from '../../components/Select';
-import { endSessionOf, type Account } from '../../lib/owner';
+import type { Account } from '../../lib/owner';
 import { codePoints } from '../../lib/text';
+import { useForm } from '../../lib/useForm';
 import { useHere } from '../../lib/useHere';
 import styles from './ApiKeys.module.css';
 import { failureText } from './failureText';
@@ -35,13 +37,6 @@ export interface NewKey {
   text: string;
 }
 
-/** The texts of what is wrong with the fields. */
-interface Problem {
-  name?: string | undefined;
-  scopes?: string | undefined;
-  password?: string | undefined;
-}
-
 interface CreateKeyFormProps {
   account: Account;
   onCreated: (key: NewKey) => void;
@@ -49,25 +44,23 @@ interface CreateKeyFormProps {
 
 export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
   const id = useId();
-  const element = useRef<HTMLFormElement>(null);
   const [name, setName] = useState('');
   const [chosen, setChosen] = useState<readonly Scope[]>(['links:read']);
   const [lifetime, setLifetime] = useState<Lifetime>('quarter');
   const [password, setPassword] = useState('');
-  const [problem, setProblem] = useState<Problem>({});
-  const [attempt, setAttempt] = useState(0);
-  const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState('');
   const isHere = useHere();
 
-  const focus = (field: string) =>
-    element.current?.querySelector<HTMLInputElement>(`[name="${field}"]`)?.focus();
-
-  const create = async () => {
-    setBusy(true);
-    setFailed('');
-    const duration = days[lifetime];
-    try {
+  const { problems, attempt, busy, failed, onSubmit } = useForm({
+    check: () => {
+      const length = codePoints(name.trim());
+      return {
+        'key-name': length === 0 || length > MAX_NAME ? form.noName : undefined,
+        scope: chosen.length === 0 ? form.noScopes : undefined,
+        password: password === '' ? form.noPassword : undefined,
+      };
+    },
+    submit: async () => {
+      const duration = days[lifetime];
       const text = await createKey(account, {
         password,
         name: name.trim(),
@@ -75,45 +68,19 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
         expires_at: duration === null ? null : new Date(Date.now() + duration * DAY).toISOString(),
       });
       if (isHere()) onCreated({ name: name.trim(), text });
-    } catch (error) {
-      const code = failureCode(error);
-      if (code === 'invalid-token' || code === 'no-logged') {
-        endSessionOf(account);
-        return;
-      }
-      if (code !== 'incorrect') console.error(error);
-      if (!isHere()) return;
-      setBusy(false);
-      if (code === 'incorrect') {
-        setProblem({ password: form.incorrect });
-        setAttempt((last) => last + 1);
-        focus('password');
-      } else setFailed(failureText(error));
-    }
-  };
-
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    const length = codePoints(name.trim());
-    const found: Problem = {
-      name: length === 0 || length > MAX_NAME ? form.noName : undefined,
-      scopes: chosen.length === 0 ? form.noScopes : undefined,
-      password: password === '' ? form.noPassword : undefined,
-    };
-    setProblem(found);
-    setAttempt(attempt + 1);
-    if (found.name) focus('key-name');
-    else if (found.scopes) focus('scope');
-    else if (found.password) focus('password');
-    else void create();
-  };
+    },
+    explain: (error) => {
+      if (endRefusedSession(account, error)) return {};
+      return failureCode(error) === 'incorrect' ? { password: form.incorrect } : undefined;
+    },
+    failureText,
+  });
 
   const toggle = (scope: Scope) =>
-    setChosen(scopes.filter((one) => (one === scope) !== chosen.includes(one)));
+    setChosen(scopes.filter((known) => (known === scope) !== chosen.includes(known)));
 
   return (
-    <form ref={element} className={styles.form} onSubmit={onSubmit} noValidate>
+    <form className={styles.form} onSubmit={onSubmit} noValidate>
       <h3>{form.title}</h3>
       <div>
         <Field
@@ -123,7 +90,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
           value={name}
           onChange={(event) => setName(event.target.value)}
           describedBy={`${id}-name`}
-          error={problem.name}
+          error={problems['key-name']}
           attempt={attempt}
           aria-required
         />
@@ -146,7 +113,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
             }
           />
         ))}
-        <FieldError id={`${id}-scopes`} text={problem.scopes} attempt={attempt} />
+        <FieldError id={`${id}-scopes`} text={problems.scope} attempt={attempt} />
       </fieldset>
       <Select
         label={form.expiry}
@@ -160,7 +127,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
         autoComplete="current-password"
         value={password}
         onChange={(event) => setPassword(event.target.value)}
-        error={problem.password}
+        error={problems.password}
         attempt={attempt}
         aria-required
       />

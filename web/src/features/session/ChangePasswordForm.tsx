@@ -1,41 +1,40 @@
-import { useId, useRef, useState, type SubmitEvent } from 'react';
+import { useState } from 'react';
 import { changePassword, failureCode } from '../../api';
-import { Button } from '../../components/Button';
+import { endRefusedSession } from '../../api/endRefusedSession';
 import { PasswordField } from '../../components/Field';
 import { forgetApiKey } from '../../lib/apiKey';
-import { endSessionOf, type Account } from '../../lib/owner';
+import type { Account } from '../../lib/owner';
 import { startSession, username } from '../../lib/session';
+import { useForm } from '../../lib/useForm';
 import { useHere } from '../../lib/useHere';
-import styles from './Form.module.css';
-import { hashPassword } from './hash';
 import { failureText } from './failureText';
+import { hashPassword } from './hash';
 import { account as texts, login, messages } from './messages';
-import { PasswordRules } from './PasswordRules';
+import { NewPasswordField } from './NewPasswordField';
+import { PasswordForm } from './PasswordForm';
 import { RevokeOption } from './RevokeOption';
-import { isGoodPassword } from './rules';
+import { newPasswordProblem } from './rules';
 
 /** A form for a new password. The session continues here and ends everywhere else. */
 export function ChangePasswordForm({ account }: { account: Account }) {
-  const rulesId = useId();
-  const form = useRef<HTMLFormElement>(null);
-  const [old, setOld] = useState('');
-  const [fresh, setFresh] = useState('');
+  const [oldPassword, setOldPassword] = useState('');
+  const [newPassword, setNewPassword] = useState('');
   const [revoke, setRevoke] = useState(false);
-  const [problem, setProblem] = useState<{ old?: string | undefined; fresh: boolean }>();
-  const [attempt, setAttempt] = useState(0);
-  const [busy, setBusy] = useState(false);
-  const [said, setSaid] = useState<{ done: boolean; text: string }>();
+  const [done, setDone] = useState('');
   const isHere = useHere();
 
-  const focus = (name: string) =>
-    form.current?.querySelector<HTMLInputElement>(`[name="${name}"]`)?.focus();
-
-  const change = async () => {
-    setBusy(true);
-    try {
-      const { password, salt } = await hashPassword(fresh);
+  const form = useForm({
+    check: () => {
+      setDone('');
+      return {
+        password: oldPassword === '' ? messages.noPassword : undefined,
+        'new-password': newPasswordProblem(newPassword),
+      };
+    },
+    submit: async () => {
+      const { password, salt } = await hashPassword(newPassword);
       const session = await changePassword(account, {
-        password: old,
+        password: oldPassword,
         new_password: password,
         new_salt: salt,
         revoke,
@@ -43,76 +42,41 @@ export function ChangePasswordForm({ account }: { account: Account }) {
       if (revoke) forgetApiKey();
       startSession(session, username());
       if (!isHere()) return;
-      setOld('');
-      setFresh('');
+      setOldPassword('');
+      setNewPassword('');
       setRevoke(false);
-      setProblem(undefined);
-      setSaid({ done: true, text: texts.passwordChanged });
-    } catch (error) {
-      const code = failureCode(error);
-      if (code === 'invalid-token' || code === 'no-logged') {
-        endSessionOf(account);
-        return;
-      }
-      if (code !== 'incorrect') console.error(error);
-      if (!isHere()) return;
-      if (code === 'incorrect') {
-        setProblem({ old: login.incorrect, fresh: false });
-        focus('password');
-      } else setSaid({ done: false, text: failureText(error) });
-    } finally {
-      if (isHere()) setBusy(false);
-    }
-  };
-
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    const found = {
-      old: old === '' ? messages.noPassword : undefined,
-      fresh: !isGoodPassword(fresh),
-    };
-    setSaid(undefined);
-    setProblem(found);
-    setAttempt(attempt + 1);
-    if (found.old) focus('password');
-    else if (found.fresh) focus('new-password');
-    else void change();
-  };
+      setDone(texts.passwordChanged);
+    },
+    explain: (error) => {
+      if (endRefusedSession(account, error)) return {};
+      return failureCode(error) === 'incorrect' ? { password: login.incorrect } : undefined;
+    },
+    failureText,
+    staysOpen: true,
+  });
 
   return (
-    <form ref={form} className={styles.form} onSubmit={onSubmit} noValidate>
+    <PasswordForm form={form} submit={texts.changePassword}>
       <PasswordField
         label={messages.currentPassword}
         name="password"
         autoComplete="current-password"
-        value={old}
-        onChange={(event) => setOld(event.target.value)}
-        error={problem?.old}
-        attempt={attempt}
+        value={oldPassword}
+        onChange={(event) => setOldPassword(event.target.value)}
+        error={form.problems.password}
+        attempt={form.attempt}
         aria-required
       />
-      <PasswordField
+      <NewPasswordField
         label={messages.newPassword}
         name="new-password"
-        autoComplete="new-password"
-        value={fresh}
-        onChange={(event) => setFresh(event.target.value)}
-        aria-invalid={(problem?.fresh && !isGoodPassword(fresh)) || undefined}
-        describedBy={rulesId}
-        aria-required
+        value={newPassword}
+        onValue={setNewPassword}
+        insist={form.problems['new-password'] ?? false}
       />
-      <PasswordRules id={rulesId} password={fresh} insist={problem?.fresh ?? false} />
       <p>{texts.codesDeleted}</p>
       <RevokeOption checked={revoke} onChange={setRevoke} />
-      <p className={said?.done === false ? styles.failed : undefined} role="status">
-        {said?.text}
-      </p>
-      <div>
-        <Button type="submit" variant="primary" busy={busy}>
-          {texts.changePassword}
-        </Button>
-      </div>
-    </form>
+      <p role="status">{done}</p>
+    </PasswordForm>
   );
 }

@@ -1,14 +1,15 @@
-import { useState, type ReactNode, type SubmitEvent } from 'react';
+import { useState, type ReactNode } from 'react';
 import { failureCode } from '../../api';
+import { endRefusedSession } from '../../api/endRefusedSession';
 import { Button } from '../../components/Button';
-import { Dialog, DialogActions } from '../../components/Dialog';
+import { Dialog } from '../../components/Dialog';
 import { PasswordField } from '../../components/Field';
 import { actions } from '../../components/messages';
-import { endSessionOf, type Account } from '../../lib/owner';
-import { useHere } from '../../lib/useHere';
-import styles from './Form.module.css';
+import type { Account } from '../../lib/owner';
+import { useForm } from '../../lib/useForm';
 import { failureText } from './failureText';
 import { login, messages } from './messages';
+import { PasswordForm } from './PasswordForm';
 
 interface PasswordDialogProps {
   account: Account;
@@ -34,45 +35,24 @@ export function PasswordDialog({
   onClose,
 }: PasswordDialogProps) {
   const [password, setPassword] = useState('');
-  const [wrong, setWrong] = useState<{ text: string; attempt: number }>();
-  const [failed, setFailed] = useState('');
-  const [busy, setBusy] = useState(false);
-  const isHere = useHere();
-
-  const point = (text: string) =>
-    setWrong((known) => ({ text, attempt: (known?.attempt ?? 0) + 1 }));
-
-  const act = async () => {
-    setBusy(true);
-    setFailed('');
-    setWrong(undefined);
-    try {
-      await action(password);
-    } catch (error) {
-      const code = failureCode(error);
-      if (code === 'invalid-token' || code === 'no-logged') {
-        endSessionOf(account);
-        return;
-      }
-      const explained = explain?.(error);
-      if (code !== 'incorrect' && explained === undefined) console.error(error);
-      if (!isHere()) return;
-      setBusy(false);
-      if (code === 'incorrect') point(login.incorrect);
-      else setFailed(explained ?? failureText(error));
-    }
-  };
-
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    if (password === '') point(messages.noPassword);
-    else void act();
-  };
+  const form = useForm({
+    check: () => ({ password: password === '' ? messages.noPassword : undefined }),
+    submit: () => action(password),
+    explain: (error) => {
+      if (endRefusedSession(account, error)) return {};
+      if (failureCode(error) === 'incorrect') return { password: login.incorrect };
+      return explain?.(error);
+    },
+    failureText,
+  });
 
   return (
     <Dialog title={title} onClose={onClose}>
-      <form className={styles.form} onSubmit={onSubmit} noValidate>
+      <PasswordForm
+        form={form}
+        submit={submit}
+        cancel={<Button onClick={onClose}>{actions.cancel}</Button>}
+      >
         {children}
         <PasswordField
           label={messages.password}
@@ -80,20 +60,11 @@ export function PasswordDialog({
           autoComplete="current-password"
           value={password}
           onChange={(event) => setPassword(event.target.value)}
-          error={wrong?.text}
-          attempt={wrong?.attempt}
+          error={form.problems.password}
+          attempt={form.attempt}
           aria-required
         />
-        <p className={styles.failed} role="alert">
-          {failed}
-        </p>
-        <DialogActions>
-          <Button type="submit" variant="primary" busy={busy}>
-            {submit}
-          </Button>
-          <Button onClick={onClose}>{actions.cancel}</Button>
-        </DialogActions>
-      </form>
+      </PasswordForm>
     </Dialog>
   );
 }

@@ -1,38 +1,26 @@
-import { useId, useRef, useState, type SubmitEvent } from 'react';
+import { useRef, useState } from 'react';
 import { failureCode, registerUser } from '../../api';
-import { Button } from '../../components/Button';
-import { Field, PasswordField } from '../../components/Field';
+import { Field } from '../../components/Field';
 import { showToast } from '../../components/toast';
 import { offerRecoveryCodes } from '../../lib/recoveryOffer';
 import { currentSession, rememberUsername } from '../../lib/session';
+import { useForm } from '../../lib/useForm';
 import { useHere } from '../../lib/useHere';
-import styles from './Form.module.css';
-import { hashPassword, type HashedPassword } from './hash';
 import { failureText } from './failureText';
+import { hashPassword, type HashedPassword } from './hash';
 import { messages, register as texts } from './messages';
-import { PasswordRules } from './PasswordRules';
-import { emailProblem, isGoodPassword, usernameProblem } from './rules';
-
-interface Problems {
-  email?: string | undefined;
-  password?: boolean;
-  username?: string | undefined;
-  /** Counts the attempts, so that the same problem is announced again. */
-  attempt: number;
-}
+import { NewPasswordField } from './NewPasswordField';
+import { PasswordForm } from './PasswordForm';
+import { emailProblem, newPasswordProblem, usernameProblem } from './rules';
 
 export function RegisterForm({ onRegistered }: { onRegistered: (email: string) => void }) {
-  const rulesId = useId();
-  const form = useRef<HTMLFormElement>(null);
   const hashed = useRef<{ plain: string; made: HashedPassword }>(null);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
   const [username, setUsername] = useState('');
-  const [problems, setProblems] = useState<Problems>({ attempt: 0 });
-  const [busy, setBusy] = useState(false);
   const [taken, setTaken] = useState(false);
-  const [failed, setFailed] = useState('');
   const isHere = useHere();
+  const user = { email: email.trim(), username: username.trim() };
 
   /** Hashes a password once, so that another attempt sends the same four fields. */
   const hashOnce = async () => {
@@ -42,48 +30,35 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
     return hashed.current.made;
   };
 
-  const register = async (user: { email: string; username: string }) => {
-    setBusy(true);
-    setFailed('');
-    try {
+  const form = useForm({
+    check: () => {
+      setTaken(false);
+      return {
+        email: emailProblem(user.email),
+        password: newPasswordProblem(password),
+        username: usernameProblem(user.username),
+      };
+    },
+    submit: async () => {
       await registerUser({ ...user, ...(await hashOnce()) });
       offerRecoveryCodes();
       // Keep the name of a user who has logged in meanwhile.
       if (!currentSession()) rememberUsername(user.username);
       if (isHere()) onRegistered(user.email);
-    } catch (error) {
-      const exists = failureCode(error) === 'exist';
-      if (!exists) console.error(error);
-      if (!isHere()) return;
-      setBusy(false);
-      if (exists) {
+    },
+    explain: (error) => {
+      if (failureCode(error) !== 'exist') return undefined;
+      if (isHere()) {
         showToast(texts.exist);
         setTaken(true);
-        return;
       }
-      setFailed(failureText(error));
-    }
-  };
-
-  const onSubmit = (event: SubmitEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    const user = { email: email.trim(), username: username.trim() };
-    const found: Problems = {
-      attempt: problems.attempt + 1,
-      email: emailProblem(user.email),
-      password: !isGoodPassword(password),
-      username: usernameProblem(user.username),
-    };
-    setProblems(found);
-    setTaken(false);
-    const first = (['email', 'password', 'username'] as const).find((name) => found[name]);
-    if (first) form.current?.querySelector<HTMLInputElement>(`[name="${first}"]`)?.focus();
-    else void register(user);
-  };
+      return {};
+    },
+    failureText,
+  });
 
   return (
-    <form ref={form} className={styles.form} onSubmit={onSubmit} noValidate>
+    <PasswordForm form={form} submit={texts.submit}>
       <Field
         label={messages.email}
         type="email"
@@ -91,22 +66,18 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
         autoComplete="username"
         value={email}
         onChange={(event) => setEmail(event.target.value)}
-        error={taken ? texts.exist : problems.email}
-        attempt={problems.attempt}
+        error={taken ? texts.exist : form.problems.email}
+        attempt={form.attempt}
         toasted={taken}
         aria-required
       />
-      <PasswordField
+      <NewPasswordField
         label={messages.password}
         name="password"
-        autoComplete="new-password"
         value={password}
-        onChange={(event) => setPassword(event.target.value)}
-        aria-invalid={(problems.password && !isGoodPassword(password)) || undefined}
-        describedBy={rulesId}
-        aria-required
+        onValue={setPassword}
+        insist={form.problems.password ?? false}
       />
-      <PasswordRules id={rulesId} password={password} insist={problems.password ?? false} />
       <Field
         label={messages.username}
         type="text"
@@ -117,18 +88,10 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
         dir="auto"
         value={username}
         onChange={(event) => setUsername(event.target.value)}
-        error={problems.username}
-        attempt={problems.attempt}
+        error={form.problems.username}
+        attempt={form.attempt}
         aria-required
       />
-      <p className={styles.failed} role="alert">
-        {failed}
-      </p>
-      <div>
-        <Button type="submit" variant="primary" busy={busy}>
-          {texts.submit}
-        </Button>
-      </div>
-    </form>
+    </PasswordForm>
   );
 }

@@ -27,6 +27,11 @@ export function isGoodPassword(password: string): boolean {
   return passwordRules.every(({ isMet }) => isMet(password));
 }
 
+/** Returns true if a password does not meet the rules, which its field shows. */
+export function newPasswordProblem(password: string): true | undefined {
+  return isGoodPassword(password) ? undefined : true;
+}
+
 export function emailProblem(email: string): string | undefined {
   if (email === '') return register.noEmail;
   if (!email.includes('@') || email.length > MAX_EMAIL) return register.badEmail;
