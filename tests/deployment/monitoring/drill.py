@@ -22,8 +22,8 @@ from typing import Any
 import yaml
 
 from deploy.monitoring.prometheus import Prometheus, rules
-from tests.deployment.monitoring import ground
-from tests.deployment.monitoring.ground import Ground
+from tests.deployment.monitoring import failures
+from tests.deployment.monitoring.failures import DrillProduct
 from tests.deployment.monitoring.rules import alerts
 from tests.deployment.monitoring.short import EVERY, shortened
 from tests.support.mongo.replica_set import replica_set
@@ -52,7 +52,7 @@ class Drill:
     """A failure, the alerts that must fire, and those that may."""
 
     name: str
-    broken: Callable[[Ground], AbstractContextManager[None]]
+    broken: Callable[[DrillProduct], AbstractContextManager[None]]
     must: tuple[str, ...]
     follows: tuple[str, ...] = ()
     on_mongodb: bool = False
@@ -64,7 +64,7 @@ def _drills() -> Iterator[Drill]:
     text = Path(__file__).with_name("drills.yaml").read_text(encoding="utf-8")
     for told in yaml.safe_load(text):
         way, *taken = told.pop("broken").split()
-        broken = getattr(ground, way)
+        broken = getattr(failures, way)
         must, follows = tuple(told.pop("must")), tuple(told.pop("follows", ()))
         yield Drill(broken=broken(*taken) if taken else broken, must=must, follows=follows, **told)
 
@@ -172,13 +172,13 @@ def carry_out(drills: Sequence[Drill]) -> Iterator[Outcome]:
 
 
 @contextmanager
-def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]]:
+def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[DrillProduct, Watch]]:
     text = shortened(rules("RUNBOOKS"))
     prometheus = Prometheus(folder / "prometheus", free_port(), text, every=EVERY)
     with (
         replica_set(1) if on_mongodb else nullcontext() as database,
         small_disk(folder / "journal", _DISK),
-        Ground(folder, database) as place,
+        DrillProduct(folder, database) as place,
     ):
         place.start()
         prometheus.look_at(place.targets)
@@ -188,7 +188,7 @@ def _watched(folder: Path, *, on_mongodb: bool) -> Iterator[tuple[Ground, Watch]
             yield place, watch
 
 
-def _carry_out(drill: Drill, place: Ground, watch: Watch) -> Outcome:
+def _carry_out(drill: Drill, place: DrillProduct, watch: Watch) -> Outcome:
     steady = watch.wait_until(watch.is_steady)
     watch.forget()
     began = time.monotonic()

@@ -20,8 +20,8 @@ from tests.support.browsers import running_chromium
 from tests.support.gateway_client import BROWSER
 from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.product import Product
-from tests.system.e2e.acts import await_scripts
 from tests.system.e2e.stage import behind_nginx, built_product
+from tests.system.e2e.visitor_actions import await_scripts
 from tests.system.qr.conftest import readers as readers
 
 FLAGS = (

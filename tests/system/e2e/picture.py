@@ -24,8 +24,8 @@ from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from tests.support.browsers import running_chromium
 from tests.support.product import Product
-from tests.system.e2e.acts import log_in, register, shorten
 from tests.system.e2e.stage import built_product
+from tests.system.e2e.visitor_actions import log_in, register, shorten
 
 WIDTH, HEIGHT = 1000, 860
 MARGIN = 40

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
 from tests.support.waiting import PROPAGATION_SECONDS, wait_until
-from tests.system.e2e.acts import PASSWORD, log_in
+from tests.system.e2e.visitor_actions import PASSWORD, log_in
 
 
 def test_a_key_works_until_it_is_revoked(site: Product, page: Page) -> None:

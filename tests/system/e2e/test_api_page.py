@@ -7,8 +7,8 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import PASSWORD, log_in
 from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import PASSWORD, log_in
 
 PLACEHOLDER = "YOUR_API_KEY"
 

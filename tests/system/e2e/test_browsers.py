@@ -14,7 +14,7 @@ from tests.support.gateway_client import new_code
 from tests.support.product import Product
 from tests.support.waiting import wait_until
 from tests.support.webdriver import Window, firefox, webkit
-from tests.system.e2e.acts import PASSWORD
+from tests.system.e2e.visitor_actions import PASSWORD
 
 _SHORT = re.compile(r"localhost:\d+/[\w-]{8}(?=.*Copy)")
 

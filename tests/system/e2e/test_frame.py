@@ -7,8 +7,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.system.e2e.acts import sideways
 from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import sideways
 
 PHONE = {"width": 390, "height": 700}
 DESK = {"width": 1440, "height": 900}

@@ -12,7 +12,14 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.gateway_client import new_code
 from tests.support.product import Product
-from tests.system.e2e.acts import PASSWORD, log_in, register, shorten, stored_token, until
+from tests.system.e2e.visitor_actions import (
+    PASSWORD,
+    log_in,
+    register,
+    shorten,
+    stored_token,
+    until,
+)
 
 HOME = re.compile(":[0-9]+/$")
 

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Download, FilePayload, Page, Route, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import answer_to, keep_token, sideways
 from tests.system.e2e.stage import built_product
+from tests.system.e2e.visitor_actions import answer_to, keep_token, sideways
 
 BLOCKED = "blocked.example"
 HEADER = "Link,Custom Link,Date created,Title,Destination URL,Engagements,Status"

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import keep_token, sideways
 from tests.system.e2e.conftest import Visitors
 from tests.system.e2e.test_routes import ACCOUNT, ROUTES, axe_violations
 from tests.system.e2e.test_routes import member as member
+from tests.system.e2e.visitor_actions import keep_token, sideways
 
 API = "/api"
 PAGES = [path for path in ROUTES if path != API]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import answer_to, keep_token, sideways, until, until_held
+from tests.system.e2e.visitor_actions import answer_to, keep_token, sideways, until, until_held
 
 
 @pytest.fixture(scope="module")

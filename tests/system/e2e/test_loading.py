@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Request, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import link_field, plates, spinner, submit, toast
+from tests.system.e2e.visitor_actions import link_field, plates, spinner, submit, toast
 
 LATE = 45_000
 """Milliseconds for a few attempts with their pauses."""

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.support.browsers import running_chromium
 from tests.support.gateway_client import new_code
 from tests.support.product import Product
-from tests.system.e2e.acts import PASSWORD, register, shorten, stored_token, until
 from tests.system.e2e.conftest import FLAGS
+from tests.system.e2e.visitor_actions import PASSWORD, register, shorten, stored_token, until
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import keep_token, sideways, until
+from tests.system.e2e.visitor_actions import keep_token, sideways, until
 
 LINKS = 10_000
 LOADED = 1_000

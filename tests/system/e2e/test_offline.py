@@ -11,7 +11,9 @@ from playwright.sync_api import Error, Page, expect
 
 from tests.support.product import Product
 from tests.support.waiting import PROPAGATION_SECONDS, wait_until
-from tests.system.e2e.acts import (
+from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.stage import built_product
+from tests.system.e2e.visitor_actions import (
     PASSWORD,
     has_session_ended,
     link_field,
@@ -22,8 +24,6 @@ from tests.system.e2e.acts import (
     submit,
     until,
 )
-from tests.system.e2e.conftest import Visitors
-from tests.system.e2e.stage import built_product
 
 OFFLINE = "You are offline. This page may be out of date."
 KEPT = (

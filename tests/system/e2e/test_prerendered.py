@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import (
+from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import (
     await_scripts,
     hold_back,
     let_go_on,
@@ -17,7 +18,6 @@ from tests.system.e2e.acts import (
     shorten,
     until_held,
 )
-from tests.system.e2e.conftest import Visitors
 
 ENTRY = re.compile(r"/assets/(\w+/)?index-.*\.js")
 PAGES = {

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import sideways
 from tests.system.e2e.test_routes import axe_violations
+from tests.system.e2e.visitor_actions import sideways
 
 URL = "https://me@xn--80ak6aa92e.com:8443/" + "a-long-way/" * 60 + "?session=abc"
 

@@ -13,8 +13,15 @@ from playwright.sync_api import CDPSession, Locator, Page, expect
 
 from tests.support.gateway_client import new_code
 from tests.support.product import Product
-from tests.system.e2e.acts import PASSWORD, log_in, register, shorten, stored_token, toast
 from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import (
+    PASSWORD,
+    log_in,
+    register,
+    shorten,
+    stored_token,
+    toast,
+)
 
 NEW = "Sendero-43"
 

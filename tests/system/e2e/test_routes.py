@@ -11,7 +11,8 @@ from services.shared import edge_table
 from tests.support.gateway_client import new_code
 from tests.support.processes import ROOT
 from tests.support.product import Product
-from tests.system.e2e.acts import (
+from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import (
     hold_back,
     keep_token,
     let_go_on,
@@ -22,7 +23,6 @@ from tests.system.e2e.acts import (
     submit,
     until,
 )
-from tests.system.e2e.conftest import Visitors
 
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 WIDTHS = (320, 390, 768, 1100, 1440, 1920)

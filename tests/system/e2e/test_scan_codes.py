@@ -10,7 +10,7 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import shorten, until
+from tests.system.e2e.visitor_actions import shorten, until
 from tests.system.qr.readers import SCANNERS, Scanners, framed, greyed
 
 

@@ -7,8 +7,8 @@ import re
 from playwright.sync_api import expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import PASSWORD, log_in
 from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import PASSWORD, log_in
 
 
 def test_a_session_that_is_logged_out_elsewhere_ends(site: Product, visitor: Visitors) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
 from tests.support.waiting import PROPAGATION_SECONDS, wait_until
-from tests.system.e2e.acts import PASSWORD, has_session_ended, log_in, stored_token
+from tests.system.e2e.visitor_actions import PASSWORD, has_session_ended, log_in, stored_token
 
 HOME = re.compile(":[0-9]+/$")
 

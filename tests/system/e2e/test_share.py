@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import link_field, plates
 from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import link_field, plates
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import let_go_on, link_field, plates, shorten, spinner, submit
 from tests.system.e2e.conftest import Visitors
+from tests.system.e2e.visitor_actions import let_go_on, link_field, plates, shorten, spinner, submit
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 REFUSED = {

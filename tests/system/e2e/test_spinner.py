@@ -8,7 +8,7 @@ from typing import Any
 from playwright.sync_api import Page, Request, expect
 
 from tests.support.product import Product
-from tests.system.e2e.acts import link_field, plates, shorten, spinner, submit
+from tests.system.e2e.visitor_actions import link_field, plates, shorten, spinner, submit
 
 LATE = 45_000
 """Milliseconds for a few attempts with their pauses."""

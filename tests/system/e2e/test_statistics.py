@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.support.product import Product
 from tests.support.waiting import RECOVERY_SECONDS, wait_until
-from tests.system.e2e.acts import keep_token, sideways
+from tests.system.e2e.visitor_actions import keep_token, sideways
 
 BOT = "Googlebot/2.1 (+http://www.google.com/bot.html)"
 

@@ -39,7 +39,7 @@ _DRAIN_SECONDS = 10
 """Seconds for which the second gateway drains."""
 
 
-class Ground(Product):
+class DrillProduct(Product):
     """Five processes and a second gateway, each with a fixed metrics address.
 
     Rate limits are off, so that one machine can simulate a crowd.
@@ -139,95 +139,95 @@ def _beside(act: Callable[[threading.Event], None], threads: int = 1) -> Iterato
             thread.join()
 
 
-def killed(name: str) -> Callable[[Ground], AbstractContextManager[None]]:
+def killed(name: str) -> Callable[[DrillProduct], AbstractContextManager[None]]:
     """A process is killed, and started again as the repair."""
 
     @contextmanager
-    def broken(ground: Ground) -> Iterator[None]:
-        ground.kill(name)
+    def broken(product: DrillProduct) -> Iterator[None]:
+        product.kill(name)
         try:
             yield
         finally:
-            ground.start(name)
+            product.start(name)
 
     return broken
 
 
-def crash_loop(ground: Ground) -> AbstractContextManager[None]:
+def crash_loop(product: DrillProduct) -> AbstractContextManager[None]:
     """analytics exits about every two seconds."""
 
     def crash(over: threading.Event) -> None:
         while not over.wait(1.5):
-            ground.kill("analytics")
-            ground.start("analytics")
+            product.kill("analytics")
+            product.start("analytics")
 
     return _beside(crash)
 
 
 @contextmanager
-def silent_replica(ground: Ground) -> Iterator[None]:
+def silent_replica(product: DrillProduct) -> Iterator[None]:
     """One of two gateways is frozen."""
-    os.kill(ground.replica.popen.pid, signal.SIGSTOP)
+    os.kill(product.replica.popen.pid, signal.SIGSTOP)
     try:
         yield
     finally:
-        os.kill(ground.replica.popen.pid, signal.SIGCONT)
+        os.kill(product.replica.popen.pid, signal.SIGCONT)
 
 
 @contextmanager
-def breaking_lookups(ground: Ground) -> Iterator[None]:
+def breaking_lookups(product: DrillProduct) -> Iterator[None]:
     """Every lookup of one of two gateways fails unexpectedly."""
 
     def look_up(over: threading.Event) -> None:
         with httpx.Client(
-            base_url=f"http://{ground.replica.addresses['http']}", verify=NO_TLS
+            base_url=f"http://{product.replica.addresses['http']}", verify=NO_TLS
         ) as http:
             while not over.wait(0.5):
                 http.get(f"/{new_code()}")
 
-    os.kill(ground.replica.popen.pid, signal.SIGUSR1)
+    os.kill(product.replica.popen.pid, signal.SIGUSR1)
     with _beside(look_up):
         yield
-    os.kill(ground.replica.popen.pid, signal.SIGUSR1)
+    os.kill(product.replica.popen.pid, signal.SIGUSR1)
 
 
 @contextmanager
-def _broken_replica(ground: Ground, broken: str) -> Iterator[None]:
-    ground.replica.kill()
-    ground.start_replica(broken)
+def _broken_replica(product: DrillProduct, broken: str) -> Iterator[None]:
+    product.replica.kill()
+    product.start_replica(broken)
     try:
         yield
     finally:
-        ground.replica.kill()
-        ground.start_replica()
+        product.replica.kill()
+        product.start_replica()
 
 
-def untold_changes(ground: Ground) -> AbstractContextManager[None]:
+def untold_changes(product: DrillProduct) -> AbstractContextManager[None]:
     """One of two gateways receives no changes, although it reaches links."""
-    return _broken_replica(ground, "changes")
+    return _broken_replica(product, "changes")
 
 
-def no_key(ground: Ground) -> AbstractContextManager[None]:
+def no_key(product: DrillProduct) -> AbstractContextManager[None]:
     """One of two gateways starts without a visitor key, although it reaches analytics."""
-    return _broken_replica(ground, "key")
+    return _broken_replica(product, "key")
 
 
 @contextmanager
-def broken_background(ground: Ground) -> Iterator[None]:
+def broken_background(product: DrillProduct) -> Iterator[None]:
     """One of two gateways stops itself, and waits for a call that is never complete."""
-    host, port = ground.replica.addresses["http"].split(":")
+    host, port = product.replica.addresses["http"].split(":")
     with socket.create_connection((host, int(port))) as connection:
         connection.sendall(_HALF_A_CALL)
-        os.kill(ground.replica.popen.pid, signal.SIGUSR2)
+        os.kill(product.replica.popen.pid, signal.SIGUSR2)
         yield
-    assert ground.replica.wait() == 1
-    ground.start_replica()
+    assert product.replica.wait() == 1
+    product.start_replica()
 
 
 @contextmanager
-def starved(ground: Ground) -> Iterator[None]:
+def starved(product: DrillProduct) -> Iterator[None]:
     """links gets little CPU time, in pieces, under high load."""
-    pid = ground.pid("links")
+    pid = product.pid("links")
 
     def starve(over: threading.Event) -> None:
         while not over.wait(0.1):
@@ -235,16 +235,16 @@ def starved(ground: Ground) -> Iterator[None]:
             time.sleep(0.3)
             os.kill(pid, signal.SIGCONT)
 
-    unknown = ground.calling(0.02, lambda call: call.ask("GET", f"/{new_code()}"))
+    unknown = product.calling(0.02, lambda call: call.ask("GET", f"/{new_code()}"))
     with unknown, _beside(starve):
         yield
 
 
-def slow_store(ground: Ground) -> AbstractContextManager[None]:
+def slow_store(product: DrillProduct) -> AbstractContextManager[None]:
     """Another process writes to the file of links in long transactions."""
 
     def hold(over: threading.Event) -> None:
-        with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
+        with closing(sqlite3.connect(product.folder / "links.sqlite3", timeout=10)) as file:
             while not over.wait(0.05):
                 file.execute("BEGIN IMMEDIATE")
                 over.wait(0.8)
@@ -254,9 +254,9 @@ def slow_store(ground: Ground) -> AbstractContextManager[None]:
 
 
 @contextmanager
-def full_store(ground: Ground) -> Iterator[None]:
+def full_store(product: DrillProduct) -> Iterator[None]:
     """The files of links cannot grow."""
-    pid = ground.pid("links")
+    pid = product.pid("links")
     limit = resource.prlimit(pid, resource.RLIMIT_FSIZE)
     resource.prlimit(pid, resource.RLIMIT_FSIZE, (32 << 10, limit[1]))
     try:
@@ -266,9 +266,9 @@ def full_store(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
-def large_store(ground: Ground) -> Iterator[None]:
+def large_store(product: DrillProduct) -> Iterator[None]:
     """The log of auth's store is a sparse file of five times the size of its disk."""
-    file = ground.folder / "auth.sqlite3"
+    file = product.folder / "auth.sqlite3"
     log = Path(f"{file}-wal")
     disk = os.statvfs(log)
     os.truncate(log, log.stat().st_size + 5 * disk.f_bavail * disk.f_frsize)
@@ -278,9 +278,9 @@ def large_store(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
-def lost_table(ground: Ground) -> Iterator[None]:
+def lost_table(product: DrillProduct) -> Iterator[None]:
     """A table of links that is read twice a second is gone; everything else is there."""
-    with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
+    with closing(sqlite3.connect(product.folder / "links.sqlite3", timeout=10)) as file:
         file.execute("ALTER TABLE decisions RENAME TO lost")
         try:
             yield
@@ -289,25 +289,25 @@ def lost_table(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
-def damaged_record(ground: Ground) -> Iterator[None]:
+def damaged_record(product: DrillProduct) -> Iterator[None]:
     """A guest lists links, of which one was created at a time that no date can represent."""
     link = _link() | {"guest": "d" * 43}
-    ground.data("createShortLink", link)
+    product.data("createShortLink", link)
     change = "UPDATE links SET created_at = created_at + ? WHERE code = ?"
-    with closing(sqlite3.connect(ground.folder / "links.sqlite3", timeout=10)) as file:
+    with closing(sqlite3.connect(product.folder / "links.sqlite3", timeout=10)) as file:
         with file:
             file.execute(change, (2**62, link["code"]))
         payload = {"guest": link["guest"]}
-        with ground.calling(0.2, lambda call: call.ask("POST", "/showLinks", payload)):
+        with product.calling(0.2, lambda call: call.ask("POST", "/showLinks", payload)):
             yield
         with file:
             file.execute(change, (-(2**62), link["code"]))
 
 
 @contextmanager
-def full_disk(ground: Ground) -> Iterator[None]:
+def full_disk(product: DrillProduct) -> Iterator[None]:
     """Another process fills the disk of the journal, and keeps it full."""
-    ballast = ground.folder / "journal" / "ballast"
+    ballast = product.folder / "journal" / "ballast"
     assert ballast.parent.is_mount(), "it would fill a disk that others use"
 
     def fill(over: threading.Event) -> None:
@@ -322,9 +322,9 @@ def full_disk(ground: Ground) -> Iterator[None]:
 
 
 @contextmanager
-def _lease(ground: Ground, job: str) -> Iterator[Callable[[int], bool]]:
+def _lease(product: DrillProduct, job: str) -> Iterator[Callable[[int], bool]]:
     """Take the lease of a job for a number of seconds. Returns whether it is held."""
-    with grpc.insecure_channel(ground.admin_address("links")) as channel:
+    with grpc.insecure_channel(product.admin_address("links")) as channel:
         take = links_pb2_grpc.MaintenanceServiceStub(channel).TakeLease
 
         def held(seconds: int) -> bool:
@@ -338,52 +338,52 @@ def _lease(ground: Ground, job: str) -> Iterator[Callable[[int], bool]]:
 
 
 @contextmanager
-def taken_lease(ground: Ground) -> Iterator[None]:
+def taken_lease(product: DrillProduct) -> Iterator[None]:
     """Another process holds the lease of a task and does nothing, as if a clock were far ahead."""
-    with _lease(ground, "purge") as held:
-        ground.stop("reconciler")
+    with _lease(product, "purge") as held:
+        product.stop("reconciler")
         assert held(3600)
-        ground.start("reconciler")
+        product.start("reconciler")
         yield
 
 
 @contextmanager
-def taken_sweep(ground: Ground) -> Iterator[None]:
+def taken_sweep(product: DrillProduct) -> Iterator[None]:
     """A list changes while another process holds the lease of the rescan."""
-    with _lease(ground, "blocklists") as held:
+    with _lease(product, "blocklists") as held:
         wait_until(lambda: held(3600))
-        (ground.lists / "spam.txt").write_text("spam.example\n")
+        (product.lists / "spam.txt").write_text("spam.example\n")
         yield
 
 
 @contextmanager
-def broken_list(ground: Ground) -> Iterator[None]:
+def broken_list(product: DrillProduct) -> Iterator[None]:
     """A list is replaced by an HTML error page."""
-    page = ground.lists / ".page"
+    page = product.lists / ".page"
     page.write_text("<html>\n<body>\nbad gateway\n</body>\n</html>\n")
-    page.rename(ground.lists / "phishing.txt")
+    page.rename(product.lists / "phishing.txt")
     yield
-    (ground.lists / "phishing.txt").write_text("phish.example\n")
+    (product.lists / "phishing.txt").write_text("phish.example\n")
 
 
 @contextmanager
-def reported(ground: Ground) -> Iterator[None]:
+def reported(product: DrillProduct) -> Iterator[None]:
     """A link is reported repeatedly until the operator has decided."""
-    code = ground.shorten("https://example.com/reported")
+    code = product.shorten("https://example.com/reported")
     payload = {"code": code, "reason": "phishing"}
-    with ground.calling(0.1, lambda call: call.ask("POST", "/reportLink", payload)):
+    with product.calling(0.1, lambda call: call.ask("POST", "/reportLink", payload)):
         yield
-    with grpc.insecure_channel(ground.admin_address("links")) as channel:
+    with grpc.insecure_channel(product.admin_address("links")) as channel:
         request = links_pb2.DismissReportsRequest(code=code, cause="A drill.")
         links_pb2_grpc.ModerationServiceStub(channel).DismissReports(request, timeout=20)
 
 
-def unknown_keys(ground: Ground) -> AbstractContextManager[None]:
+def unknown_keys(product: DrillProduct) -> AbstractContextManager[None]:
     """Requests of the REST API repeatedly have no key."""
-    return ground.calling(0.1, lambda call: call.ask("GET", "/api/v1/links"), 20)
+    return product.calling(0.1, lambda call: call.ask("GET", "/api/v1/links"), 20)
 
 
-def guessed_codes(ground: Ground) -> AbstractContextManager[None]:
+def guessed_codes(product: DrillProduct) -> AbstractContextManager[None]:
     """Recovery codes are guessed for many accounts."""
     number = count()
     hashed_password = hashed("Camino-42")
@@ -397,27 +397,27 @@ def guessed_codes(ground: Ground) -> AbstractContextManager[None]:
         }
         call.ask("POST", "/resetPassword", payload)
 
-    return ground.calling(0.1, guess, 3)
+    return product.calling(0.1, guess, 3)
 
 
-def searched(ground: Ground) -> AbstractContextManager[None]:
+def searched(product: DrillProduct) -> AbstractContextManager[None]:
     """An owner repeatedly searches a hundred times concurrently."""
     payload = {"guest": "g" * 43, "query": "example"}
-    return ground.calling(0, lambda call: call.ask("POST", "/showLinks", payload), 100)
+    return product.calling(0, lambda call: call.ask("POST", "/showLinks", payload), 100)
 
 
-def burst(ground: Ground) -> AbstractContextManager[None]:
+def burst(product: DrillProduct) -> AbstractContextManager[None]:
     """A hundred users repeatedly log in concurrently."""
-    email = ground.register()
-    return ground.calling(0, lambda call: call.ask("POST", "/verifyUser", _log_in(email)), 100)
+    email = product.register()
+    return product.calling(0, lambda call: call.ask("POST", "/verifyUser", _log_in(email)), 100)
 
 
 @contextmanager
-def store_away(ground: Ground) -> Iterator[None]:
+def store_away(product: DrillProduct) -> Iterator[None]:
     """Every connection to MongoDB is cut, and new ones are refused."""
-    assert ground.database
-    ground.database.cut()
+    assert product.database
+    product.database.cut()
     try:
         yield
     finally:
-        ground.database.mend()
+        product.database.mend()
