@@ -19,6 +19,8 @@ _CREATIONS = Table(
     fields=("creator", "created_at", "fingerprint", "outcomes"),
     expires=True,
 )
+_WITHOUT_OUTCOMES = Table("creations", key=("key",), fields=("creator", "created_at"))
+"""The same, for reads of many records: outcomes may be large."""
 
 
 class CreationReader:
@@ -37,16 +39,17 @@ class CreationReader:
 
     async def _delete(self, condition: Condition, limit: int) -> bool:
         # A read does not occupy SQLite's writer.
-        keys = await self._backend.read(
+        found = await self._backend.read(
             "links_creations",
-            lambda session: session.select_keys(_CREATIONS, condition, limit=limit),
+            lambda session: session.select(_WITHOUT_OUTCOMES, condition, limit=limit),
         )
-        if keys:
+        if found:
+            keys = _CREATIONS.keys_of(found)
             await self._backend.write_one(
                 "links_creations_delete",
                 lambda session: session.delete(_CREATIONS, keys, condition),
             )
-        return len(keys) == limit
+        return len(found) == limit
 
 
 class CreationRepository:
@@ -89,5 +92,5 @@ def delete_records_of(
             recent[creator].add(created_at)
     for creator, times in recent.items():
         of_calls: list[Condition] = [("creator", "=", creator), ("created_at", "in", list(times))]
-        if keys := session.select_keys(_CREATIONS, *of_calls):
-            session.delete(_CREATIONS, keys)
+        if found := session.select(_WITHOUT_OUTCOMES, *of_calls):
+            session.delete(_CREATIONS, _CREATIONS.keys_of(found))

@@ -50,11 +50,12 @@ class ImportReader:
     async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
         is_older: Condition = ("day", "<", day)
         days = await self._backend.read(
-            "links_import_days", lambda session: session.select_keys(_DAYS, is_older, limit=limit)
+            "links_import_days", lambda session: session.select(_DAYS, is_older, limit=limit)
         )
         if days:
+            keys = _DAYS.keys_of(days)
             await self._backend.write_one(
-                "links_import_days_delete", lambda session: session.delete(_DAYS, days, is_older)
+                "links_import_days_delete", lambda session: session.delete(_DAYS, keys, is_older)
             )
         is_due: Condition = ("started_at", "<=", to_micros(until))
         return await self._delete(is_due, limit) or len(days) == limit
@@ -174,9 +175,9 @@ def import_key(account: Account, import_id: str) -> bytes:
 
 def _delete_rows(session: Session, key: bytes, limit: int) -> int:
     """Delete up to `limit` rows of an import, and it after the last one; return their number."""
-    rows = session.select_keys(_ROWS, ("import", "=", key), ("number", ">", -1), limit=limit)
+    rows = session.select(_ROWS, ("import", "=", key), ("number", ">", -1), limit=limit)
     if rows:
-        session.delete(_ROWS, rows)
+        session.delete(_ROWS, _ROWS.keys_of(rows))
     if len(rows) < limit:
         # A call that adds rows writes the import, too, so one of the two runs again.
         session.delete(_IMPORTS, [(key,)])

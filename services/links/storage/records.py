@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -30,7 +30,7 @@ class Table:
     key: tuple[str, ...]
     """The fields of the primary key. `_id` has the value of a single one, or all by name."""
     fields: tuple[str, ...]
-    """The other fields."""
+    """The other fields that are read and written."""
     left_out: Mapping[str, Any] = field(default_factory=dict)
     """The values that documents leave out, by field."""
     dated_by: str = ""
@@ -45,6 +45,10 @@ class Table:
     def columns(self) -> tuple[str, ...]:
         """All fields."""
         return (*self.key, *self.fields)
+
+    def keys_of(self, records: Iterable[Record]) -> list[Key]:
+        """Return the keys of records."""
+        return [tuple(record[name] for name in self.key) for record in records]
 
 
 class Search(NamedTuple):
@@ -82,10 +86,6 @@ class Session(ABC):
         search: Search | None = None,
     ) -> list[Record]:
         """Return the first records that meet the conditions."""
-
-    @abstractmethod
-    def select_keys(self, table: Table, *conditions: Condition, limit: int = 0) -> list[Key]:
-        """Return the keys of records that meet the conditions, unordered."""
 
     @abstractmethod
     def add(self, table: Table, records: Sequence[Record]) -> None:

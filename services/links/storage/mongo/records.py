@@ -37,10 +37,7 @@ class MongoSession(Session):
         self._session = session
 
     def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
-        found = self._documents(table).find(
-            _with_keys(table, keys), limit=len(keys), batch_size=len(keys), session=self._session
-        )
-        return [_record(table, document) for document in found]
+        return self._find(table, _with_keys(table, keys), [], len(keys))
 
     def select(
         self,
@@ -50,30 +47,19 @@ class MongoSession(Session):
         limit: int = 0,
         search: Search | None = None,
     ) -> list[Record]:
-        documents, query = self._documents(table), _query(table, conditions)
-        sort = list(_sort(table, order))
+        query, sort = _query(table, conditions), list(_sort(table, order))
         if search is None:
-            found: Any = documents.find(
-                query, sort=sort, limit=limit, batch_size=limit, session=self._session
-            )
-        else:
-            matching = {"$regex": search.pattern.pattern, "$options": "i"}
-            stages: list[Document] = [
-                {"$match": query},
-                {"$sort": dict(sort)},
-                {"$limit": search.max_records},
-                {"$match": {"$or": [{name: matching} for name in search.fields]}},
-                {"$limit": limit},
-            ]
-            found = documents.aggregate(stages, session=self._session)
+            return self._find(table, query, sort, limit)
+        matching = {"$regex": search.pattern.pattern, "$options": "i"}
+        stages: list[Document] = [
+            {"$match": query},
+            {"$sort": dict(sort)},
+            {"$limit": search.max_records},
+            {"$match": {"$or": [{name: matching} for name in search.fields]}},
+            {"$limit": limit},
+        ]
+        found = self._documents(table).aggregate(stages, session=self._session)
         return [_record(table, document) for document in found]
-
-    def select_keys(self, table: Table, *conditions: Condition, limit: int = 0) -> list[Key]:
-        query, fields = _query(table, conditions), {"_id": 1}
-        found = self._documents(table).find(
-            query, fields, limit=limit, batch_size=limit, session=self._session
-        )
-        return [_key(table, document["_id"]) for document in found]
 
     def add(self, table: Table, records: Sequence[Record]) -> None:
         documents = [
@@ -119,6 +105,14 @@ class MongoSession(Session):
         change = {"$inc": {"mark": 1}}
         self._db.marks.update_one(_VERSION, change, upsert=True, session=self._session)
 
+    def _find(
+        self, table: Table, query: Document, sort: list[tuple[str, int]], limit: int
+    ) -> list[Record]:
+        found = self._documents(table).find(
+            query, table.fields, sort=sort, limit=limit, batch_size=limit, session=self._session
+        )
+        return [_record(table, document) for document in found]
+
     def _documents(self, table: Table) -> Collection[Document]:
         return self._db["marks" if table.mark else table.name]
 
@@ -153,14 +147,9 @@ def _id(table: Table, record: Record) -> Any:
     return values if len(values) > 1 else values[table.key[0]]
 
 
-def _key(table: Table, document_id: Any) -> Key:
-    if len(table.key) == 1:
-        return (document_id,)
-    return tuple(document_id[name] for name in table.key)
-
-
 def _record(table: Table, document: Document) -> Record:
-    key = dict(zip(table.key, _key(table, document["_id"]), strict=True))
+    document_id = document["_id"]
+    key = {table.key[0]: document_id} if len(table.key) == 1 else document_id
     return {**table.left_out, **document, **key}
 
 

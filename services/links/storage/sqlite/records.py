@@ -43,9 +43,6 @@ class SqliteSession(Session):
         )
         return list(islice(found, limit or None))
 
-    def select_keys(self, table: Table, *conditions: Condition, limit: int = 0) -> list[Key]:
-        return self._select(table, table.key, conditions, (), limit).fetchall()
-
     def add(self, table: Table, records: Sequence[Record]) -> None:
         columns = table.fields if table.dated_by else table.columns
         rows = [[record[name] for name in columns] for record in records]
@@ -83,24 +80,14 @@ class SqliteSession(Session):
     def _records(
         self, table: Table, conditions: Sequence[Condition], order: Sequence[str], limit: int
     ) -> Iterator[Record]:
-        for row in self._select(table, table.columns, conditions, order, limit):
-            yield dict(zip(table.columns, row, strict=True))
-
-    def _select(
-        self,
-        table: Table,
-        columns: Sequence[str],
-        conditions: Sequence[Condition],
-        order: Sequence[str],
-        limit: int,
-    ) -> sqlite3.Cursor:
         where, values = _where(conditions)
-        statement = f"SELECT {', '.join(columns)} FROM {table.name} WHERE {where}"
+        statement = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {where}"
         if order:
             terms = (f"{name[1:]} DESC" if name[0] == "-" else name for name in order)
             statement += f" ORDER BY {', '.join(terms)}"
         # SQLite takes a negative limit for none.
-        return self._execute(f"{statement} LIMIT ?", [*values, limit or -1])
+        for row in self._execute(f"{statement} LIMIT ?", [*values, limit or -1]):
+            yield dict(zip(table.columns, row, strict=True))
 
 
 class SqliteBackend:
