@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 
@@ -27,3 +28,12 @@ def wait_until(condition: Callable[[], bool], seconds: float = TIMEOUT_SECONDS) 
         assert waited < seconds, f"not so within {seconds} s"
         # Polling competes for the processor with what it waits for.
         time.sleep(min(0.02 + waited / 20, 0.1))
+
+
+def extend_by_load(seconds: float) -> float:
+    """Return the timeout of work that takes `seconds` alone, for a machine as busy as this one is.
+
+    A process has its share of a core: a fifteenth of it if thirty want to run on two cores. The
+    timeout is at least the default, because the load may still rise.
+    """
+    return max(TIMEOUT_SECONDS, seconds * os.getloadavg()[0] / (os.cpu_count() or 1))
