@@ -103,8 +103,9 @@ class NewLink(Request):
     )
 
     def as_port_value(self) -> ports.NewLink:
+        """Return the link for links, which has the same names. Null is the default there."""
         return ports.NewLink(
-            self.url, self.code, self.title, self.tags, self.expires_at, self.ended_url or ""
+            **{name: value for name, value in vars(self).items() if value is not None}
         )
 
 

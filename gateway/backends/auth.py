@@ -8,9 +8,9 @@ from datetime import datetime
 from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
 from gateway.backends.owners import Account
 from gateway.backends.ports import ApiKey, Creator, Login, Passkey, Scope, Session, VerifiedKey
-from gateway.backends.protobuf import datetime_of
 from services.shared.errors import Unavailable
 from services.shared.rpc.client import ServiceClient
+from services.shared.rpc.fields import datetime_of, from_message
 
 CALL_SECONDS = 5.0
 PASSWORD_SECONDS = 60.0
@@ -59,24 +59,13 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             system=system,
         )
         reply = await self._call(self._stub.Login, request, PASSWORD_SECONDS)
-        expires_at = datetime_of(reply.expires_at)
-        return Login(reply.token, expires_at, reply.username, reply.device)
+        return from_message(Login, reply)
 
     async def sessions(self, token: str) -> list[Session]:
         """Return the sessions of a token's account, newest first. Reason: INVALID_TOKEN."""
         request = auth_pb2.ListSessionsRequest(token=token)
         reply = await self._call(self._stub.ListSessions, request, CALL_SECONDS)
-        return [
-            Session(
-                id=session.id,
-                created_at=datetime_of(session.created_at),
-                last_seen_at=datetime_of(session.last_seen_at),
-                browser=session.browser,
-                system=session.system,
-                current=session.current,
-            )
-            for session in reply.sessions
-        ]
+        return [from_message(Session, session) for session in reply.sessions]
 
     async def end_session(self, token: str, session_id: str | None) -> None:
         """End a session of a token's account, None for its own. Reason: INVALID_TOKEN."""
@@ -215,15 +204,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         request = auth_pb2.ListPasskeysRequest(token=token)
         reply = await self._call(self._stub.ListPasskeys, request, CALL_SECONDS)
         return [
-            Passkey(
-                id=passkey.id,
-                name=passkey.name,
-                created_at=datetime_of(passkey.created_at),
-                last_used_at=(
-                    datetime_of(passkey.last_used_at) if passkey.HasField("last_used_at") else None
-                ),
-                created_by=_parse_creator(passkey),
-            )
+            from_message(Passkey, passkey, created_by=_parse_creator(passkey))
             for passkey in reply.passkeys
         ]
 
@@ -256,8 +237,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             credential=credential, device=device, browser=browser, system=system
         )
         reply = await self._call(self._stub.FinishLogin, request, CALL_SECONDS)
-        expires_at = datetime_of(reply.expires_at)
-        return Login(reply.token, expires_at, reply.username, reply.device)
+        return from_message(Login, reply)
 
     async def create_key(
         self,
@@ -290,17 +270,8 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         request = auth_pb2.ListKeysRequest(token=token)
         reply = await self._call(self._stub.ListKeys, request, CALL_SECONDS)
         return [
-            ApiKey(
-                id=key.id,
-                name=key.name,
-                prefix=key.prefix,
-                scopes=tuple(_scopes_of(key.scopes)),
-                created_at=datetime_of(key.created_at),
-                expires_at=datetime_of(key.expires_at) if key.HasField("expires_at") else None,
-                last_used_at=(
-                    datetime_of(key.last_used_at) if key.HasField("last_used_at") else None
-                ),
-                created_by=_parse_creator(key),
+            from_message(
+                ApiKey, key, scopes=tuple(_parse_scopes(key.scopes)), created_by=_parse_creator(key)
             )
             for key in reply.keys
         ]
@@ -314,28 +285,15 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         """Return the key with a SHA-256, and note its use. Reason: INVALID_KEY."""
         request = auth_pb2.VerifyKeyRequest(key_hash=key_hash)
         reply = await self._call(self._stub.VerifyKey, request, CALL_SECONDS)
-        return VerifiedKey(
-            id=reply.id,
-            account=Account(reply.account_id),
-            username=reply.username,
-            name=reply.name,
-            scopes=frozenset(_scopes_of(reply.scopes)),
-            expires_at=datetime_of(reply.expires_at) if reply.HasField("expires_at") else None,
-        )
+        scopes = frozenset(_parse_scopes(reply.scopes))
+        return from_message(VerifiedKey, reply, account=Account(reply.account_id), scopes=scopes)
 
 
 def _parse_creator(message: auth_pb2.Key | auth_pb2.Passkey) -> Creator | None:
-    if not message.HasField("created_by"):
-        return None
-    creator = message.created_by
-    return Creator(
-        id=creator.id,
-        created_at=datetime_of(creator.created_at),
-        browser=creator.browser,
-        system=creator.system,
-    )
+    has_creator = message.HasField("created_by")
+    return from_message(Creator, message.created_by) if has_creator else None
 
 
-def _scopes_of(numbers: Iterable[auth_pb2.Scope.ValueType]) -> list[Scope]:
+def _parse_scopes(numbers: Iterable[auth_pb2.Scope.ValueType]) -> list[Scope]:
     """Return scopes by number. Ignores those that only a later version knows."""
     return [_SCOPES[number] for number in numbers if number in _SCOPES]

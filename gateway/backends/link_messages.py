@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
-
-from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.links.v1 import links_pb2
 from gateway.backends.owners import Account, Guest, Owner
@@ -21,8 +18,8 @@ from gateway.backends.ports import (
     LinkQuery,
     NewLink,
 )
-from gateway.backends.protobuf import datetime_of
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
+from services.shared.rpc.fields import datetime_of, from_message, to_message
 
 # The enums of the protocol have the names of the gateway's.
 _STATE_NUMBERS = {one: links_pb2.LinkState.Value(f"LINK_STATE_{one.name}") for one in LinkState}
@@ -32,7 +29,6 @@ _REASON_NUMBERS = {
 }
 _REASONS = {number: reason for reason, number in _REASON_NUMBERS.items()}
 _ORDER_NUMBERS = {one: links_pb2.LinkOrder.Value(f"LINK_ORDER_{one.name}") for one in LinkOrder}
-_NAMES = {one: [field.name for field in fields(one)] for one in (LinkPreview, Link)}
 _VERDICTS = {
     links_pb2.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}"): one for one in ImportVerdict
 }
@@ -82,28 +78,20 @@ def report_message(
 
 def preview_of(message: links_pb2.Link) -> LinkPreview:
     """Return what anybody may know of a link. Other fields of the message are dropped."""
-    return LinkPreview(**_values(message, LinkPreview))
+    return from_message(LinkPreview, message, **_converted(message))
 
 
 def link_of(message: links_pb2.Link) -> Link:
     """Return a link as its owner sees it."""
-    return Link(**_values(message, Link))
+    return from_message(Link, message, **_converted(message))
 
 
-def _values(message: links_pb2.Link, link: type[LinkPreview]) -> dict[str, Any]:
-    """Return the values of a dataclass's fields. The message has the same names."""
-    present = {field.name for field, _ in message.ListFields()}
-    values: dict[str, Any] = {}
-    for name in _NAMES[link]:
-        value = getattr(message, name)
-        if isinstance(value, Timestamp):
-            value = datetime_of(value) if name in present else None
-        values[name] = value
-    values["state"] = _state_of(message.state)
-    values["reason"] = _REASONS.get(message.reason)
-    if "tags" in values:
-        values["tags"] = tuple(message.tags)
-    return values
+def _converted(message: links_pb2.Link) -> dict[str, Any]:
+    return {
+        "state": _state_of(message.state),
+        "reason": _REASONS.get(message.reason),
+        "tags": tuple(message.tags),
+    }
 
 
 def changes_message(changes: LinkChanges) -> links_pb2.LinkChanges:
@@ -125,30 +113,17 @@ def changes_message(changes: LinkChanges) -> links_pb2.LinkChanges:
 
 def new_link_message(link: NewLink) -> links_pb2.NewLink:
     """Return the message of a link to create."""
-    message = links_pb2.NewLink(
-        code=link.code, url=link.url, title=link.title, tags=link.tags, ended_url=link.ended_url
-    )
-    if link.expires_at is not None:
-        message.expires_at.FromDatetime(link.expires_at)
-    return message
+    return to_message(links_pb2.NewLink, link)
 
 
 def import_row_message(row: ImportRow) -> links_pb2.ImportRow:
     """Return the message of a row of an import."""
-    message = links_pb2.ImportRow(
-        number=row.number, code=row.code, url=row.url, title=row.title, tags=row.tags
-    )
-    if row.created_at is not None:
-        message.created_at.FromDatetime(row.created_at)
-    if row.expires_at is not None:
-        message.expires_at.FromDatetime(row.expires_at)
-    return message
+    return to_message(links_pb2.ImportRow, row)
 
 
 def import_result_of(message: links_pb2.ImportResult) -> ImportResult:
     """Return the result of a row of an import."""
-    code = message.code if message.HasField("code") else None
-    return ImportResult(message.number, _VERDICTS[message.verdict], code)
+    return from_message(ImportResult, message, verdict=_VERDICTS[message.verdict])
 
 
 def resolutions_of(messages: Iterable[links_pb2.Resolution]) -> dict[str, Resolution]:

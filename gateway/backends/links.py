@@ -23,7 +23,6 @@ from gateway.backends.ports import (
     NewLink,
     RowAllowance,
 )
-from gateway.backends.protobuf import datetime_of
 from gateway.redirects.resolution import (
     BlockReason,
     ChangeFeedPage,
@@ -34,6 +33,7 @@ from gateway.redirects.resolution import (
 from gateway.support.batcher import Batcher, stopping
 from services.shared.errors import AppError, Unavailable
 from services.shared.rpc.client import ServiceClient
+from services.shared.rpc.fields import from_message
 
 # Timeouts in seconds.
 CALL_SECONDS = 5.0
@@ -182,7 +182,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         """Return an owner's link, and its previous URLs, the most recent first."""
         request = links_pb2.GetLinkRequest(owner=messages.owner_message(owner), code=code)
         reply = await self._call(self._stub.GetLink, request, CALL_SECONDS)
-        history = [FormerUrl(one.url, datetime_of(one.until)) for one in reply.history]
+        history = [from_message(FormerUrl, former) for former in reply.history]
         return messages.link_of(reply.link), history
 
     async def preview(self, code: str) -> LinkPreview:
@@ -329,10 +329,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         """Return an account's imports of the last 30 days, newest first, at most 100."""
         request = links_pb2.ListImportsRequest(account_id=account.id)
         reply = await self._call(self._stub.ListImports, request, CALL_SECONDS)
-        return [
-            Import(one.import_id, datetime_of(one.started_at), one.links, one.removed)
-            for one in reply.imports
-        ]
+        return [from_message(Import, message, id=message.import_id) for message in reply.imports]
 
 
 def _settle(creations: Sequence[_Creation], outcomes: Sequence[Resolution | BaseException]) -> None:

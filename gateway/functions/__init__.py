@@ -2,6 +2,7 @@
 
 table              every function with its payload, handler and limit
 protocol           the Firebase callable protocol on the wire
+port_fields        payloads with the fields of a value of a port
 outcomes           errors that callers branch on
 owner              on whose behalf a call is made
 short_urls         createShortLink, accessLink, reportLink

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from gateway.backends.links import LinksClient
 from gateway.backends.ports import ImportRow
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import Token, account_of
+from gateway.functions.port_fields import with_fields_of
 from gateway.functions.protocol import Payload
 from gateway.redirects.resolver import Resolver
 from gateway.support.client_ip import ClientIpFinder
@@ -56,27 +58,21 @@ class CheckedRow(Payload):
     url: str
 
     def as_port_value(self) -> ImportRow:
-        return ImportRow(self.row, self.code, self.url)
+        """Return the row for links, which has the same names. Null is the default there."""
+        values = {name: value for name, value in vars(self).items() if value is not None}
+        return ImportRow(number=values.pop("row"), code=values.pop("code", None), **values)
 
 
+_ROW_TYPES = {
+    str: str | None,
+    Sequence[str]: Annotated[list[str] | None, BeforeValidator(_first_tags)],
+    datetime | None: Timestamp,
+}
+
+
+@with_fields_of(ImportRow, _ROW_TYPES, without=frozenset({"number"}))
 class ImportedRow(CheckedRow):
-    """A row to import. Title and tags may be any text: they are cut to the limits of a link."""
-
-    title: str | None = None
-    tags: Annotated[list[str] | None, BeforeValidator(_first_tags)] = None
-    created_at: Timestamp = None
-    expires_at: Timestamp = None
-
-    def as_port_value(self) -> ImportRow:
-        return ImportRow(
-            self.row,
-            self.code,
-            self.url,
-            self.title or "",
-            self.tags or (),
-            self.created_at,
-            self.expires_at,
-        )
+    """A row to import. Texts may be any: they are cut to the limits of a link."""
 
 
 class ListImports(Payload):

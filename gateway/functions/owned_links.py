@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import FailFast, Field
@@ -13,6 +14,7 @@ from gateway.backends.links import LinksClient
 from gateway.backends.ports import LinkChanges, LinkOrder, LinkQuery
 from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnedLinkPayload, OwnerPayload, account_of, owner_of
+from gateway.functions.port_fields import with_fields_of
 from gateway.functions.protocol import Expiry, Payload, Text
 from gateway.redirects.resolution import LinkState
 from gateway.support.timestamps import text_of
@@ -38,24 +40,27 @@ class ShowLinks(OwnerPayload):
     """Whether to return the daily views of the last 30 UTC days, too."""
 
 
+_CHANGE_TYPES = {
+    str: Text,
+    str | None: Text | None,
+    list[str]: Annotated[list[Text], FailFast()],
+    datetime | None: Expiry,
+    bool: bool,
+}
+
+
+@with_fields_of(LinkChanges, _CHANGE_TYPES)
 class ChangesPayload(Payload):
     """Absent fields stay as they are. Null removes an optional value."""
 
-    url: Text = ""
-    title: Text = ""
-    tags: Annotated[list[Text], FailFast(), Field(default_factory=list)]
-    expires_at: Expiry = None
-    ended_url: Text | None = None
-    public_statistics: bool = False
-
     def as_port_value(self) -> LinkChanges:
         """Return the changes for links. Raises InvalidArgument."""
-        if self.ended_url == "":  # links takes an empty URL for none.
+        present: Any = self.model_dump(exclude_unset=True)
+        changes: LinkChanges = present
+        if changes.get("ended_url") == "":  # links takes an empty URL for none.
             raise InvalidArgument(
                 "The URL after the expiry must not be empty.", "INVALID_ENDED_URL"
             )
-        present: Any = self.model_dump(exclude_unset=True)
-        changes: LinkChanges = present
         return changes
 
 

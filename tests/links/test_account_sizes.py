@@ -18,7 +18,7 @@ from services.links.application.account_sizes import (
 from services.links.application.ports import LinkStore
 from services.links.domain.code import CodeTaken
 from services.links.domain.creations import NewLink
-from services.links.domain.edit import Expiry, LinkChanges
+from services.links.domain.edit import LinkChanges
 from services.links.domain.imports import ImportRow, RowAllowance, Verdict
 from services.links.domain.link import MAX_ACCOUNT_LINKS, AccountFull
 from services.links.domain.owner import Account, Guest
@@ -199,7 +199,7 @@ async def test_all_links_of_an_account_are_counted(store: LinkStore, clock: Cloc
     await service.commands.remove(ONE, ["purgable"])
     clock.now += timedelta(days=31)
     await service.commands.remove(ONE, ["removed-"])
-    expiry = LinkChanges(expiry=Expiry(clock.now + timedelta(minutes=1)))
+    expiry = LinkChanges(expires_at=clock.now + timedelta(minutes=1))
     await service.commands.change(ONE, "expired-", expiry)
     clock.now += timedelta(days=1)
     assert await store.lists.count_all(ONE, clock.now) == 4

@@ -145,11 +145,11 @@ async def two_replicas(new_store: NewStore) -> AsyncIterator[tuple[LinkStore, Li
         (NewLink("a.example/" + "a" * 990), InvalidUrl),
         (NewLink("atajo.example/abcdefgh"), InvalidUrl),
         (NewLink("https://evil.example/a"), UrlRefused),
-        (NewLink(A, title="x" * 101), InvalidTitle),
-        (NewLink(A, tags=("",)), InvalidTags),
-        (NewLink(A, tags=[f"tag{n}" for n in range(11)]), InvalidTags),
-        (NewLink(A, ended_url="mailto:ana@b.example"), InvalidEndedUrl),
-        (NewLink(A, ended_url="evil.example"), UrlRefused),
+        (NewLink(A, values={"title": "x" * 101}), InvalidTitle),
+        (NewLink(A, values={"tags": ("",)}), InvalidTags),
+        (NewLink(A, values={"tags": [f"tag{n}" for n in range(11)]}), InvalidTags),
+        (NewLink(A, values={"ended_url": "mailto:ana@b.example"}), InvalidEndedUrl),
+        (NewLink(A, values={"ended_url": "evil.example"}), UrlRefused),
     ],
 )
 def test_a_faulty_link_is_refused(link: NewLink, fault: type[AppError]) -> None:
@@ -159,7 +159,13 @@ def test_a_faulty_link_is_refused(link: NewLink, fault: type[AppError]) -> None:
 
 def test_a_link_is_stored_by_the_rules_of_its_changes() -> None:
     expiry = NOW + timedelta(days=1)
-    given = NewLink(" a.example/ñ ", "AbCd", " Título ", ("b", "a", "b"), expiry, "b.example")
+    values = {
+        "title": " Título ",
+        "tags": ("b", "a", "b"),
+        "expires_at": expiry,
+        "ended_url": "b.example",
+    }
+    given = NewLink(" a.example/ñ ", "AbCd", values)
     assert given.draft(ONE, URLS, NOW) == Link(
         code="AbCd",
         url="http://a.example/ñ",
@@ -206,7 +212,13 @@ def test_keys_of_accounts_do_not_collide() -> None:
 
 async def test_links_are_created_with_all_fields(store: LinkStore) -> None:
     expiry = NOW + timedelta(days=1)
-    given = NewLink("a.example/ñ", "AbCd", "Título", ("b", "a"), expiry, "b.example")
+    values = {
+        "title": "Título",
+        "tags": ("b", "a"),
+        "expires_at": expiry,
+        "ended_url": "b.example",
+    }
+    given = NewLink("a.example/ñ", "AbCd", values)
     created = await create(store, given)
     expected = given.draft(ONE, URLS, NOW)
     assert created.links == created.record.outcomes == [expected]
@@ -252,9 +264,9 @@ async def test_each_link_has_an_outcome_of_its_own(store: LinkStore) -> None:
         (NewLink(A, "no"), "INVALID_CODE"),
         (NewLink("mailto:a@b.example", "free0001"), "INVALID_URL"),
         (NewLink("evil.example", "free0001"), "URL_REFUSED"),
-        (NewLink(A, "free0001", title="x" * 101), "INVALID_TITLE"),
-        (NewLink(A, "free0001", tags=("",)), "INVALID_TAGS"),
-        (NewLink(A, "free0001", ended_url="x"), "INVALID_ENDED_URL"),
+        (NewLink(A, "free0001", values={"title": "x" * 101}), "INVALID_TITLE"),
+        (NewLink(A, "free0001", values={"tags": ("",)}), "INVALID_TAGS"),
+        (NewLink(A, "free0001", values={"ended_url": "x"}), "INVALID_ENDED_URL"),
         (InvalidExpiry("The expiry is not a valid time."), "INVALID_EXPIRY"),
         (NewLink(A, "free0001"), ""),
     ]
@@ -286,7 +298,11 @@ async def test_a_repetition_returns_the_first_outcomes_and_writes_nothing(
     store: LinkStore,
 ) -> None:
     clock = Clock()
-    links = [NewLink(A), NewLink(A, "abcd", tags=("a",), expires_at=NOW), NewLink(A, "abcd")]
+    links = [
+        NewLink(A),
+        NewLink(A, "abcd", values={"tags": ("a",), "expires_at": NOW}),
+        NewLink(A, "abcd"),
+    ]
     first = await create(store, *links)
     assert first.is_new
     assert reasons(first) == ["", "", "CODE_TAKEN"]
@@ -490,7 +506,8 @@ async def test_the_largest_call_fits_the_store(store: LinkStore) -> None:
     """In MongoDB a document has up to 16 MB, and a transaction 2 s."""
     long = "https://a.example/" + "\U0001f389" * 981
     tags = ["\U0001f389" * 28 + f"{n:02}" for n in range(10)]
-    link = NewLink(long, None, "\U0001f389" * 100, tags, NOW, long)
+    values = {"title": "\U0001f389" * 100, "tags": tags, "expires_at": NOW, "ended_url": long}
+    link = NewLink(long, None, values)
     links = [link] * MAX_CREATED_LINKS
     created = await create(store, *links)
     assert len(created.links) == MAX_CREATED_LINKS
@@ -526,7 +543,7 @@ async def test_refused_urls_are_counted_once(store: LinkStore) -> None:
         return REFUSED.labels("phishing")._value.get()
 
     before = refused()
-    links = [NewLink("evil.example"), NewLink(A, ended_url="evil.example"), NewLink(A)]
+    links = [NewLink("evil.example"), NewLink(A, values={"ended_url": "evil.example"}), NewLink(A)]
     for _ in range(2):
         assert reasons(await create(store, *links)) == ["URL_REFUSED", "URL_REFUSED", ""]
     assert refused() == before + 2

@@ -25,7 +25,7 @@ from services.links.domain.code import (
     may_be_scan_code,
     random_scan_codes,
 )
-from services.links.domain.edit import Expiry, LinkChanges, NoChanges, block, removal, restoration
+from services.links.domain.edit import LinkChanges, NoChanges, block, removal, restoration
 from services.links.domain.lease import InvalidLease, check_lease
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Account, Guest, InvalidOwner, Owner
@@ -288,7 +288,7 @@ def test_unnamed_fields_stay_unchanged() -> None:
         (LinkChanges(title=""), {"title": ""}),
         (LinkChanges(tags=[]), {"tags": ()}),
         (LinkChanges(tags=["b", "b"]), {"tags": ("b",)}),
-        (LinkChanges(expiry=Expiry(None)), {"expires_at": None}),
+        (LinkChanges(expires_at=None), {"expires_at": None}),
         (LinkChanges(ended_url=""), {"ended_url": ""}),
         (LinkChanges(ended_url="f.example"), {"ended_url": "http://f.example"}),
         (LinkChanges(public_statistics=False), {"public_statistics": False}),
@@ -315,9 +315,9 @@ def test_a_changed_url_is_dated_and_the_original_kept() -> None:
 def test_expiry_is_truncated_to_seconds() -> None:
     offset = timezone(timedelta(hours=5, minutes=30))
     for end in (NOW, datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC), NOW.astimezone(offset)):
-        ends = changed(LinkChanges(expiry=Expiry(end))).expires_at
+        ends = changed(LinkChanges(expires_at=end)).expires_at
         assert ends == end.replace(microsecond=0)
-    assert changed(LinkChanges(expiry=Expiry(NOW))).state_at(NOW) is LinkState.EXPIRED
+    assert changed(LinkChanges(expires_at=NOW)).state_at(NOW) is LinkState.EXPIRED
 
 
 @pytest.mark.parametrize("given", [" ", "x", "javascript:a", "https://atajo.example/abcdefgh"])

@@ -173,7 +173,12 @@ def test_the_creation_time_is_kept_unless_it_cannot_be_right(
 
 
 def test_titles_tags_and_expiries_are_made_to_fit() -> None:
-    row = ImportRow(1, "abcd", A, " a\tb" + "ñ" * 200, (" x ", "", "x", "y" * 40), None, NOW)
+    values = {
+        "title": " a\tb" + "ñ" * 200,
+        "tags": (" x ", "", "x", "y" * 40),
+        "expires_at": NOW,
+    }
+    row = ImportRow(1, "abcd", A, values=values)
     assert candidate_of(row, URLS).link(ONE, NOW) == Link(
         code="abcd",
         url=A,
@@ -191,12 +196,12 @@ def test_titles_tags_and_expiries_are_made_to_fit() -> None:
 
 def test_the_fingerprint_of_a_link_does_not_change_between_versions() -> None:
     """Otherwise an upgrade would make every imported link look changed, and no import undoable."""
-    link = candidate_of(ImportRow(1, "abcd", A, "Title"), URLS).link(ONE, NOW)
+    link = candidate_of(ImportRow(1, "abcd", A, values={"title": "Title"}), URLS).link(ONE, NOW)
     assert fingerprint(link).hex() == "63de6af5920c8c08f63fc85777ea1de5"
 
 
 def test_each_change_that_an_owner_can_make_is_noticed() -> None:
-    link = candidate_of(ImportRow(1, "abcd", A, "Title"), URLS).link(ONE, NOW)
+    link = candidate_of(ImportRow(1, "abcd", A, values={"title": "Title"}), URLS).link(ONE, NOW)
     row = Stored(RowResult(1, V.NEW, "abcd"), fingerprint(link))
     assert is_unchanged(link, row)
     blocked = replace(link, blocked=BlockReason.SPAM, blocklist="spam", exempt=True)
@@ -222,7 +227,8 @@ def test_each_change_that_an_owner_can_make_is_noticed() -> None:
 async def test_links_are_imported_with_all_fields(store: LinkStore) -> None:
     service = service_of(store)
     expiry = NOW + DAY
-    row = ImportRow(7, "AbCd", "a.example/ñ", "Título", ("b", "a"), EARLIER, expiry)
+    values = {"title": "Título", "tags": ("b", "a"), "expires_at": expiry}
+    row = ImportRow(7, "AbCd", "a.example/ñ", EARLIER, values)
     imported = await service.imports.run(ONE, FIRST, [row])
     expected = Link(
         code="AbCd",
@@ -426,9 +432,11 @@ async def test_a_check_says_what_the_import_does(store: LinkStore, seed: int) ->
                 chance.randrange(150),
                 chance.choice([*codes, "no", "Login", "a b c", None]),
                 chance.choice(urls),
-                chance.choice(["", "Title", "x" * 200]),
-                chance.choice([(), ("a", ""), ("x" * 99,)]),
                 chance.choice([None, EARLIER, NOW + DAY]),
+                {
+                    "title": chance.choice(["", "Title", "x" * 200]),
+                    "tags": chance.choice([(), ("a", ""), ("x" * 99,)]),
+                },
             )
             for _ in range(MAX_IMPORTED_ROWS)
         ]

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import Any, get_type_hints
 
 import pytest
+from pydantic_core import to_json
 
 from atajo.links.v1 import links_pb2 as pb
+from gateway.api import models
 from gateway.backends import link_messages, ports
+from gateway.functions.imports import ImportedRow
 from gateway.functions.owned_links import ChangesPayload
-from services.links.api.messages import link_changes_of, new_link_of, write_link
+from services.links.api.messages import (
+    import_row_of,
+    link_changes_of,
+    new_link_of,
+    write_link,
+)
 from services.links.application.creations import Creations
 from services.links.application.ports import LinkStore
 from services.links.domain.creations import NewLink
-from services.links.domain.edit import Edit, Expiry, LinkChanges
-from services.links.domain.imports import fingerprint
-from services.links.domain.link import Link
+from services.links.domain.edit import Edit
+from services.links.domain.imports import candidate_of, fingerprint
+from services.links.domain.link import OWNER_FIELDS, Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
 from tests.support import field_values, link_operations
@@ -31,8 +39,17 @@ INTERNAL = {
 SHOWN = {field.name for field in fields(Link)} - INTERNAL
 COMPUTED = {"state", "reason"}
 """What the owner sees besides."""
-NEW = {**field_values.values(NewLink), "code": "abcdefgh", "tags": ("a", "b")}
-CHANGES = field_values.values(ports.LinkChanges)
+SETTABLE = {"url", "ended_url", *OWNER_FIELDS}
+"""The fields that an owner changes."""
+CREATED = SETTABLE - {"public_statistics"} | {"code"}
+"""The fields that a creation can set."""
+IMPORTED = CREATED - {"ended_url"} | {"created_at"}
+"""The fields that an import can set."""
+VALUES = {**field_values.values(Link), "code": "abcdefgh"}
+LATER = field_values.MOMENT + timedelta(days=100)
+MOVED: dict[str, Any] = {"created_url": BARE.url, "changed_at": NOW}
+"""What changes with the URL."""
+URLS = UrlPolicy("https://atajo.example")
 
 
 async def test_stores_keep_every_field_of_a_new_link(store: LinkStore) -> None:
@@ -74,61 +91,80 @@ def test_a_field_of_a_link_arrives_in_the_gateway(name: str) -> None:
     assert getattr(received, name) == value
 
 
+def test_owners_set_fields_of_a_link() -> None:
+    """Besides, they choose the code of a new link."""
+    assert {*OWNER_FIELDS} < SHOWN
+
+
 def test_changes_have_the_same_fields_in_every_layer() -> None:
-    domain = {field.name for field in fields(LinkChanges)}
-    assert set(pb.LinkChanges.DESCRIPTOR.fields_by_name) == domain
+    on_the_wire = {"expiry" if name == "expires_at" else name for name in SETTABLE}
+    assert set(pb.LinkChanges.DESCRIPTOR.fields_by_name) == on_the_wire
     assert all(field.has_presence for field in pb.LinkChanges.DESCRIPTOR.fields), "emptying it"
-    names = {"expires_at" if name == "expiry" else name for name in domain}
-    assert CHANGES.keys() == names
-    assert ChangesPayload.model_fields.keys() == names
+    assert set(get_type_hints(ports.LinkChanges)) == SETTABLE
+    assert set(ChangesPayload.model_fields) == SETTABLE
+    assert set(models.LinkChanges.model_fields) == SETTABLE
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_change_of_a_field_passes_every_layer(name: str) -> None:
-    value = CHANGES[name]
-    payload: dict[str, Any] = {name: value.isoformat() if isinstance(value, datetime) else value}
-    changes = ChangesPayload.model_validate(payload).as_port_value()
-    assert changes == {name: value}
-
+@pytest.mark.parametrize("payload", [ChangesPayload, models.LinkChanges])
+@pytest.mark.parametrize("name", sorted(SETTABLE))
+def test_a_change_of_a_field_passes_every_layer(
+    name: str, payload: type[ChangesPayload | models.LinkChanges]
+) -> None:
+    changes = payload.model_validate_json(to_json({name: VALUES[name]})).as_port_value()
     sent = link_messages.changes_message(changes).SerializeToString()
     received = link_changes_of(pb.LinkChanges.FromString(sent))
-    assert received == LinkChanges(
-        **{"expiry": Expiry(value)} if name == "expires_at" else {name: value}
+    assert received.edit(URLS, NOW).apply(BARE) == replace(
+        BARE, **{name: VALUES[name]}, **(MOVED if name == "url" else {})
     )
 
-    changed = received.edit(UrlPolicy("https://atajo.example"), NOW).apply(BARE)
-    stored = tuple(value) if isinstance(value, list) else value
-    assert getattr(changed, name) == stored
+
+@pytest.mark.parametrize("name", sorted(CREATED))
+def test_a_field_of_a_new_link_passes_every_layer(name: str) -> None:
+    given = {"url": BARE.url, name: VALUES[name]}
+    new = models.NewLink.model_validate_json(to_json(given)).as_port_value()
+    sent = link_messages.new_link_message(new).SerializeToString()
+    received = new_link_of(pb.NewLink.FromString(sent))
+    assert isinstance(received, NewLink)
+    draft = received.draft(Account("one"), URLS, NOW)
+    assert draft == replace(BARE, **{"code": "", **given})
 
 
 def test_new_links_have_the_same_fields_in_every_layer() -> None:
-    names = {field.name for field in fields(NewLink)}
-    assert {field.name for field in fields(ports.NewLink)} == names
-    assert set(pb.NewLink.DESCRIPTOR.fields_by_name) == names
-
-
-@pytest.mark.parametrize("name", sorted(field.name for field in fields(NewLink)))
-def test_a_field_of_a_new_link_passes_every_layer(name: str) -> None:
-    value = NEW[name]
-    given = ports.NewLink(**{"url": "", name: value})
-    sent = link_messages.new_link_message(given).SerializeToString()
-    received = new_link_of(pb.NewLink.FromString(sent))
-    assert isinstance(received, NewLink)
-    assert received == NewLink(**{"url": "", name: value})
+    assert {field.name for field in fields(ports.NewLink)} == CREATED
+    assert set(pb.NewLink.DESCRIPTOR.fields_by_name) == CREATED
+    assert set(models.NewLink.model_fields) == CREATED
 
 
 async def test_a_repeated_creation_returns_every_field(store: LinkStore) -> None:
-    creations = Creations(store, UrlPolicy("https://atajo.example"), lambda: NOW)
+    creations = Creations(store, URLS, lambda: NOW)
+    given = {name: VALUES[name] for name in CREATED}
+    values = {name: value for name, value in given.items() if name not in ("url", "code")}
+    new = NewLink(given["url"], given["code"], values)
     for _ in range(2):
-        created = await creations.run(Account("one"), b"key", bytes(32), [NewLink(**NEW)])
+        created = await creations.run(Account("one"), b"key", bytes(32), [new])
         [link] = created.record.outcomes
         assert isinstance(link, Link)
-        assert {name: getattr(link, name) for name in NEW} == NEW
-    assert await store.links.find(NEW["code"]) == link
+        assert {name: getattr(link, name) for name in given} == given
+    assert await store.links.find(given["code"]) == link
 
 
-@pytest.mark.parametrize("name", sorted(field.name for field in fields(LinkChanges)))
+@pytest.mark.parametrize("name", sorted(IMPORTED))
+def test_a_field_of_an_imported_row_passes_every_layer(name: str) -> None:
+    given = {"code": BARE.code, "url": BARE.url, name: VALUES[name]}
+    row = ImportedRow.model_validate_json(to_json({"row": 7, **given})).as_port_value()
+    sent = link_messages.import_row_message(row).SerializeToString()
+    received = import_row_of(pb.ImportRow.FromString(sent))
+    assert received.number == 7
+    link = candidate_of(received, URLS).link(Account("one"), LATER)
+    assert link == replace(BARE, **{"created_at": LATER, **given})
+
+
+def test_imported_rows_have_the_same_fields_in_every_layer() -> None:
+    assert {field.name for field in fields(ports.ImportRow)} == IMPORTED | {"number"}
+    assert set(pb.ImportRow.DESCRIPTOR.fields_by_name) == IMPORTED | {"number"}
+    assert set(ImportedRow.model_fields) == IMPORTED | {"row"}
+
+
+@pytest.mark.parametrize("name", sorted(SETTABLE))
 def test_undoing_an_import_spares_a_link_with_a_changed_field(name: str) -> None:
-    field = "expires_at" if name == "expiry" else name
-    changed = replace(BARE, **{field: field_values.values(Link)[field]})
-    assert fingerprint(changed) != fingerprint(BARE)
+    assert fingerprint(replace(BARE, **{name: VALUES[name]})) != fingerprint(BARE)

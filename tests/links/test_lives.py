@@ -19,7 +19,7 @@ from services.links.application.ports import LinkStore
 from services.links.application.queries import MAX_SEARCHES, MAX_SEARCHES_WAITING_PER_OWNER, Page
 from services.links.domain.block import BlockReason
 from services.links.domain.code import CodeTaken
-from services.links.domain.edit import Expiry, LinkChanges, NoChanges
+from services.links.domain.edit import LinkChanges, NoChanges
 from services.links.domain.link import Link, NoLink, TooManyCodes, TooManyQueries
 from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
 from services.links.domain.query import RANKING_TTL, InvalidCursor, LinkFilter, LinkOrder
@@ -36,6 +36,8 @@ ACCOUNTS = [Account("one"), Account("two")]
 GUESTS = [Guest(bytes(32)), Guest(bytes(range(32)))]
 SOMEBODY: list[Account | Guest] = [*ACCOUNTS, *GUESTS]
 ONE, TWO = ACCOUNTS
+ABSENT = "absent"
+"""In place of the value of a field that a change leaves alone."""
 
 
 class Clock:
@@ -211,18 +213,19 @@ class History:
         code, owner = self.some()
         now, pick = self.clock.now, self.random.choice
         whole = now.replace(microsecond=0)
-        choices = LinkChanges(
-            url=pick([None, None, *self.urls]),
-            title=pick([None, "", "Año \U0001f600", "b"]),
-            tags=pick([None, (), ("a", "Ä"), ("b",)]),
-            expiry=pick([None, None, *(Expiry(at) for at in (None, now - DAY, whole, now + DAY))]),
-            ended_url=pick([None, None, "", "http://d.example"]),
-            public_statistics=pick([None, False, True]),
-        )
+        picked: dict[str, Any] = {
+            "url": pick([ABSENT, ABSENT, *self.urls]),
+            "title": pick([ABSENT, "", "Año \U0001f600", "b"]),
+            "tags": pick([ABSENT, (), ("a", "Ä"), ("b",)]),
+            "expires_at": pick([ABSENT, ABSENT, None, now - DAY, whole, now + DAY]),
+            "ended_url": pick([ABSENT, ABSENT, "", "http://d.example"]),
+            "public_statistics": pick([ABSENT, False, True]),
+        }
+        choices = LinkChanges({name: value for name, value in picked.items() if value != ABSENT})
         self.steps.append(f"change {code} {owner} {choices}")
         change = self.service.commands.change(owner, code, choices)
         theirs = self.of(owner, [code])
-        if choices == LinkChanges():
+        if not choices:
             with pytest.raises(NoChanges):
                 await change
         elif theirs is None:
@@ -230,17 +233,15 @@ class History:
                 await change
         else:
             link = theirs[0]
-            if choices.url is not None and choices.url != link.url:
+            new: dict[str, Any] = dict(choices)
+            url = new.pop("url", link.url)
+            if url != link.url:
                 link.led.insert(0, (link.url, now))
-                link.url, link.changed_at = choices.url, now
-            link.title = link.title if choices.title is None else choices.title
-            link.tags = link.tags if choices.tags is None else tuple(choices.tags)
-            if choices.expiry is not None:
-                at = choices.expiry.at
-                link.expires_at = at and at.replace(microsecond=0)
-            link.ended_url = link.ended_url if choices.ended_url is None else choices.ended_url
-            if choices.public_statistics is not None:
-                link.public_statistics = choices.public_statistics
+                link.url, link.changed_at = url, now
+            if at := new.get("expires_at"):
+                new["expires_at"] = at.replace(microsecond=0)
+            for name, value in new.items():
+                setattr(link, name, value)
             self.same(code, await change, link)
 
     async def remove(self) -> None:
@@ -589,9 +590,7 @@ async def test_withdrawn_links_are_shown_to_nobody(store: LinkStore) -> None:
     active, removed, blocked, ended, both = codes
     for code in codes:
         await service.commands.change(ONE, code, LinkChanges(public_statistics=True))
-    await service.commands.change(
-        ONE, ended, LinkChanges(expiry=Expiry(NOW), ended_url="b.example")
-    )
+    await service.commands.change(ONE, ended, LinkChanges(expires_at=NOW, ended_url="b.example"))
     await service.commands.remove(ONE, [removed, both])
     for code in (blocked, both):
         await one.moderation.block_link(code, BlockReason.SPAM, "")

@@ -13,7 +13,7 @@ from services.links.application import commands
 from services.links.application.ports import LinkStore
 from services.links.domain.block import BlockReason
 from services.links.domain.code import CodeTaken, NoFreeCode
-from services.links.domain.edit import Edit, Expiry, LinkChanges, block, removal, restoration
+from services.links.domain.edit import Edit, LinkChanges, block, removal, restoration
 from services.links.domain.link import RESTORABLE_FOR, FormerUrl, Link, NoLink, TooManyUrls
 from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
 from services.links.domain.query import MAX_STORED_RANKINGS, RANKING_TTL, LinkFilter, LinkOrder
@@ -187,7 +187,7 @@ EVERYTHING = LinkChanges(
     url="https://b.example/%C3%B1?q=a%20b#ñ\U0001f600",
     title="Año nuevo \U0001f600",
     tags=["b", "año", "a b"],
-    expiry=Expiry(NOW + DAY),
+    expires_at=NOW + DAY,
     ended_url="https://c.example",
     public_statistics=True,
 )

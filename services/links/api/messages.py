@@ -6,17 +6,14 @@ Functions fill existing messages, since assigning a message to a field copies it
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import Any
-
-from google.protobuf.timestamp_pb2 import Timestamp
+from datetime import datetime
 
 from atajo.links.v1 import links_pb2 as pb
 from services.links.application.explanation import Explanation
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.creations import NewLink, Outcome
 from services.links.domain.decision import Decision, DecisionKind
-from services.links.domain.edit import Expiry, InvalidExpiry, LinkChanges
+from services.links.domain.edit import InvalidExpiry, LinkChanges
 from services.links.domain.imports import ImportRow, InvalidImport, RowResult, Verdict
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
@@ -25,6 +22,7 @@ from services.links.domain.report import Report
 from services.links.domain.resolution import LinkState, Resolution
 from services.shared.errors import AppError
 from services.shared.rpc import status
+from services.shared.rpc.fields import TIME_ERRORS, read_fields
 
 _STATES = {
     LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,
@@ -48,11 +46,8 @@ _KINDS = {
 _VERDICTS = {one: pb.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}") for one in Verdict}
 STATE_OF = {number: state for state, number in _STATES.items()}
 REASON_OF = {number: reason for reason, number in _REASONS.items()}
-_TIME_FIELDS = [field.name for field in pb.Link.DESCRIPTOR.fields if field.message_type]
-_PLAIN_FIELDS = [
-    name
-    for name in pb.Link.DESCRIPTOR.fields_by_name
-    if name not in {"tags", "state", "reason", *_TIME_FIELDS}
+_LINK_FIELDS = [
+    name for name in pb.Link.DESCRIPTOR.fields_by_name if name not in {"tags", "state", "reason"}
 ]
 ORDER_OF = {
     pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
@@ -73,65 +68,45 @@ def owner_of(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
 
 
 def link_changes_of(message: pb.LinkChanges) -> LinkChanges:
-    """Return the changes of a message. Raises InvalidExpiry.
-
-    All fields but tags and expiry have the value of the message's field.
-    """
-    changes: dict[str, Any] = {field.name: value for field, value in message.ListFields()}
+    """Return the changes of a message: the values of its fields, by name. Raises InvalidExpiry."""
+    changes = LinkChanges(read_fields(message))
     if "tags" in changes:
         changes["tags"] = message.tags.tags
     if "expiry" in changes:
-        changes["expiry"] = _expiry(message.expiry)
-    return LinkChanges(**changes)
-
-
-def _expiry(message: pb.Expiry) -> Expiry:
-    """Return the expiry. Raises InvalidExpiry."""
-    return Expiry(_expiry_time(message.expires_at) if message.HasField("expires_at") else None)
-
-
-def _expiry_time(message: Timestamp) -> datetime:
-    """Return the time of an expiry. Raises InvalidExpiry outside the years 1 to 9999."""
-    try:
-        return message.ToDatetime(UTC)
-    except (ValueError, OverflowError):
-        raise InvalidExpiry("The expiry is not a valid time.") from None
+        del changes["expiry"]
+        try:
+            changes["expires_at"] = read_fields(message.expiry).get("expires_at")
+        except TIME_ERRORS:
+            raise _invalid_expiry() from None
+    return changes
 
 
 def new_link_of(message: pb.NewLink) -> NewLink | InvalidExpiry:
     """Return a link to create, or what makes it unreadable."""
     try:
-        expires_at = _expiry_time(message.expires_at) if message.HasField("expires_at") else None
-    except InvalidExpiry as error:
-        return error
-    return NewLink(
-        url=message.url,
-        code=message.code if message.HasField("code") else None,
-        title=message.title,
-        tags=tuple(message.tags),
-        expires_at=expires_at,
-        ended_url=message.ended_url,
-    )
+        values = read_fields(message)
+    except TIME_ERRORS:
+        return _invalid_expiry()
+    return NewLink(values.pop("url", ""), values.pop("code", None), values)
 
 
 def import_row_of(message: pb.ImportRow) -> ImportRow:
     """Return a row of an import. Raises InvalidImport for a time outside the years 1 to 9999."""
     try:
-        return ImportRow(
-            number=message.number,
-            code=message.code if message.HasField("code") else None,
-            url=message.url,
-            title=message.title,
-            tags=message.tags,
-            created_at=(
-                message.created_at.ToDatetime(UTC) if message.HasField("created_at") else None
-            ),
-            expires_at=(
-                message.expires_at.ToDatetime(UTC) if message.HasField("expires_at") else None
-            ),
-        )
-    except (ValueError, OverflowError):
+        values = read_fields(message)
+    except TIME_ERRORS:
         raise InvalidImport("A time is not within the years 1 to 9999.") from None
+    return ImportRow(
+        values.pop("number", 0),
+        values.pop("code", None),
+        values.pop("url", ""),
+        values.pop("created_at", None),
+        values,
+    )
+
+
+def _invalid_expiry() -> InvalidExpiry:
+    return InvalidExpiry("The expiry is not a valid time.")
 
 
 def reason_of(number: pb.BlockReason.ValueType) -> BlockReason:
@@ -209,11 +184,9 @@ def write_error(message: pb.Error, error: AppError) -> None:
 
 def write_link(message: pb.Link, link: Link, now: datetime) -> None:
     """Write a link. All fields but tags, state and reason have the value of the link's field."""
-    for name in _PLAIN_FIELDS:
-        setattr(message, name, getattr(link, name))
-    for name in _TIME_FIELDS:
-        if (moment := getattr(link, name)) is not None:
-            getattr(message, name).FromDatetime(moment)
+    for name in _LINK_FIELDS:
+        if value := getattr(link, name):
+            setattr(message, name, value)
     message.tags.extend(link.tags)
     message.state = _STATES[link.state_at(now)]
     if link.blocked is not None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from services.links.domain.code import CodeTaken, check_chosen_code
-from services.links.domain.edit import Expiry, LinkChanges
+from services.links.domain.edit import LinkChanges
 from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
@@ -49,27 +50,18 @@ class NewLink:
     url: str
     code: str | None = None
     """None for a random code."""
-    title: str = ""
-    tags: Sequence[str] = ()
-    expires_at: datetime | None = None
-    ended_url: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Further values, as in `LinkChanges`. The link has the defaults of `Link` in other fields."""
 
     def draft(self, owner: Account, urls: UrlPolicy, now: datetime) -> Link:
         """Return the link to store. Its code is empty if it needs a random one.
 
-        Raises CodeReserved, InvalidCode, InvalidUrl, InvalidTitle, InvalidTags, InvalidEndedUrl,
-        UrlRefused, Unavailable.
+        Raises CodeReserved, InvalidCode, and what `LinkChanges.checked` raises.
         """
         if self.code is not None:
             check_chosen_code(self.code)
-        changes = LinkChanges(
-            url=self.url,
-            title=self.title,
-            tags=self.tags,
-            expiry=Expiry(self.expires_at),
-            ended_url=self.ended_url,
-        )
-        return Link(code=self.code or "", owner=owner, created_at=now, **changes.values(urls))
+        values = LinkChanges(url=self.url, **self.values).checked(urls)
+        return Link(code=self.code or "", owner=owner, created_at=now, **values)
 
 
 @dataclass(frozen=True, slots=True)

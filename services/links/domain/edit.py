@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from services.links.domain.block import BlockReason
 from services.links.domain.blocklist import VersionedBlocklist
-from services.links.domain.link import Link
-from services.links.domain.text import tags_of, title_of
+from services.links.domain.link import OWNER_FIELDS, Link
 from services.links.domain.url import UrlPolicy
 from services.shared.errors import InvalidArgument
 
@@ -73,34 +72,20 @@ def apply_blocklist(blocklist: VersionedBlocklist) -> Edit:
     return Edit(apply)
 
 
-@dataclass(frozen=True, slots=True)
-class Expiry:
-    """When a link expires."""
+class LinkChanges(dict[str, Any]):
+    """The values that an owner requests for fields of a link, unchecked, by field of `Link`.
 
-    at: datetime | None
-    """None for never."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinkChanges:
-    """The changes of a link that its owner requests, unchecked. None leaves a field unchanged."""
-
-    url: str | None = None
-    title: str | None = None
-    tags: Sequence[str] | None = None
-    expiry: Expiry | None = None
-    ended_url: str | None = None
-    public_statistics: bool | None = None
+    The fields are `url`, `ended_url` and `OWNER_FIELDS`. Other fields stay as they are.
+    """
 
     def edit(self, urls: UrlPolicy, now: datetime) -> Edit:
         """Return the edit that makes the changes.
 
-        Raises NoChanges if there are none, InvalidUrl, InvalidTitle, InvalidTags, InvalidEndedUrl,
-        UrlRefused, Unavailable.
+        Raises NoChanges if there are none, and what `checked` raises.
         """
-        if self == LinkChanges():
+        if not self:
             raise NoChanges("At least one change is required.")
-        new = self.values(urls)
+        new = self.checked(urls)
 
         def apply(link: Link) -> Link:
             changed = replace(link, **new)
@@ -111,24 +96,20 @@ class LinkChanges:
 
         return Edit(apply)
 
-    def values(self, urls: UrlPolicy) -> dict[str, Any]:
-        """Return the values to store of the fields that change, by field of `Link`.
+    def checked(self, urls: UrlPolicy) -> dict[str, Any]:
+        """Return the values to store, by field of `Link`.
 
-        Raises InvalidUrl, InvalidTitle, InvalidTags, InvalidEndedUrl, UrlRefused, Unavailable.
+        Raises KeyError for a field that owners do not set, InvalidUrl, InvalidEndedUrl, UrlRefused,
+        Unavailable, and what the fields of `OWNER_FIELDS` raise.
         """
         new: dict[str, Any] = {}
-        if self.url is not None:
-            new["url"] = urls.normalize(self.url)
-        if self.title is not None:
-            new["title"] = title_of(self.title)
-        if self.tags is not None:
-            new["tags"] = tags_of(self.tags)
-        if self.expiry is not None:
-            new["expires_at"] = self.expiry.at and self.expiry.at.replace(microsecond=0)
-        if self.ended_url is not None:
-            new["ended_url"] = self.ended_url and urls.normalize_ended(self.ended_url)
-        if self.public_statistics is not None:
-            new["public_statistics"] = self.public_statistics
+        for name, value in self.items():
+            if name == "url":
+                new[name] = urls.normalize(value)
+            elif name == "ended_url":
+                new[name] = value and urls.normalize_ended(value)
+            else:
+                new[name] = OWNER_FIELDS[name].check(value)
         return new
 
 

@@ -9,11 +9,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
+from typing import Any
 
 from services.links.domain.blocklist import BlocklistMatch
-from services.links.domain.link import Link
+from services.links.domain.link import OWNER_FIELDS, Link
 from services.links.domain.owner import Account
-from services.links.domain.text import trimmed_tags, trimmed_title
 from services.links.domain.url import (
     InvalidUrl,
     InvalidUrlLength,
@@ -38,6 +38,9 @@ IMPORT_RETENTION = timedelta(days=30)
 _IMPORT_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 _FINGERPRINT_BYTES = 16
 _DAY = timedelta(days=1)
+_FIRST_FIELDS = ("title", "tags", "expires_at", "public_statistics")
+_LATER_FIELDS = [name for name in OWNER_FIELDS if name not in _FIRST_FIELDS]
+"""The fields that the first fingerprints lacked, in their order."""
 
 
 class InvalidImport(InvalidArgument):
@@ -110,10 +113,9 @@ class ImportRow:
     number: int
     code: str | None
     url: str
-    title: str = ""
-    tags: Sequence[str] = ()
     created_at: datetime | None = None
-    expires_at: datetime | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """Values of fields in `OWNER_FIELDS`. The link has the defaults of `Link` in the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class Candidate:
         """Return the link that the row creates.
 
         It keeps the creation time of its source. A time in the future or before 1970 counts as
-        unknown: the link then dates from now. Titles and tags are shortened to the limits.
+        unknown: the link then dates from now. Other values are made to fit the limits.
         """
         row, created_at = self.row, self.row.created_at
         known = created_at is not None and EPOCH <= created_at <= now
@@ -140,9 +142,7 @@ class Candidate:
             url=self.url,
             owner=owner,
             created_at=created_at if created_at is not None and known else now,
-            title=trimmed_title(row.title),
-            tags=trimmed_tags(row.tags),
-            expires_at=row.expires_at and row.expires_at.replace(microsecond=0),
+            **{name: OWNER_FIELDS[name].fit(value) for name, value in row.values.items()},
         )
 
 
@@ -287,8 +287,11 @@ def check_row_count(rows: Sequence[ImportRow], limit: int) -> None:
 
 
 def fingerprint(link: Link) -> bytes:
-    """Return a hash of all that an owner can change in a link, to detect later changes."""
-    parts = (
+    """Return a hash of all that an owner can change in a link, to detect later changes.
+
+    It is stored. So that stored ones stay valid, a later field is part of it only while it is set.
+    """
+    parts = [
         link.url,
         link.title,
         "\n".join(link.tags),
@@ -297,7 +300,8 @@ def fingerprint(link: Link) -> bytes:
         link.ended_url,
         str(link.public_statistics),
         link.scan_code,
-    )
+        *(f"{name}={value}" for name in _LATER_FIELDS if (value := getattr(link, name))),
+    ]
     return hashlib.sha256("\0".join(parts).encode()).digest()[:_FINGERPRINT_BYTES]
 
 

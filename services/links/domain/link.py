@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
 from services.links.domain.block import BlockReason
 from services.links.domain.blocklist import BlocklistMatch, UrlBlocklist
 from services.links.domain.host import host_at
 from services.links.domain.owner import Anonymous, Owner
 from services.links.domain.resolution import LinkState, Resolution
-from services.links.domain.text import fold_case
+from services.links.domain.text import fold_case, tags_of, title_of, trimmed_tags, trimmed_title
 from services.shared.errors import InvalidArgument, NotFound, ResourceExhausted
 
 MAX_CODES = 1000
@@ -158,6 +159,28 @@ class Link:
         if self.removed_at is not None:
             return Resolution(self.code, LinkState.REMOVED)
         return Resolution(self.code, LinkState.ACTIVE, self.url, self.expires_at, self.ended_url)
+
+
+class OwnerField(NamedTuple):
+    """A field of a link that its owner sets: how a given value becomes the one to store."""
+
+    check: Callable[[Any], Any]
+    """Returns the value to store. Raises InvalidArgument if the given one is invalid."""
+    fit: Callable[[Any], Any]
+    """Returns the nearest valid value, for imports."""
+
+
+def _whole_seconds(moment: datetime | None) -> datetime | None:
+    return moment and moment.replace(microsecond=0)
+
+
+OWNER_FIELDS = {
+    "title": OwnerField(title_of, trimmed_title),
+    "tags": OwnerField(tags_of, trimmed_tags),
+    "expires_at": OwnerField(_whole_seconds, _whole_seconds),
+    "public_statistics": OwnerField(bool, bool),
+}
+"""The fields of `Link` that owners set, except for the URLs, which `UrlPolicy` checks."""
 
 
 @dataclass(frozen=True, slots=True)

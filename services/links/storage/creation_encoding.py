@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
 from services.links.domain.creations import Outcome
-from services.links.domain.link import Link
+from services.links.domain.link import OWNER_FIELDS, Link
 from services.links.domain.owner import Account
 from services.shared.errors import AlreadyExists, AppError, InvalidArgument
 from services.shared.timestamps import from_micros, to_micros
@@ -17,6 +18,10 @@ from services.shared.timestamps import from_micros, to_micros
 _KEY_BYTES = 16
 _ERRORS: dict[str, type[AppError]] = {"invalid": InvalidArgument, "exists": AlreadyExists}
 """The class of each error that is an outcome, by its encoding."""
+_SETTABLE = {"code", "url", "ended_url", *OWNER_FIELDS}
+_NAMES = [field.name for field in fields(Link) if field.name in _SETTABLE]
+"""What a creation can set, in the order of `Link`."""
+_DECODERS: dict[str, Callable[[Any], Any]] = {"tags": tuple, "expires_at": from_micros}
 
 
 def creation_key(account: Account, key: bytes) -> bytes:
@@ -39,15 +44,11 @@ def decode_outcomes(text: str, account: Account, created_at: datetime) -> list[O
 
 
 def _link_values(link: Link) -> dict[str, Any]:
-    values = {
-        "code": link.code,
-        "url": link.url,
-        "title": link.title,
-        "tags": link.tags,
-        "expires_at": None if link.expires_at is None else to_micros(link.expires_at),
-        "ended_url": link.ended_url,
+    return {
+        name: to_micros(value) if isinstance(value, datetime) else value
+        for name in _NAMES
+        if (value := getattr(link, name))
     }
-    return {name: value for name, value in values.items() if value not in (None, "", ())}
 
 
 def _error_values(error: AppError) -> dict[str, str]:
@@ -58,7 +59,8 @@ def _error_values(error: AppError) -> dict[str, str]:
 def _outcome_of(values: dict[str, Any], account: Account, created_at: datetime) -> Outcome:
     if "error" in values:
         return _ERRORS[values["error"]](values["message"], values["reason"])
-    values["tags"] = tuple(values.get("tags", ()))
-    if "expires_at" in values:
-        values["expires_at"] = from_micros(values["expires_at"])
-    return Link(owner=account, created_at=created_at, **values)
+    decoded = {
+        name: _DECODERS[name](value) if name in _DECODERS else value
+        for name, value in values.items()
+    }
+    return Link(owner=account, created_at=created_at, **decoded)

@@ -5,5 +5,6 @@ interceptors  wraps every served call: request id, metrics, log line, errors to 
 grpc_health   the standard gRPC health service
 channels      channels to all replicas of a service, with retries
 client        base class of the clients of one service
+fields        converts between messages and values with the same fields
 status        converts between errors and gRPC statuses
 """

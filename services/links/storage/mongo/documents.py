@@ -52,27 +52,27 @@ class Field(NamedTuple):
     decode: Callable[[Any], Any] | None = None
 
 
-FIELDS = {
+_CONVERTED = {
     "code": Field("_id"),
-    "url": Field("url"),
     "owner": Field("creator", value_of, owner_of),
     "created_at": Field("created_at", to_micros, from_micros),
-    "title": Field("title"),
     "tags": Field("tags", list, tuple),
     "changed_at": Field("changed_at", to_micros, from_micros),
-    "created_url": Field("created_url"),
     "expires_at": Field("expires_at", to_micros, from_micros),
-    "ended_url": Field("ended_url"),
-    "public_statistics": Field("public_statistics"),
     "removed_at": Field("removed_at", to_micros, from_micros),
     "blocked": Field("blocked", attrgetter("value"), BlockReason),
     "blocklist": Field("listed"),
     "exempt": Field("spared"),
     "exempt_since": Field("spared_at", to_micros, from_micros),
-    "scan_code": Field("scan_code"),
 }
-"""The field of a document for every field of `Link`. Empty and false values are absent."""
-_READ = [(field.name, *FIELDS[field.name]) for field in dataclasses.fields(Link)]
+FIELDS = {
+    field.name: _CONVERTED.get(field.name, Field(field.name)) for field in dataclasses.fields(Link)
+}
+"""The field of a document for every field of `Link`: by default its own, as it is.
+
+Empty and false values are absent.
+"""
+_READ = [(name, *field) for name, field in FIELDS.items()]
 LINK = {field.name: 1 for field in FIELDS.values() if field.name != "_id"}
 """Projection: all fields that `link_of` reads, without history and reports, which may be large."""
 RESOLVED = dict.fromkeys(

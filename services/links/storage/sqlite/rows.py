@@ -87,17 +87,12 @@ def _reason(value: str | None) -> BlockReason | None:
     return BlockReason(value) if value else None
 
 
-COLUMNS = {
-    "code": Column("code"),
-    "url": Column("url"),
+_CONVERTED = {
     "owner": Column("creator", creator_of, _owner),
     "created_at": Column("created_at", to_micros, from_micros),
-    "title": Column("title"),
     "tags": Column("tags", "\n".join, _tags),
     "changed_at": Column("changed_at", _micros, _moment),
-    "created_url": Column("created_url"),
     "expires_at": Column("expires_at", _micros, _moment),
-    "ended_url": Column("ended_url"),
     "public_statistics": Column("public_statistics", int, bool),
     "removed_at": Column("removed_at", _micros, _moment),
     "blocked": Column("blocked", _reason_value, _reason),
@@ -106,8 +101,9 @@ COLUMNS = {
     "exempt_since": Column("spared_at", _micros, _moment),
     "scan_code": Column("scan_code", _or_null, _or_empty),
 }
-"""The column of every field of `Link`."""
-_COLUMNS = [COLUMNS[field.name] for field in fields(Link)]
+COLUMNS = {field.name: _CONVERTED.get(field.name, Column(field.name)) for field in fields(Link)}
+"""The column of every field of `Link`. A text has its own name, and is stored as it is."""
+_COLUMNS = list(COLUMNS.values())
 _DECODERS = [column.decode for column in _COLUMNS]
 LINK_COLUMNS = ", ".join(column.name for column in _COLUMNS)
 RESOLUTION_COLUMNS = ", ".join(ResolutionRow._fields)
