@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import fields, replace
 from datetime import UTC, datetime
+from typing import get_type_hints
 
 from gateway.api import models
-from gateway.backends.ports import Link, LinkPreview
+from gateway.backends.ports import Link, LinkChanges, LinkPreview
 from gateway.functions.preview import preview_json
 from gateway.redirects.resolution import LinkState
 from gateway.use_cases.link_json import link_json
@@ -47,6 +48,14 @@ def test_the_pages_know_every_field_of_an_answer() -> None:
     known = set(re.findall(r"^  (\w+)", schema[1], re.MULTILINE))
     shown = link_json(field_values.filled(Link), None, ORIGIN).keys()
     assert known == shown - {"short_link"} | {"recent"}
+
+
+def test_the_pages_can_change_every_field_that_owners_change() -> None:
+    source = (ROOT / "web/src/api/functions/links.ts").read_text(encoding="utf-8")
+    names = re.search(r"^type Changeable =([^;]*);", source, re.MULTILINE)
+    assert names
+    changeable = {*re.findall(r"'(\w+)'", names[1]), "url"}
+    assert changeable == get_type_hints(LinkChanges).keys()
 
 
 def test_the_description_has_every_field_of_an_answer() -> None:

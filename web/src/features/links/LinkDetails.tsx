@@ -1,5 +1,5 @@
-import { useEffect, useState, type ReactNode } from 'react';
-import type { FormerAddress, Link } from '../../api';
+import { Fragment, useEffect, useState, type ReactNode } from 'react';
+import type { FormerAddress, Link, LinkChanges } from '../../api';
 import { knownScanCode } from '../../api/scanCodes';
 import { actions } from '../../components/messages';
 import { TextButton } from '../../components/TextButton';
@@ -25,6 +25,9 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 /** Loaded on demand: most links have no scan code and are removed without confirmation. */
 const loadDialog = () => import('./RemoveLinkDialog');
+
+/** The fields of the list. `PublicSwitch` is below it. */
+type ListedField = Exclude<keyof LinkChanges, 'public_statistics'>;
 
 interface LinkDetailsProps {
   owner: Owner;
@@ -52,6 +55,107 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
     void restore(owner, [link]);
   };
 
+  const parts: Record<ListedField, ReactNode> = {
+    url: (
+      <Part
+        name={details.destination}
+        action={details.change}
+        of={details.changes.destination}
+        fixed={isRemoved}
+        editor={(onDone) => (
+          <TextEditor
+            {...edits}
+            label={details.destination}
+            initial={long_link}
+            isUrl
+            read={(url) => (url === '' ? problems.INVALID_URL : { url })}
+            onDone={onDone}
+          />
+        )}
+      >
+        <Address url={long_link} />
+      </Part>
+    ),
+    title: (
+      <Part
+        name={details.title}
+        action={title === '' ? details.addTitle : details.change}
+        of={title === '' ? '' : details.changes.title}
+        fixed={isRemoved}
+        editor={(onDone) => (
+          <TextEditor
+            {...edits}
+            label={details.title}
+            initial={title}
+            read={(text) =>
+              codePoints(text) > MAX_TITLE ? problems.INVALID_TITLE : { title: text }
+            }
+            onDone={onDone}
+          />
+        )}
+      >
+        {title !== '' && <bdi>{title}</bdi>}
+      </Part>
+    ),
+    tags: (
+      <Part
+        name={details.tags}
+        action={tags.length === 0 ? details.addTags : details.change}
+        of={tags.length === 0 ? '' : details.changes.tags}
+        fixed={isRemoved}
+        editor={(onDone) => (
+          <TextEditor
+            {...edits}
+            label={details.tagsField}
+            initial={tags.join(', ')}
+            read={(text) => {
+              const read = readTags(text);
+              return areTags(read) ? { tags: read } : problems.INVALID_TAGS;
+            }}
+            onDone={onDone}
+          />
+        )}
+      >
+        {tags.length > 0 && <bdi>{tags.join(', ')}</bdi>}
+      </Part>
+    ),
+    expires_at: (
+      <Part
+        name={link.state === 'expired' ? details.expiredSince : details.expiry}
+        action={expires_at === null ? details.setExpiry : details.change}
+        of={expires_at === null ? '' : details.changes.expiry}
+        fixed={isRemoved}
+        editor={(onDone) => <ExpiryEditor {...edits} onDone={onDone} />}
+      >
+        {expires_at === null ? (
+          details.never
+        ) : (
+          <time dateTime={expires_at}>{formatInstant(expires_at)}</time>
+        )}
+      </Part>
+    ),
+    ended_url: (expires_at !== null || ended_url !== null) && (
+      <Part
+        name={details.afterExpiry}
+        action={details.change}
+        of={details.changes.afterExpiry}
+        fixed={isRemoved}
+        editor={(onDone) => (
+          <TextEditor
+            {...edits}
+            label={details.afterExpiryField}
+            initial={ended_url ?? ''}
+            isUrl
+            read={(url) => ({ ended_url: url === '' ? null : url })}
+            onDone={onDone}
+          />
+        )}
+      >
+        {ended_url === null ? details.noDestination : <Address url={ended_url} />}
+      </Part>
+    ),
+  };
+
   return (
     <>
       <StateLine link={link}>
@@ -62,96 +166,9 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
         )}
       </StateLine>
       <dl className={styles.parts}>
-        <Part
-          name={details.destination}
-          action={details.change}
-          of={details.changes.destination}
-          fixed={isRemoved}
-          editor={(onDone) => (
-            <TextEditor
-              {...edits}
-              label={details.destination}
-              initial={long_link}
-              isUrl
-              read={(url) => (url === '' ? problems.INVALID_URL : { url })}
-              onDone={onDone}
-            />
-          )}
-        >
-          <Address url={long_link} />
-        </Part>
-        <Part
-          name={details.title}
-          action={title === '' ? details.addTitle : details.change}
-          of={title === '' ? '' : details.changes.title}
-          fixed={isRemoved}
-          editor={(onDone) => (
-            <TextEditor
-              {...edits}
-              label={details.title}
-              initial={title}
-              read={(text) =>
-                codePoints(text) > MAX_TITLE ? problems.INVALID_TITLE : { title: text }
-              }
-              onDone={onDone}
-            />
-          )}
-        >
-          {title !== '' && <bdi>{title}</bdi>}
-        </Part>
-        <Part
-          name={details.tags}
-          action={tags.length === 0 ? details.addTags : details.change}
-          of={tags.length === 0 ? '' : details.changes.tags}
-          fixed={isRemoved}
-          editor={(onDone) => (
-            <TextEditor
-              {...edits}
-              label={details.tagsField}
-              initial={tags.join(', ')}
-              read={(text) => {
-                const read = readTags(text);
-                return areTags(read) ? { tags: read } : problems.INVALID_TAGS;
-              }}
-              onDone={onDone}
-            />
-          )}
-        >
-          {tags.length > 0 && <bdi>{tags.join(', ')}</bdi>}
-        </Part>
-        <Part
-          name={link.state === 'expired' ? details.expiredSince : details.expiry}
-          action={expires_at === null ? details.setExpiry : details.change}
-          of={expires_at === null ? '' : details.changes.expiry}
-          fixed={isRemoved}
-          editor={(onDone) => <ExpiryEditor {...edits} onDone={onDone} />}
-        >
-          {expires_at === null ? (
-            details.never
-          ) : (
-            <time dateTime={expires_at}>{formatInstant(expires_at)}</time>
-          )}
-        </Part>
-        {(expires_at !== null || ended_url !== null) && (
-          <Part
-            name={details.afterExpiry}
-            action={details.change}
-            of={details.changes.afterExpiry}
-            fixed={isRemoved}
-            editor={(onDone) => (
-              <TextEditor
-                {...edits}
-                label={details.afterExpiryField}
-                initial={ended_url ?? ''}
-                isUrl
-                read={(url) => ({ ended_url: url === '' ? null : url })}
-                onDone={onDone}
-              />
-            )}
-          >
-            {ended_url === null ? details.noDestination : <Address url={ended_url} />}
-          </Part>
-        )}
+        {Object.entries(parts).map(([field, part]) => (
+          <Fragment key={field}>{part}</Fragment>
+        ))}
         {scanCode !== undefined && <ScanCode scanCode={scanCode} />}
         <div className={styles.fact}>
           <dt>{details.created}</dt>
