@@ -12,7 +12,7 @@ import pytest
 from services.auth.storage.mongo import SCHEMA, MongoAccountStore
 from services.shared import mongo
 from services.shared.errors import Unavailable
-from tests.auth.test_store import ANA, BEA
+from tests.auth.cases import ANA, BEA
 from tests.support.mongo import server
 
 
