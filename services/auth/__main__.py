@@ -25,7 +25,8 @@ from services.auth.application.sessions import Sessions, SessionUses
 from services.auth.application.web_authn import WebAuthn
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.settings import AuthSettings
-from services.auth.storage import sqlite
+from services.auth.storage.sqlite import store as sqlite_store
+from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.shared import stores
 from services.shared.rpc import server
 from services.shared.settings import origin_of
@@ -35,33 +36,13 @@ if TYPE_CHECKING:
 
 
 def _mongo() -> tuple[Callable[[mongo.Database], Stores], mongo.Schema]:
-    from services.auth.storage import mongo
+    from services.auth.storage.mongo.schema import SCHEMA
+    from services.auth.storage.mongo.store import open_stores
 
-    return (
-        lambda database: Stores(
-            mongo.MongoAccountStore(database),
-            mongo.MongoAttemptStore(database),
-            mongo.MongoSessionStore(database),
-            mongo.MongoRecoveryCodeStore(database),
-            mongo.MongoPasskeyStore(database),
-            mongo.MongoApiKeyStore(database),
-        ),
-        mongo.SCHEMA,
-    )
+    return open_stores, SCHEMA
 
 
-STORE_FACTORIES = stores.StoreFactories[Stores](
-    lambda database: Stores(
-        sqlite.SqliteAccountStore(database),
-        sqlite.SqliteAttemptStore(database),
-        sqlite.SqliteSessionStore(database),
-        sqlite.SqliteRecoveryCodeStore(database),
-        sqlite.SqlitePasskeyStore(database),
-        sqlite.SqliteApiKeyStore(database),
-    ),
-    sqlite.MIGRATIONS,
-    _mongo,
-)
+STORE_FACTORIES = stores.StoreFactories[Stores](sqlite_store.open_stores, MIGRATIONS, _mongo)
 
 
 def _now() -> datetime:

@@ -29,12 +29,8 @@ from services.auth.domain.errors import (
     WrongPassword,
 )
 from services.auth.metrics import ACCOUNT_CLOSINGS, LOGINS, PASSWORD_CHANGES
-from services.auth.storage.sqlite import (
-    MIGRATIONS,
-    SqliteAccountStore,
-    SqliteAttemptStore,
-    SqliteSessionStore,
-)
+from services.auth.storage.sqlite.schema import MIGRATIONS
+from services.auth.storage.sqlite.store import open_stores
 from services.shared import sqlite
 from services.shared.errors import AppError
 
@@ -89,16 +85,14 @@ async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthSer
             FailureLimit(2, "session"),
         ]
         verifier = PasswordVerifier(threads=4, max_waiting=10)
-        accounts, store = SqliteAccountStore(database), SqliteSessionStore(database)
-        uses = SessionUses("session_uses", store.record_uses)
-        attempts = AttemptLimiter(
-            SqliteAttemptStore(database), SECRET, limits, timedelta(minutes=15), _now, 10
-        )
+        stores = open_stores(database)
+        uses = SessionUses("session_uses", stores.sessions.record_uses)
+        attempts = AttemptLimiter(stores.attempts, SECRET, limits, timedelta(minutes=15), _now, 10)
         devices, tokens = DeviceTokens(SECRET, _now), SessionTokens(SECRET, _now)
         service = AuthService(
-            accounts,
+            stores.accounts,
             PasswordCheck(attempts, verifier),
-            Sessions(accounts, store, uses, tokens, devices, _now),
+            Sessions(stores.accounts, stores.sessions, uses, tokens, devices, _now),
             devices,
             _now,
         )

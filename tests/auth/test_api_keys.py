@@ -21,6 +21,7 @@ from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.last_uses import LastUses
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
+from services.auth.application.ports import AccountStore
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.sessions import Sessions, SessionUses
 from services.auth.domain.account import Account
@@ -33,13 +34,9 @@ from services.auth.domain.errors import (
     InvalidToken,
     TooManyKeys,
 )
-from services.auth.storage.sqlite import (
-    MIGRATIONS,
-    SqliteAccountStore,
-    SqliteApiKeyStore,
-    SqliteAttemptStore,
-    SqliteSessionStore,
-)
+from services.auth.storage.sqlite.schema import MIGRATIONS
+from services.auth.storage.sqlite.store import SqliteBackend, open_stores
+from services.auth.storage.store import ApiKeyStore
 from services.shared import api_keys, sqlite
 from services.shared.errors import AppError, Unavailable
 from tests.support.processes import TIMEOUT_SECONDS
@@ -61,7 +58,7 @@ class RightPassword(PasswordCheck):
         pass
 
 
-class Store(SqliteApiKeyStore):
+class Store(ApiKeyStore):
     """Counts the batches of uses. Refuses them while `away`."""
 
     away = False
@@ -80,7 +77,7 @@ class Service:
     uses: LastUses[bytes]
     store: Store
     accounts: AuthService
-    account_store: SqliteAccountStore
+    account_store: AccountStore
     sessions: Sessions
     clock: list[datetime]
     """The time, which tests may change."""
@@ -112,18 +109,17 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         return clock[0]
 
     async with sqlite.open_database(f"sqlite:///{tmp_path}/auth.db", MIGRATIONS) as database:
-        verifier, account_store = PasswordVerifier(1, 1), SqliteAccountStore(database)
-        session_store = SqliteSessionStore(database)
-        session_uses = SessionUses("session_uses", session_store.record_uses)
+        verifier, stores = PasswordVerifier(1, 1), open_stores(database)
+        session_uses = SessionUses("session_uses", stores.sessions.record_uses)
         tokens, devices = SessionTokens(SECRET, now), DeviceTokens(SECRET, now)
-        sessions = Sessions(account_store, session_store, session_uses, tokens, devices, now)
-        attempts = AttemptLimiter(SqliteAttemptStore(database), SECRET, [], timedelta(), now, 1)
+        sessions = Sessions(stores.accounts, stores.sessions, session_uses, tokens, devices, now)
+        attempts = AttemptLimiter(stores.attempts, SECRET, [], timedelta(), now, 1)
         passwords = RightPassword(attempts, verifier)
-        accounts = AuthService(account_store, passwords, sessions, devices, now)
-        store = Store(database)
+        accounts = AuthService(stores.accounts, passwords, sessions, devices, now)
+        store = Store(SqliteBackend(database))
         uses = LastUses[bytes]("key_uses", lambda batch: store.record_uses(batch))
         keys = ApiKeys(store, uses, passwords, sessions, now)
-        yield Service(keys, uses, store, accounts, account_store, sessions, clock)
+        yield Service(keys, uses, store, accounts, stores.accounts, sessions, clock)
         await verifier.close()
 
 

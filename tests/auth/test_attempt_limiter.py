@@ -12,7 +12,8 @@ import pytest
 from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
 from services.auth.application.ports import AttemptResult
 from services.auth.domain.errors import LoginsBusy, TooManyAttempts, WrongPassword
-from services.auth.storage.sqlite import MIGRATIONS, SqliteAttemptStore
+from services.auth.storage.sqlite.attempts import SqliteAttemptStore
+from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.shared import sqlite
 
 SECRET = "a signing secret of the tests, more than 32 bytes"

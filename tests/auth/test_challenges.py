@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from services.auth.application.challenges import LIFETIME, Challenges, InvalidChallenge
-from services.auth.storage.sqlite import MIGRATIONS, SqliteAttemptStore
+from services.auth.storage.sqlite.attempts import SqliteAttemptStore
+from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.shared import sqlite
 
 SECRET = "a signing secret of the tests, more than 32 bytes"

@@ -9,7 +9,8 @@ from typing import Any
 import pymongo
 import pytest
 
-from services.auth.storage.mongo import SCHEMA, MongoAccountStore
+from services.auth.storage.mongo.schema import SCHEMA
+from services.auth.storage.mongo.store import open_stores
 from services.shared import mongo
 from services.shared.errors import Unavailable
 from tests.auth.cases import ANA, BEA
@@ -33,7 +34,7 @@ async def test_a_registration_that_a_failover_could_undo_is_not_acknowledged(
     with pymongo.MongoClient[dict[str, Any]](url) as client:
         async with mongo.open_database(url, "atajo_test", SCHEMA) as database:
             await database.wait_for_schema()
-            store = MongoAccountStore(database)
+            store = open_stores(database).accounts
             assert await store.add(ANA) == ANA
             assert client.address
             secondaries = [node for node in three_nodes if node.port != client.address[1]]

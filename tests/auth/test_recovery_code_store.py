@@ -51,7 +51,7 @@ async def test_an_unreadable_recovery_code_is_left_out(
 ) -> None:
     await stores.accounts.add(ANA)
     await stores.recovery_codes.replace(ANA, CODES, NOW)
-    database = cast("Any", stores.recovery_codes)._database
+    database = cast("Any", stores.recovery_codes)._backend._database
     if isinstance(database, sqlite.Database):
         (column, value), *_ = damage.items()
         statement = f"UPDATE recovery_codes SET {column} = ? WHERE hash = ?"

@@ -11,9 +11,11 @@ import pymongo
 import pytest
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import AccountStore, Stores
-from services.auth.storage.mongo import SCHEMA, MongoAccountStore
-from services.auth.storage.sqlite import MIGRATIONS, SqliteAccountStore
+from services.auth.application.ports import Stores
+from services.auth.storage.mongo import store as mongo_store
+from services.auth.storage.mongo.schema import SCHEMA
+from services.auth.storage.sqlite import store as sqlite_store
+from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.shared.sqlite.connection import connect
 from services.shared.stores import StoreFactories
 from tests.auth.cases import ANA, CODES, KEY, NOW, PASSKEY, WINDOW, code_hashes, numbered_key
@@ -22,15 +24,15 @@ from tests.support.store_fixtures import NewStore, open_stores_at
 
 
 async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> None:
-    first = StoreFactories[AccountStore](
-        SqliteAccountStore, MIGRATIONS[:1], lambda: (MongoAccountStore, SCHEMA[:1])
+    first = StoreFactories[Stores](
+        sqlite_store.open_stores, MIGRATIONS[:1], lambda: (mongo_store.open_stores, SCHEMA[:1])
     )
     with new_store() as setting:
         if setting.startswith("mongodb"):  # The database may have been used by other tests.
             with pymongo.MongoClient[dict[str, Any]](setting) as client:
                 client.get_default_database().schema.delete_many({})
-        async with open_stores_at(setting, "auth", first) as accounts:
-            await accounts.add(ANA)
+        async with open_stores_at(setting, "auth", first) as stores:
+            await stores.accounts.add(ANA)
         async with open_stores_at(setting, "auth", STORE_FACTORIES) as stores:
             assert await stores.keys.list_all(ANA.id) == []
             assert await stores.keys.add(ANA, KEY, 1)

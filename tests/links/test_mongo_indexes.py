@@ -18,7 +18,8 @@ from services.analytics.domain.visits import VisitCount, VisitKind
 from services.analytics.storage.mongo import store as analytics
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
-from services.auth.storage import mongo as auth
+from services.auth.storage.mongo.schema import SCHEMA as AUTH_SCHEMA
+from services.auth.storage.mongo.store import open_stores as open_auth_stores
 from services.links.application.creations import Creations
 from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
@@ -62,8 +63,8 @@ async def profiled(database: mongo.Database, names: str) -> AsyncIterator[list[d
 
 async def test_old_attempts_are_deleted() -> None:
     with server.single(*server.SMALL, "--setParameter", "ttlMonitorSleepSecs=1") as url:
-        async with opened(f"{url}atajo", auth.SCHEMA) as database:
-            attempts = auth.MongoAttemptStore(database)
+        async with opened(f"{url}atajo", AUTH_SCHEMA) as database:
+            attempts = open_auth_stores(database).attempts
             await attempts.acquire("old", 1, timedelta(minutes=15), NOW - timedelta(days=1))
             await attempts.acquire("live", 1, timedelta(minutes=15), NOW)
             deadline = time.monotonic() + 60
@@ -294,8 +295,8 @@ async def test_a_withdrawal_reads_only_the_links_of_its_account(mongo_url: str) 
 
 
 async def test_closed_accounts_are_found_by_index(mongo_url: str) -> None:
-    async with opened(mongo_url, auth.SCHEMA) as database:
-        store = auth.MongoAccountStore(database)
+    async with opened(mongo_url, AUTH_SCHEMA) as database:
+        store = open_auth_stores(database).accounts
         for n in range(20):
             email = f"{n}@example.com"
             await store.add(Account(f"{n}", email, email, "Ana", "hash", "salt", NOW))
@@ -308,8 +309,9 @@ async def test_closed_accounts_are_found_by_index(mongo_url: str) -> None:
 
 
 async def test_api_keys_are_found_by_index(mongo_url: str) -> None:
-    async with opened(mongo_url, auth.SCHEMA) as database:
-        accounts, keys = auth.MongoAccountStore(database), auth.MongoApiKeyStore(database)
+    async with opened(mongo_url, AUTH_SCHEMA) as database:
+        stores = open_auth_stores(database)
+        accounts, keys = stores.accounts, stores.keys
         hashes = []
         for n in range(20):
             account = Account(f"{n}", f"{n}@b", f"{n}@b", "Ana", "hash", "salt", NOW)

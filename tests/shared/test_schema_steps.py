@@ -8,7 +8,7 @@ from hashlib import sha256
 import pytest
 
 from services.analytics.storage.sqlite.schema import MIGRATIONS as ANALYTICS
-from services.auth.storage.sqlite import MIGRATIONS as AUTH
+from services.auth.storage.sqlite.schema import MIGRATIONS as AUTH
 from services.links.storage.sqlite import MIGRATIONS as LINKS
 from services.shared.sqlite import Migration
 

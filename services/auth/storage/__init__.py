@@ -1,1 +1,1 @@
-"""The account and attempt stores in SQLite and MongoDB."""
+"""The auth stores, written once over a narrow backend, and the backends in SQLite and MongoDB."""

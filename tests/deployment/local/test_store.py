@@ -10,7 +10,7 @@ import pytest
 
 from deploy.local.store import check_complete, store_of
 from services.analytics.storage.sqlite.schema import MIGRATIONS as ANALYTICS
-from services.auth.storage.sqlite import MIGRATIONS as AUTH
+from services.auth.storage.sqlite.schema import MIGRATIONS as AUTH
 from services.links.storage.sqlite import MIGRATIONS as LINKS
 from services.shared.sqlite.migrations import open_migrated
 from tests.deployment.local.test_run import LocalRun

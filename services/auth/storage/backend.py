@@ -1,0 +1,94 @@
+"""The operations that the auth stores need of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from services.auth.storage.records import Part, Record
+
+
+class Not(NamedTuple):
+    """In a query: any value but this one."""
+
+    value: Any
+
+
+Where = Mapping[str, Any]
+"""A query: the values of fields, or `Not` of them. The account of a record is `account_id`."""
+
+
+class Insert(NamedTuple):
+    """Records to add to an account, newer than its others of the same part."""
+
+    part: Part[Any]
+    records: Sequence[Record]
+    limit: int | None = None
+    """Refuse the update if the account has this number of records already."""
+    max_records: int | None = None
+    """Delete the oldest records of the account beyond this number."""
+    expired_at: int | None = None
+    """Delete records that expired by then, of the account or of any."""
+
+
+class Update(NamedTuple):
+    """A change of an account. Deletes records before it inserts some."""
+
+    fields: Record | None = None
+    """New values of fields of the account."""
+    increments_session: bool = False
+    """Whether to increment the session number."""
+    has: tuple[Part[Any], Where] | None = None
+    """Refuse the update unless the account has such a record."""
+    delete: Sequence[tuple[Part[Any], Where]] = ()
+    insert: Insert | None = None
+
+
+class Backend(Protocol):
+    """A database. Every method raises Unavailable if it cannot be reached.
+
+    `name` labels an operation in the metrics.
+    """
+
+    async def insert(self, name: str, account: Record) -> Record:
+        """Store an account unless its e-mail key is taken. Return the account with that key."""
+        ...
+
+    async def find_account(self, name: str, where: Where) -> Record | None: ...
+
+    async def find(self, name: str, part: Part[Any], where: Where) -> tuple[Record, Record] | None:
+        """Return the only record that matches, and its account."""
+        ...
+
+    async def list_all(self, name: str, part: Part[Any], account_id: str) -> list[Record]:
+        """Return the records of an account, unordered."""
+        ...
+
+    async def list_closed(self, name: str, limit: int) -> list[str]:
+        """Return the ids of any `limit` closed accounts."""
+        ...
+
+    async def delete_closed(self, name: str, account_id: str) -> None:
+        """Delete an account with all its records, if it is closed."""
+        ...
+
+    async def update(self, name: str, account: Where, update: Update) -> bool:
+        """Change the account that matches, atomically. `account` contains its id.
+
+        Return False, and change nothing, if there is none, if the update is refused, or if any
+        account has a record with the id of a new one, in parts whose ids are unique. Raises the
+        driver's error if another unique field is taken.
+        """
+        ...
+
+    async def set_fields(
+        self, name: str, part: Part[Any], account_id: str, where: Where, values: Record
+    ) -> bool:
+        """Set fields of the only record of an account that matches. Return whether there is one."""
+        ...
+
+    async def advance(
+        self, name: str, part: Part[Any], field: str, uses: Sequence[tuple[Where, int]]
+    ) -> None:
+        """Raise a field of each record that matches to a number, unless it is higher already."""
+        ...

@@ -1,0 +1,1 @@
+"""The MongoDB backend of the auth stores."""

@@ -1,0 +1,255 @@
+"""The stores of accounts and of what belongs to them, over a backend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from services.auth.application.ports import AttemptStore, Stores
+from services.auth.domain.account import Account
+from services.auth.domain.api_key import ApiKey
+from services.auth.domain.passkey import Passkey
+from services.auth.domain.recovery_code import RecoveryCode
+from services.auth.domain.session import Session
+from services.auth.storage.backend import Backend, Insert, Not, Update, Where
+from services.auth.storage.records import (
+    API_KEYS,
+    PASSKEYS,
+    RECOVERY_CODES,
+    SESSIONS,
+    Part,
+    decode,
+    encode,
+)
+from services.shared.timestamps import to_micros
+from services.shared.unreadable_records import decode_each
+
+T = TypeVar("T")
+
+_REVOKED: list[tuple[Part[Any], Where]] = [(API_KEYS, {}), (PASSKEYS, {})]
+"""What a password change deletes if it revokes the other ways into an account."""
+_EXPIRING_CODES = (RECOVERY_CODES, {"expires_at": Not(None)})
+"""The code of the operator among the recovery codes."""
+
+
+def build_stores(backend: Backend, attempts: AttemptStore) -> Stores:
+    """Return all stores of a database."""
+    return Stores(
+        AccountStore(backend),
+        attempts,
+        SessionStore(backend),
+        RecoveryCodeStore(backend),
+        PasskeyStore(backend),
+        ApiKeyStore(backend),
+    )
+
+
+class AccountStore:
+    """Implements `ports.AccountStore`."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def add(self, account: Account) -> Account:
+        return decode(Account, await self._backend.insert("accounts_add", encode(account)))
+
+    async def by_email(self, email_key: str) -> Account | None:
+        return await self._find("accounts_by_email", {"email_key": email_key})
+
+    async def by_id(self, account_id: str) -> Account | None:
+        return await self._find("accounts_by_id", {"id": account_id})
+
+    async def change_password(
+        self, account: Account, password_hash: str, salt: str, session: Session, revoke: bool
+    ) -> bool:
+        update = Update(
+            fields={"password_hash": password_hash, "salt": salt},
+            increments_session=True,
+            delete=[(SESSIONS, {}), (RECOVERY_CODES, {}), *(_REVOKED if revoke else ())],
+            insert=Insert(SESSIONS, [encode(session)]),
+        )
+        return await self._backend.update("accounts_change_password", _unchanged(account), update)
+
+    async def close(self, email_key: str) -> str | None:
+        account = await self.by_email(email_key)
+        if account is None:
+            return None
+        update = Update(fields={"closed": True})
+        is_found = await self._backend.update("accounts_close", {"id": account.id}, update)
+        return account.id if is_found else None
+
+    async def close_in_session(self, account: Account) -> bool:
+        update = Update(fields={"closed": True})
+        return await self._backend.update("accounts_close_in_session", _unchanged(account), update)
+
+    async def list_closed(self, limit: int) -> list[str]:
+        return await self._backend.list_closed("accounts_list_closed", limit)
+
+    async def remove(self, account_id: str) -> None:
+        await self._backend.delete_closed("accounts_remove", account_id)
+
+    async def _find(self, name: str, where: Where) -> Account | None:
+        record = await self._backend.find_account(name, where)
+        return decode(Account, record) if record else None
+
+
+class _PartStore(Generic[T]):
+    """A store of a part of accounts."""
+
+    _part: Part[T]
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def list_all(self, account_id: str) -> list[T]:
+        part = self._part
+        stored = await self._backend.list_all(f"{part.name}_list", part, account_id)
+        decode_record = partial(decode, part.entity, account_id=account_id)
+        return list(decode_each(part.kind, stored, decode_record, lambda _: account_id))
+
+    async def _find(self, where: Where) -> tuple[T, Account] | None:
+        found = await self._backend.find(f"{self._part.name}_find", self._part, where)
+        if found is None:
+            return None
+        record, account = found
+        return decode(self._part.entity, record, account["id"]), decode(Account, account)
+
+    async def _add(self, account: Account, entity: T, limit: int) -> bool:
+        update = Update(insert=Insert(self._part, [encode(entity)], limit))
+        return await self._backend.update(f"{self._part.name}_add", _unchanged(account), update)
+
+    async def _delete(self, account_id: str, record_id: str) -> bool:
+        record = (self._part, {"id": record_id})
+        update = Update(has=record, delete=[record])
+        return await self._backend.update(f"{self._part.name}_delete", {"id": account_id}, update)
+
+
+class SessionStore(_PartStore[Session]):
+    """Implements `ports.SessionStore`."""
+
+    _part = SESSIONS
+
+    async def add(self, account: Account, session: Session, limit: int) -> bool:
+        same_password = {"id": account.id, "closed": False, "password_hash": account.password_hash}
+        now = to_micros(session.created_at)
+        insert = Insert(SESSIONS, [encode(session)], max_records=limit, expired_at=now)
+        return await self._backend.update("sessions_add", same_password, Update(insert=insert))
+
+    async def find(self, account_id: str, session_id: str) -> tuple[Session, Account] | None:
+        return await self._find({"account_id": account_id, "id": session_id})
+
+    async def delete(self, account_id: str, session_id: str) -> bool:
+        return await self._delete(account_id, session_id)
+
+    async def delete_others(self, account: Account, session_id: str) -> int | None:
+        ids = [session.id for session in await self.list_all(account.id)]
+        is_stored = session_id in ids
+        update = Update(
+            has=(SESSIONS, {"id": session_id}) if is_stored else None,
+            increments_session=is_stored,
+            delete=[(SESSIONS, {"id": Not(session_id)})],
+        )
+        if not await self._backend.update("sessions_delete_others", _unchanged(account), update):
+            return None
+        return len(ids) - is_stored
+
+    async def record_uses(self, uses: Mapping[tuple[str, str], datetime]) -> None:
+        advances = [
+            ({"account_id": account_id, "id": session_id}, to_micros(seen_at))
+            for (account_id, session_id), seen_at in uses.items()
+        ]
+        await self._backend.advance("sessions_record_uses", SESSIONS, "last_seen_at", advances)
+
+
+class RecoveryCodeStore(_PartStore[RecoveryCode]):
+    """Implements `ports.RecoveryCodeStore`."""
+
+    _part = RECOVERY_CODES
+
+    async def replace(
+        self, account: Account, hashes: Sequence[bytes], created_at: datetime
+    ) -> bool:
+        codes = [encode(RecoveryCode(code_hash, created_at=created_at)) for code_hash in hashes]
+        update = Update(delete=[(RECOVERY_CODES, {})], insert=Insert(RECOVERY_CODES, codes))
+        return await self._backend.update("recovery_codes_replace", _unchanged(account), update)
+
+    async def put_expiring(self, account_id: str, code: RecoveryCode) -> bool:
+        update = Update(delete=[_EXPIRING_CODES], insert=Insert(RECOVERY_CODES, [encode(code)]))
+        is_open = {"id": account_id, "closed": False}
+        return await self._backend.update("recovery_codes_put_expiring", is_open, update)
+
+    async def spend(
+        self,
+        account_id: str,
+        code: RecoveryCode,
+        password_hash: str,
+        salt: str,
+        revoke: bool,
+        now: datetime,
+    ) -> bool:
+        if code.expires_at is not None and code.expires_at <= now:
+            return False
+        spent = {"hash": code.hash, "expires_at": encode(code)["expires_at"]}
+        update = Update(
+            has=(RECOVERY_CODES, spent),
+            fields={"password_hash": password_hash, "salt": salt},
+            increments_session=True,
+            delete=[
+                (RECOVERY_CODES, {} if code.is_operators else {"hash": code.hash}),
+                _EXPIRING_CODES,
+                (SESSIONS, {}),
+                *(_REVOKED if revoke else ()),
+            ],
+        )
+        is_open = {"id": account_id, "closed": False}
+        return await self._backend.update("recovery_codes_spend", is_open, update)
+
+
+class PasskeyStore(_PartStore[Passkey]):
+    """Implements `ports.PasskeyStore`."""
+
+    _part = PASSKEYS
+
+    async def add(self, account: Account, passkey: Passkey, limit: int) -> bool:
+        return await self._add(account, passkey, limit)
+
+    async def find(self, passkey_id: str) -> tuple[Passkey, Account] | None:
+        return await self._find({"id": passkey_id})
+
+    async def record_use(self, passkey: Passkey, sign_count: int, used_at: datetime) -> bool:
+        read = {"id": passkey.id, "sign_count": passkey.sign_count}
+        used = {"sign_count": sign_count, "last_used_at": to_micros(used_at)}
+        return await self._backend.set_fields(
+            "passkeys_record_use", PASSKEYS, passkey.account_id, read, used
+        )
+
+    async def delete(self, account_id: str, passkey_id: str) -> bool:
+        return await self._delete(account_id, passkey_id)
+
+
+class ApiKeyStore(_PartStore[ApiKey]):
+    """Implements `ports.ApiKeyStore`."""
+
+    _part = API_KEYS
+
+    async def add(self, account: Account, key: ApiKey, limit: int) -> bool:
+        return await self._add(account, key, limit)
+
+    async def find(self, key_hash: bytes) -> tuple[ApiKey, Account] | None:
+        return await self._find({"key_hash": key_hash})
+
+    async def delete(self, account_id: str, key_id: str) -> bool:
+        return await self._delete(account_id, key_id)
+
+    async def record_uses(self, uses: Mapping[bytes, datetime]) -> None:
+        advances = [
+            ({"key_hash": key_hash}, to_micros(used_at)) for key_hash, used_at in uses.items()
+        ]
+        await self._backend.advance("api_keys_record_uses", API_KEYS, "last_used_at", advances)
+
+
+def _unchanged(account: Account) -> Where:
+    """Return the query for an account if it is open and its session number is unchanged."""
+    return {"id": account.id, "closed": False, "session": account.session}
