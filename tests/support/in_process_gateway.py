@@ -19,7 +19,7 @@ import uvicorn
 import uvloop
 from prometheus_client import CollectorRegistry
 
-from gateway.__main__ import server_config
+from gateway.__main__ import duplicate, server_config
 from gateway.bootstrap import bootstrap
 from gateway.settings import GatewaySettings
 from tests.support import in_process_services
@@ -84,7 +84,7 @@ class InProcessGateway(GatewayClient):
             await gateway.health.start()
             ending.push_async_callback(gateway.health.stop)
             server = _Server(server_config(gateway, self._settings), self._serving)
-            await server.serve([self._socket])
+            await server.serve(duplicate(self._socket))
 
     def __enter__(self) -> Self:
         self._thread.start()
