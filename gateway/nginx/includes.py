@@ -21,10 +21,12 @@ from gateway.pages.html import DOCUMENTS, document_path
 from gateway.pages.languages import VARY
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.json_bodies import BodyTooLarge
+from gateway.support.rate_limits import too_many_calls
 from services.shared import link_codes
 from services.shared.errors import AppError, DeadlineExceeded, Unavailable
 from services.shared.trailing import TRAILING_PATTERN
 
+_BODY_HEADERS = (b"content-length", b"content-type")
 _HEADER = "# Made by `make nginx`: change deploy/edge.toml or gateway/nginx/includes.py.\n\n"
 
 
@@ -186,11 +188,16 @@ def _callable_errors(edge: Edge) -> list[str]:
         "@too_large_call": BodyTooLarge(edge.large_body_bytes),
         "@unavailable": Unavailable("The gateway is away."),
         "@deadline_exceeded": DeadlineExceeded("The gateway did not answer."),
+        "@too_many_large_calls": too_many_calls(),
     }
     lines: list[str] = []
     for name, error in errors.items():
-        headers = [*_headers(edge.function_headers), "include start/https_headers.conf;"]
-        answer = [*_return(failure(error, ())), *headers]
+        response = failure(error, edge.function_headers)
+        headers = [
+            *_headers(tuple(h for h in response.raw_headers if h[0] not in _BODY_HEADERS)),
+            "include start/https_headers.conf;",
+        ]
+        answer = [*_return(response), *headers]
         lines += ["", *_block(f"location {name}", answer)]
     return lines[1:]
 

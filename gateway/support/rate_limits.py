@@ -238,6 +238,13 @@ class CalendarRateLimiter(RateLimiter):
         return self.rate.seconds - now % self.rate.seconds
 
 
+def too_many_calls() -> ResourceExhausted:
+    """Return the error for a call beyond those that may run at once."""
+    return ResourceExhausted(
+        "Too many requests are under way.", "TOO_MANY_REQUESTS", retry_after=1.0
+    )
+
+
 class ClientConcurrencyLimiter:
     """Limits the running calls: of all clients, of one address, and of one IPv6 network."""
 
@@ -252,9 +259,7 @@ class ClientConcurrencyLimiter:
         keys = (None, *networks)
         if any(self._running[key] >= limit for key, limit in zip(keys, self._max, strict=False)):
             self._limited.inc()
-            raise ResourceExhausted(
-                "Too many requests are under way.", "TOO_MANY_REQUESTS", retry_after=1.0
-            )
+            raise too_many_calls()
         self._running.update(keys)
         try:
             yield

@@ -12,6 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from gateway.functions.protocol import failure
+from gateway.support.rate_limits import too_many_calls
 from tests.deployment.nginx.test_gateway import upstream
 from tests.support.gateway_client import new_code
 from tests.support.nginx import Nginx, edited
@@ -172,6 +174,41 @@ def test_behind_proxies_each_client_is_limited_and_no_proxy(tmp_path: Path, sett
                 wait_until(lambda: server.requests == clients + limit)
                 start("192.0.2.77")
                 wait_until(lambda: server.requests == clients + limit + 1)
+            finally:
+                server.held.set()
+                for thread in threads:
+                    thread.join()
+
+
+def test_a_client_has_16_calls_with_large_bodies_at_most(tmp_path: Path) -> None:
+    """nginx refuses others before it reads their bodies. The gateway would read them."""
+    refused: list[tuple[int, str | None, bytes]] = []
+
+    def send(source: str) -> None:
+        with closing(HTTPConnection(web.address, timeout=60, source_address=(source, 0))) as http:
+            http.request("POST", "/importLinks", b"{}", {"content-type": "application/json"})
+            response = http.getresponse()
+            if response.status != 200:
+                refused.append(
+                    (response.status, response.getheader("retry-after"), response.read())
+                )
+
+    def start(source: str) -> None:
+        threads.append(threading.Thread(target=send, args=(source,)))
+        threads[-1].start()
+
+    threads: list[threading.Thread] = []
+    expected = failure(too_many_calls(), ())
+    with upstream(answers=0) as server:
+        web = Nginx(tmp_path, f"127.0.0.1:{server.server_port}", "http://localhost")
+        with web:
+            try:
+                for _ in range(20):
+                    start("127.0.0.1")
+                wait_until(lambda: (server.requests, len(refused)) == (16, 4))
+                assert refused == [(429, "1", expected.body)] * 4
+                start("127.0.0.2")
+                wait_until(lambda: server.requests == 17)
             finally:
                 server.held.set()
                 for thread in threads:
