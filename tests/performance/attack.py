@@ -53,7 +53,7 @@ from tests.performance.attack_load import (
     get,
     use,
 )
-from tests.performance.bench import cpu_seconds, need, settle
+from tests.performance.bench import need, settle
 from tests.support.api_client import ApiClient
 from tests.support.gateway_client import new_code
 from tests.support.mongo import server
@@ -150,7 +150,7 @@ class Processes:
         }
 
     def _cpu_seconds(self) -> dict[str, float]:
-        return {name: sum(map(cpu_seconds, pids)) for name, pids in self._pids.items()}
+        return {name: sum(map(_cpu_seconds, pids)) for name, pids in self._pids.items()}
 
     def _megabytes(self, field: str) -> dict[str, float]:
         """Return a field of the status of processes. Raises AssertionError if one has ended."""
@@ -164,6 +164,12 @@ def _status_megabytes(pid: int, field: str) -> float:
     found = re.search(rf"{field}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     assert found, f"process {pid} has ended"
     return int(found[1]) / 1024
+
+
+def _cpu_seconds(pid: int) -> float:
+    """Return the CPU seconds of a process, with those of threads that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def loop_delays(product: Product, name: str) -> dict[float, float]:
