@@ -26,15 +26,16 @@ describe('logging out', () => {
     expect(calls).toEqual([ended('token-1')]);
   });
 
-  it('ends it once the network is back', async () => {
+  it.each([
+    ['the network is back', 'network error' as const],
+    ['auth knows how', error(503, 'UNAVAILABLE')],
+  ])('ends it once %s', async (_when, failure) => {
     vi.spyOn(console, 'error').mockReturnValue();
-    let offline = true;
-    const calls = await logOut('token-2', () =>
-      offline ? 'network error' : data({ success: true }),
-    );
+    let isDown = true;
+    const calls = await logOut('token-2', () => (isDown ? failure : data({ success: true })));
     await waitFor(() => expect(calls).toHaveLength(1));
     expect(kept()).toContain('token-2');
-    offline = false;
+    isDown = false;
     await waitFor(() => {
       dispatchEvent(new Event('online'));
       expect(calls).toEqual([ended('token-2'), ended('token-2')]);
