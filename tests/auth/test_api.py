@@ -152,6 +152,15 @@ async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient
     assert invalid.value.reason == "INVALID_KEY"
 
 
+async def test_a_log_out_ends_the_session_of_its_token_only(auth: AuthClient) -> None:
+    await register(auth)
+    token, other = await session(auth), await session(auth)
+    await auth.end_session(token, None)
+    with pytest.raises(Unauthenticated):
+        await auth.account_of(token)
+    assert len(await auth.sessions(other)) == 1
+
+
 async def test_a_log_out_that_an_older_auth_ignores_is_no_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
