@@ -9,8 +9,8 @@ transactions  transactions of several operations, in threads
 feed          the change stream of a collection
 aliases       types of documents and operations
 
-Only this package imports motor. PyMongo's own asynchronous client has the same methods, so a move
-to it changes only these files.
+Only this package imports motor. docs/adr/0031-motor.md says what a move to PyMongo's own
+asynchronous client changes.
 """
 
 from services.shared.mongo.aliases import Document, Documents, Operation
