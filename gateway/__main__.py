@@ -120,7 +120,7 @@ def _listen(address: str) -> socket.socket:
     try:
         listening.bind((host, port))
     except (OSError, UnicodeError) as error:  # UnicodeError: not a valid host name.
-        why = error.strerror if isinstance(error, OSError) else "this is no host"
+        why = error.strerror if isinstance(error, OSError) else "not a valid host name"
         raise SystemExit(f"Cannot listen on {address}: {why}") from None
     listening.listen(BACKLOG)
     listening.setblocking(False)

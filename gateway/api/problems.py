@@ -75,9 +75,9 @@ KINDS: Mapping[str, Kind] = {
     ),
     "rate_limited": Kind(429, "Too many requests", "Too many requests of this account."),
     "internal": Kind(500, "Internal error", "Something went wrong on our side."),
-    "overloaded": Kind(503, "Overloaded", "Too many requests are under way."),
-    "unavailable": Kind(503, "Unavailable", "A part of the service is away."),
-    "timeout": Kind(504, "Timeout", "A part of the service did not answer in time."),
+    "overloaded": Kind(503, "Overloaded", "Too many concurrent requests."),
+    "unavailable": Kind(503, "Unavailable", "A service is unavailable."),
+    "timeout": Kind(504, "Timeout", "A service did not answer in time."),
 }
 """Every code of a problem. Codes are stable."""
 

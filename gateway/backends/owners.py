@@ -30,7 +30,7 @@ class Guest:
     def of(cls, key: str) -> Guest:
         """Return the guest with a key. Raises ValueError if the text is not a key."""
         if not _KEY.fullmatch(key):
-            raise ValueError("this is no key of a guest")
+            raise ValueError("invalid guest key")
         return cls(hashlib.sha256(key.encode()).digest())
 
 

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 def stopping() -> Unavailable:
     """Return the error for callers whose call the gateway's shutdown interrupted."""
-    return Unavailable("The gateway stops.")
+    return Unavailable("The gateway is shutting down.")
 
 
 class Batcher(Generic[Item]):

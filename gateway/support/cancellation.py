@@ -32,6 +32,6 @@ class Cancellation:
         except asyncio.CancelledError:
             if has_begun:
                 raise
-            error = Unavailable("The gateway stops.", "STOPPING")
+            error = Unavailable("The gateway is shutting down.", "STOPPING")
             note_failure(scope, error)
             await self._respond(error)(scope, receive, send)

@@ -50,9 +50,9 @@ def reports(page: pb.ListReportsResponse) -> str:
             lines += ["", *_link(report.link)]
         lines += _report(report)
     if not lines:
-        return "No more reports wait." if page.waiting else "No report waits."
-    wait = "report that waits" if page.waiting == 1 else "reports that wait"
-    shown = f"{len(page.reports)} of {page.waiting} {wait}."
+        return "No more pending reports." if page.waiting else "No pending reports."
+    pending = "pending report" if page.waiting == 1 else "pending reports"
+    shown = f"{len(page.reports)} of {page.waiting} {pending}."
     others = f" Others: AFTER={page.next}" if page.next else ""
     return "\n".join([*lines, "", shown + others]).strip("\n")
 

@@ -285,7 +285,7 @@ def test_why_explains_a_block(product: Product) -> None:
 
 
 def test_reports_are_listed_and_decided_on(product: Product) -> None:
-    assert written(addresses(product), "reports") == (0, "No report waits.")
+    assert written(addresses(product), "reports") == (0, "No pending reports.")
     bad = product.shorten("https://example.com/\u202ebad")
     joke = product.shorten("https://example.com/joke")
 
@@ -294,7 +294,7 @@ def test_reports_are_listed_and_decided_on(product: Product) -> None:
         assert product.data("reportLink", payload)["success"]
 
     report(joke, "other", "\u202eme too")
-    assert written(addresses(product), "reports")[1].endswith("\n\n1 of 1 report that waits.")
+    assert written(addresses(product), "reports")[1].endswith("\n\n1 of 1 pending report.")
     report(bad, "phishing", "It asks for\n\\my word", "ana@b.example")
     report(bad, "phishing")
     report(bad, "spam")
@@ -313,15 +313,15 @@ def test_reports_are_listed_and_decided_on(product: Product) -> None:
         "  other, once: since now, last now",
         "    now, no contact: \\u202eme too",
         "",
-        "3 of 3 reports that wait.",
+        "3 of 3 pending reports.",
     ]
     last = f"1.{joke}"
-    assert written(addresses(product), "reports", last) == (0, "No more reports wait.")
+    assert written(addresses(product), "reports", last) == (0, "No more pending reports.")
     assert admin(addresses(product), "reports", "2")[0] == 2
     dismissed = admin(addresses(product), "dismiss", joke, "A joke.")
     assert dismissed == (0, "The reports of the link (1) are dismissed.")
     assert admin(addresses(product), "block", bad, "phishing")[0] == 0
-    assert written(addresses(product), "reports") == (0, "No report waits.")
+    assert written(addresses(product), "reports") == (0, "No pending reports.")
     assert decided(product, 2) == [
         ["block", bad, "phishing", "(2 reports)"],
         ["dismiss", joke, "(1 report)", "A joke."],
@@ -491,7 +491,7 @@ def test_the_data_folder_of_a_run_names_the_services(product: Product, tmp_path:
         product.revive()
     assert (code, line) == (
         1,
-        "A part of the service is away. Repeat the command: it goes on where this ended.",
+        "A service is unavailable. Repeat the command: it goes on where this ended.",
     )
 
 

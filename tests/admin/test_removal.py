@@ -33,7 +33,7 @@ class FakeServices:
 
     def _call(self) -> None:
         if not self.calls_left:
-            raise Unavailable("A part of the service is away.")
+            raise Unavailable("A service is unavailable.")
         self.calls_left -= 1
 
     def _link_code(self, code: str) -> str:

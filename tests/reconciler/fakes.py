@@ -152,4 +152,4 @@ class Broken:
     def __call__(self, _name: str) -> None:
         self._left -= 1
         if self._left == -1:
-            raise Unavailable("A part of the service is away.")
+            raise Unavailable("A service is unavailable.")

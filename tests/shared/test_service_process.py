@@ -365,7 +365,7 @@ async def test_a_limit_of_grpc_itself_is_not_reported_as_a_rate_limit() -> None:
         with pytest.raises(Unavailable) as busy:
             await resolve("abcdefgh")
         assert busy.value.reason == "TRANSPORT_EXHAUSTED"
-        assert busy.value.message == "A part of the service is away."
+        assert busy.value.message == "A service is unavailable."
         may_answer.set()
         await under_way
     await server.stop(None)

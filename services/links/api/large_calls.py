@@ -30,7 +30,7 @@ class LargeCalls:
             or self._running[account_id] >= MAX_LARGE_CALLS_BY_ACCOUNT
         ):
             raise ResourceExhausted(
-                "Too many large calls are under way.", "TOO_MANY_REQUESTS", retry_after=1.0
+                "Too many concurrent large calls.", "TOO_MANY_REQUESTS", retry_after=1.0
             )
         self._running[account_id] += 1
         try:

@@ -78,7 +78,7 @@ def from_rpc_error(error: grpc.aio.AioRpcError) -> errors.AppError:
     message = error.details() or "The call failed."
     reason, retry_after = _details(error)
     if reason is None:  # The status comes from gRPC itself, whose message may contain addresses.
-        message = "A part of the service is away." if kind is errors.Unavailable else "Failed."
+        message = "A service is unavailable." if kind is errors.Unavailable else "Failed."
     if kind is errors.ResourceExhausted:
         if reason is None:
             return _transport_exhausted(error)
@@ -97,7 +97,7 @@ def _transport_exhausted(error: grpc.aio.AioRpcError) -> errors.AppError:
     log.warning("transport_exhausted", reason=reason)
     if too_large:
         return errors.Internal()
-    return errors.Unavailable("A part of the service is away.", reason)
+    return errors.Unavailable("A service is unavailable.", reason)
 
 
 def _details(error: grpc.aio.AioRpcError) -> tuple[str | None, float | None]:
