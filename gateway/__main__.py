@@ -81,8 +81,8 @@ def server_config(gateway: Gateway, settings: GatewaySettings) -> uvicorn.Config
 async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
     stop = supervisor.stop_event()
     background.stop_on_failure(stop)
-    async with AsyncExitStack() as ending:  # Callbacks run in reverse order.
-        ending.push_async_callback(asyncio.to_thread, tracing.stop)
+    async with AsyncExitStack() as exit_stack:  # Callbacks run in reverse order.
+        exit_stack.push_async_callback(asyncio.to_thread, tracing.stop)
         auth = AuthClient(settings.auth_address)
         links = LinksClient(settings.links_address)
         analytics = AnalyticsClient(settings.analytics_address)
@@ -90,11 +90,11 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         for collector in gateway.collectors:
             REGISTRY.register(collector)
         observation = MonitoringServer("gateway", settings, gateway.health)
-        ending.push_async_callback(asyncio.to_thread, observation.close)
-        ending.callback(gateway.health.close)
+        exit_stack.push_async_callback(asyncio.to_thread, observation.close)
+        exit_stack.callback(gateway.health.close)
         for client in (auth, links, analytics):
-            ending.push_async_callback(client.close)
-        await ending.enter_async_context(gateway.running())
+            exit_stack.push_async_callback(client.close)
+        await exit_stack.enter_async_context(gateway.running())
 
         host, port = listening.getsockname()[:2]
         addresses = {"http": f"{host}:{port}", "metrics": observation.address}
@@ -107,7 +107,7 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
             server.should_exit = True
 
         stopping = background.start_task(stop_server(), "stop")
-        ending.callback(stopping.cancel)
+        exit_stack.callback(stopping.cancel)
         await server.serve(duplicate(listening))
     log.info("stopped")
 

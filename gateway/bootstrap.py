@@ -98,14 +98,14 @@ class Gateway:
 
         At its end, send remaining visits for at most `FLUSH_SECONDS`, and end lookups in flight.
         """
-        async with AsyncExitStack() as ending:  # Callbacks run in reverse order.
-            ending.push_async_callback(self.resolver.close)
+        async with AsyncExitStack() as exit_stack:  # Callbacks run in reverse order.
+            exit_stack.push_async_callback(self.resolver.close)
             await self.changes.start()
-            ending.push_async_callback(self.changes.stop)
+            exit_stack.push_async_callback(self.changes.stop)
             await self.keys.start()
-            ending.push_async_callback(self.keys.stop)
+            exit_stack.push_async_callback(self.keys.stop)
             self.visits.start()
-            ending.push_async_callback(self.visits.stop, FLUSH_SECONDS)
+            exit_stack.push_async_callback(self.visits.stop, FLUSH_SECONDS)
             yield
 
 

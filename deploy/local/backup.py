@@ -26,7 +26,7 @@ STORES = ("analytics.sqlite3", "links.sqlite3", "auth.sqlite3")
 # A visitor key must be deleted when its day ends, but a copy would keep it.
 _NOT_COPIED = {"analytics.sqlite3": "visitor_keys"}
 _KEY_FILE = "token-secret"
-_PATIENCE = 30.0
+_DRAIN_TIMEOUT = 30.0
 _LAG = re.compile(r"^atajo_visit_flush_lag_seconds (\S+)$", re.MULTILINE)
 _RESTORING = re.compile(r"^atajo_visits_restoring 1(\.0)?$", re.MULTILINE)
 
@@ -87,8 +87,8 @@ def _await_counted(metrics: str) -> None:
     opener = build_opener(ProxyHandler({}))
     began = time.monotonic()
     text = ""
-    while (now := time.monotonic()) < began + _PATIENCE:
-        with opener.open(metrics, timeout=_PATIENCE) as response:
+    while (now := time.monotonic()) < began + _DRAIN_TIMEOUT:
+        with opener.open(metrics, timeout=_DRAIN_TIMEOUT) as response:
             text = response.read().decode()
         found = _LAG.search(text)
         if found and now - float(found[1]) >= began:

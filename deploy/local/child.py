@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from deploy.local.settings import ROOT
 
-_PATIENCE = 30.0
+_START_TIMEOUT = 30.0
 """Seconds within which a process must serve, or say why it takes longer."""
 _SHARED = (
     "google.protobuf.descriptor_pb2",
@@ -65,7 +65,7 @@ class Forked:
     def begin(self, env: Mapping[str, str], lifeline: int, ready: int, inherited: int) -> None:
         """Start the module with an environment and three inherited files."""
         with self._control as control:
-            control.settimeout(_PATIENCE)
+            control.settimeout(_START_TIMEOUT)
             # If it was killed meanwhile, `Child` reports its end.
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 socket.send_fds(control, [b"\n"], [lifeline, ready, inherited])
@@ -146,12 +146,12 @@ class Child:
             lambda: asyncio.StreamReaderProtocol(lines), self._ready
         )
         try:
-            async with asyncio.timeout(_PATIENCE) as patience:
+            async with asyncio.timeout(_START_TIMEOUT) as timeout:
                 while "upgrading" in (report := await self._message(lines)):
-                    patience.reschedule(None)
+                    timeout.reschedule(None)
                     sys.stderr.write(f"{self.name} upgrades {report['upgrading']} first.\n")
         except TimeoutError:
-            raise Failed(f"{self.name} was not ready within {_PATIENCE:.0f} s", 1) from None
+            raise Failed(f"{self.name} was not ready within {_START_TIMEOUT:.0f} s", 1) from None
         finally:
             transport.close()
         self.addresses = report

@@ -24,7 +24,7 @@ _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 _FILES = ("*.sqlite3*", "journal", "token-secret", "run.json", "*lock")
 """What a run writes, besides its sockets."""
-_LEFTOVERS = 5.0
+_EXIT_TIMEOUT = 5.0
 """Seconds that the processes of a killed run may take to end."""
 
 
@@ -58,7 +58,7 @@ class DataFolder:
                         "or set ATAJO_DATA_DIR to another folder."
                     )
                 stack.callback(os.close, _locked(path / "lock", 0))
-                inherited = _locked(path / "processes.lock", _LEFTOVERS)
+                inherited = _locked(path / "processes.lock", _EXIT_TIMEOUT)
                 stack.callback(os.close, inherited)
                 folder = cls(path, inherited)
                 folder.forget_state()

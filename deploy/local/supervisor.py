@@ -25,7 +25,7 @@ MODULES = {
     GATEWAY: GATEWAY,
 }
 """The module of each process."""
-_OURS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
+_RUN_SETTINGS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
 """Settings that mean something else to the processes than to the run."""
 _STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CALLERS_SECONDS = 3.0
@@ -120,7 +120,7 @@ class _Run:
         path = [str(ROOT), str(ROOT / "proto" / "gen"), os.environ.get("PYTHONPATH", "")]
         return {
             "ATAJO_DRAIN_SECONDS": "1",  # All must have stopped within 5 s.
-            **{name: value for name, value in os.environ.items() if name not in _OURS},
+            **{name: value for name, value in os.environ.items() if name not in _RUN_SETTINGS},
             "PYTHONPATH": os.pathsep.join(filter(None, path)),
             "ATAJO_ENVIRONMENT": "local",
             "ATAJO_LOG_LEVEL": self._settings.log_level,

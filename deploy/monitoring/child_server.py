@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-_PATIENCE = 30.0
+_START_TIMEOUT = 30.0
 """Seconds from the start of a server until it must be ready."""
 # The shell's input is a pipe from this process. When it closes, the shell kills the server. The
 # shell ignores Ctrl-C; this process handles it.
@@ -36,7 +36,7 @@ class ChildServer:
                 stderr=output,
                 env=env,
             )
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _START_TIMEOUT
         while not is_ready():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self.stop()

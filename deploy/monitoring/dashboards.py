@@ -13,7 +13,7 @@ from pathlib import Path
 from deploy.monitoring.grafana import Dashboard, Panel, Row, graph, model, number
 from services.shared import edge_table
 
-_OURS = 'app_kubernetes_io_part_of="atajo"'
+_ATAJO = 'app_kubernetes_io_part_of="atajo"'
 _R = "[$__rate_interval]"
 
 
@@ -33,7 +33,7 @@ def _percentiles(metric: str, selector: str = "") -> list[tuple[str, str]]:
 
 
 def _process(job: str) -> Row:
-    ours = f'{_OURS}, job="{job}"'
+    ours = f'{_ATAJO}, job="{job}"'
     return Row(
         "Process",
         [
@@ -86,7 +86,7 @@ def _answering(job: str) -> Panel:
         "Processes up",
         "short",
         "Processes that Prometheus reaches.",
-        (f'sum(up{{{_OURS}, job="{job}"}})', "up"),
+        (f'sum(up{{{_ATAJO}, job="{job}"}})', "up"),
         limit=1,
         good_above=True,
         runbook="down",
@@ -123,7 +123,7 @@ def _state(job: str) -> Row:
 
 
 def _calls(job: str) -> Row:
-    ours, seconds = f'{_OURS}, job="{job}"', "grpc_server_handling_seconds"
+    ours, seconds = f'{_ATAJO}, job="{job}"', "grpc_server_handling_seconds"
     return Row(
         "Calls",
         [
@@ -151,7 +151,7 @@ def _calls(job: str) -> Row:
 
 
 def _called(job: str) -> Row:
-    ours, seconds = f'{_OURS}, job="{job}"', "grpc_client_handling_seconds"
+    ours, seconds = f'{_ATAJO}, job="{job}"', "grpc_client_handling_seconds"
     return Row(
         f"Calls from {job} to services",
         [
@@ -251,7 +251,7 @@ def _store(job: str) -> Row:
 
 
 def _statistics() -> Row:
-    selector = f'{_OURS}, job="analytics", grpc_method="GetStatistics"'
+    selector = f'{_ATAJO}, job="analytics", grpc_method="GetStatistics"'
     return Row(
         "Statistics",
         [
@@ -454,8 +454,8 @@ OVERVIEW = Dashboard(
 )
 
 _API_PREFIX = edge_table.api(edge_table.read())
-_API = f'{_OURS}, job="gateway", route="{_API_PREFIX}/"'
-_FUNCTIONS = f'{_OURS}, job="gateway", method="POST", route!="{_API_PREFIX}/"'
+_API = f'{_ATAJO}, job="gateway", route="{_API_PREFIX}/"'
+_FUNCTIONS = f'{_ATAJO}, job="gateway", method="POST", route!="{_API_PREFIX}/"'
 
 GATEWAY = Dashboard(
     "gateway",

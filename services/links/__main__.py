@@ -48,19 +48,19 @@ def _now() -> datetime:
 @asynccontextmanager
 async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the store and yield the servicers over it; close it at the end."""
-    async with AsyncExitStack() as ending:
+    async with AsyncExitStack() as exit_stack:
         files = BlocklistFolder(settings.blocklist_dir) if settings.blocklist_dir else None
         if files:
-            await ending.enter_async_context(files.running())
+            await exit_stack.enter_async_context(files.running())
         opening = stores.open_stores(settings.store, "links", STORE_FACTORIES)
-        store, database = await ending.enter_async_context(opening)
+        store, database = await exit_stack.enter_async_context(opening)
         blocklist = CompositeBlocklist(files, store.decisions)
-        await ending.enter_async_context(blocklist.running())
+        await exit_stack.enter_async_context(blocklist.running())
         slices = TimeSlices()
         rescanner = Rescanner(store, blocklist, _now, slices=slices)
-        await ending.enter_async_context(rescanner.running())
+        await exit_stack.enter_async_context(rescanner.running())
         maintenance = Maintenance(store, _now)
-        await ending.enter_async_context(maintenance.running())
+        await exit_stack.enter_async_context(maintenance.running())
         urls = UrlPolicy(str(settings.public_url), blocklist)
         accounts = AccountSizes(store, _now)
         served = servicers(

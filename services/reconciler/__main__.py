@@ -26,19 +26,19 @@ log = logs.get(__name__)
 async def _serve(settings: ReconcilerSettings) -> None:
     stop = supervisor.stop_event()
     background.stop_on_failure(stop)
-    async with AsyncExitStack() as ending:  # Closes in reverse order.
-        ending.push_async_callback(asyncio.to_thread, tracing.stop)
+    async with AsyncExitStack() as exit_stack:  # Closes in reverse order.
+        exit_stack.push_async_callback(asyncio.to_thread, tracing.stop)
         auth = AuthClient(settings.auth_admin_address)
         links = LinksClient(settings.links_admin_address)
         analytics = AnalyticsClient(settings.analytics_address, settings.analytics_admin_address)
         for client in (auth, links, analytics):
-            ending.push_async_callback(client.close)
+            exit_stack.push_async_callback(client.close)
         checks = {"auth": auth.check, "links": links.check, "analytics": analytics.check}
         # The reconciler is ready without its dependencies: it continues once they are back.
         health = Health(checks, needed=())
         monitoring = MonitoringServer("reconciler", settings, health)
-        ending.push_async_callback(asyncio.to_thread, monitoring.close)
-        ending.callback(health.close)
+        exit_stack.push_async_callback(asyncio.to_thread, monitoring.close)
+        exit_stack.callback(health.close)
         await health.start()
 
         services = Services(auth, links, analytics)

@@ -72,7 +72,7 @@ _RANGES = {
     "all": pb.RECENT_SPAN_ALL,
 }
 _SECONDS = 600
-_PATIENCE = 120
+_TIMEOUT = 120
 """Seconds after which a range is not requested any more."""
 _ASKED_AGAIN = (
     grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -367,7 +367,7 @@ async def _asked(
 async def _call(stub: pb_grpc.AnalyticsServiceAsyncStub, request: pb.GetStatisticsRequest) -> None:
     """Call, and retry as a page would: if it takes longer than a gateway waits (part of it is
     cached then), or its connection reached its maximum age."""
-    async with asyncio.timeout(_PATIENCE):
+    async with asyncio.timeout(_TIMEOUT):
         while True:
             try:
                 await stub.GetStatistics(request, timeout=STATISTICS_SECONDS)

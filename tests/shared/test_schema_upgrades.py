@@ -240,7 +240,7 @@ async def test_an_upgrade_is_reported_to_the_supervisor(
 async def test_a_process_that_upgrades_its_store_may_take_longer_to_serve(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(child, "_PATIENCE", 0.1)
+    monkeypatch.setattr(child, "_START_TIMEOUT", 0.1)
     process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
     process.start()
     told, tell = os.pipe()

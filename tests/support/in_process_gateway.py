@@ -71,18 +71,18 @@ class InProcessGateway(GatewayClient):
                 self._serving.set_exception(error)
 
     async def _serve(self) -> None:
-        async with AsyncExitStack() as ending:
+        async with AsyncExitStack() as exit_stack:
             opening = in_process_services.services(self._folder, self.url)
-            opened = await ending.enter_async_context(opening)
+            opened = await exit_stack.enter_async_context(opening)
             self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
             called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)
             gateway = bootstrap(self._settings, *called)
             for collector in gateway.collectors:
                 self._registry.register(collector)
-            ending.callback(gateway.health.close)
-            await ending.enter_async_context(gateway.running())
+            exit_stack.callback(gateway.health.close)
+            await exit_stack.enter_async_context(gateway.running())
             await gateway.health.start()
-            ending.push_async_callback(gateway.health.stop)
+            exit_stack.push_async_callback(gateway.health.stop)
             server = _Server(server_config(gateway, self._settings), self._serving)
             await server.serve(duplicate(self._socket))
 

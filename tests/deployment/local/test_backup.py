@@ -52,7 +52,7 @@ def metrics_of(text: str) -> Iterator[str]:
 def test_a_backup_says_which_visits_it_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, restoring: str, reason: str
 ) -> None:
-    monkeypatch.setattr(backup, "_PATIENCE", 0.2)
+    monkeypatch.setattr(backup, "_DRAIN_TIMEOUT", 0.2)
     data, copy = tmp_path / "data", tmp_path / "copy"
     data.mkdir()
     text = f"atajo_visits_restoring {restoring}\natajo_visit_flush_lag_seconds 40.0\n"

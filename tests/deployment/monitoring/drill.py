@@ -32,7 +32,7 @@ from tests.support.processes import ROOT
 from tests.support.thread_group import ThreadGroup
 from tests.system.faults.test_journal import small_disk
 
-_PATIENCE = 90.0
+_TIMEOUT = 90.0
 """Seconds within which an alert fires after a failure, and all end after the repair."""
 _DISK = 8 << 20
 _REPORT = ROOT / "reports" / "drill.md"
@@ -129,7 +129,7 @@ class Watch(ThreadGroup):
 
     def wait_until(self, condition: Callable[[], bool]) -> bool:
         """Wait for a condition on the firing alerts. Returns whether it came true in time."""
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while not condition():
             if time.monotonic() > deadline:
                 return False

@@ -28,7 +28,7 @@ from tests.support.ports import free_port
 from tests.support.processes import ROOT
 from tests.support.product import PROCESSES, SERVICES, Product
 
-_PATIENCE = 45.0
+_TIMEOUT = 45.0
 """Seconds from the last failure until every query has data."""
 _REPORT = ROOT / "reports" / "panels.md"
 _SMALL = 32 << 10
@@ -136,7 +136,7 @@ def _small_files(product: Product) -> Iterator[None]:
 
 
 def _await(watched: Watched, expr: str) -> Answer:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT
     while not (answer := watched.ask(expr)):
         assert time.monotonic() < deadline, f"nothing feeds {expr}"
         time.sleep(0.2)

@@ -20,7 +20,7 @@ from tests.system.faults.visitors import BLOCKED, Visitors
 
 Act = Callable[[pb_grpc.ModerationServiceStub], object]
 _CALL_SECONDS = 10.0
-_PATIENCE = 120.0
+_TIMEOUT = 120.0
 _PAUSE = 0.1
 _VISITORS_PAUSE = 0.02
 
@@ -30,7 +30,7 @@ def insist(address: Callable[[], str], act: Act) -> float:
 
     If it was done already, an earlier attempt succeeded whose response was lost.
     """
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT
     while True:
         try:
             with grpc.insecure_channel(address()) as channel:
