@@ -572,13 +572,13 @@ GATEWAY = Dashboard(
                 graph(
                     "Rejected requests",
                     "ops",
-                    "invalid, too_long, late and upgrade are caused by clients. broke is a bug.",
+                    "invalid, too_long, late and upgrade are caused by clients. error is a bug.",
                     (_rate("atajo_http_rejected_total", "reason"), "{{reason}}"),
                 ),
                 graph(
                     "Failed lookups",
                     "short",
-                    "Per hour. The log has look_up_broke with a traceback.",
+                    "Per hour. The log has look_up_error with a traceback.",
                     ("increase(atajo_lookup_faults_total[1h])", "{{instance}}"),
                     runbook="lookups-breaking",
                 ),
@@ -788,7 +788,7 @@ LINKS = Dashboard(
                     "ops",
                     "Existing links, after a list changed or the operator blocked a host.",
                     (_rate("atajo_links_swept_total", "result"), "{{result}}"),
-                    runbook="sweep-still",
+                    runbook="sweep-stalled",
                 ),
                 graph(
                     "Rescan delay",
@@ -796,7 +796,7 @@ LINKS = Dashboard(
                     "How long links have waited to be blocked or freed. A minute or two is usual.",
                     ("atajo_blocklist_sweep_behind_seconds", "{{instance}}"),
                     limit=900,
-                    runbook="sweep-still",
+                    runbook="sweep-stalled",
                 ),
                 number(
                     "Lists in use",
@@ -894,17 +894,17 @@ RECONCILER = Dashboard(
                     "ops",
                     "accounts about once a second, views every two seconds, purge every ten.",
                     (_rate("atajo_reconciler_runs_total", "task", 'result="done"'), "{{task}}"),
-                    runbook="reconciler-still",
+                    runbook="reconciler-stalled",
                 ),
                 graph(
                     "Failed runs",
                     "ops",
-                    "failed: a service was down or refused. broke: the log has a traceback.",
+                    "failed: a service was down or refused. error: the log has a traceback.",
                     (
                         _rate("atajo_reconciler_runs_total", "task, result", 'result!="done"'),
                         "{{task}} {{result}}",
                     ),
-                    runbook="reconciler-still",
+                    runbook="reconciler-stalled",
                 ),
                 graph(
                     "Time since the last run",
@@ -915,7 +915,7 @@ RECONCILER = Dashboard(
                         "{{task}}",
                     ),
                     limit=900,
-                    runbook="reconciler-still",
+                    runbook="reconciler-stalled",
                 ),
                 number(
                     "Lease holders",
@@ -924,7 +924,7 @@ RECONCILER = Dashboard(
                     ("sum by (task) (atajo_reconciler_lease_held)", "{{task}}"),
                     limit=1,
                     good_above=True,
-                    runbook="reconciler-still",
+                    runbook="reconciler-stalled",
                 ),
             ],
         ),
@@ -942,7 +942,7 @@ RECONCILER = Dashboard(
                     "short",
                     "At the last check, at most 1000. Falls to 0 within minutes.",
                     ("max(atajo_links_purgeable)", "links"),
-                    runbook="reconciler-still",
+                    runbook="reconciler-stalled",
                 ),
                 graph(
                     "Accounts to delete",
@@ -950,7 +950,7 @@ RECONCILER = Dashboard(
                     "Closed and not deleted yet, at most 10,000. One takes 10 s, plus a second per "
                     "thousand links.",
                     ("max(atajo_accounts_closed)", "accounts"),
-                    runbook="reconciler-still",
+                    runbook="reconciler-stalled",
                 ),
                 graph(
                     "Accounts deleted",
