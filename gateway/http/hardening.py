@@ -119,7 +119,7 @@ class HardenedProtocol(HttpToolsProtocol):
                 self._reject("invalid", 400, _INVALID)
             else:  # A callback failed, so the request is not to blame.
                 log.error("http_error", exc_info=cause)
-                self._reject("broke", 500, "Internal Server Error")
+                self._reject("error", 500, "Internal Server Error")
         if self._rejection is not None:
             return
         if self._head_bytes > MAX_HEAD_BYTES:

@@ -63,8 +63,8 @@ class ChangeFollower:
         """Changes until then were received: the start of the poll that read the feed to its end."""
         self._polled = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
-        self.polls = {"heard": 0, "lost": 0, "failed": 0, "broke": 0}
-        """Polls since the start by result; "lost" is a truncated feed."""
+        self.polls = {"ok": 0, "truncated": 0, "failed": 0, "error": 0}
+        """Polls since the start by result; "truncated" is a feed that lacks changes."""
         self.received = 0
         """Changes received since the start, of any code."""
 
@@ -143,13 +143,13 @@ class ChangeFollower:
                 more = await self._poll()
             except AppError as error:
                 self.polls["failed"] += 1
-                self._log.warning("changes_unheard", reason=error.reason, call=error.call)
+                self._log.warning("changes_unavailable", reason=error.reason, call=error.call)
                 return
             except Exception as error:
                 # It would fail again. So skip it, and invalidate the cache at the next poll.
                 self._cursor = None
-                self.polls["broke"] += 1
-                self._log.error("changes_broke", exc_info=error)
+                self.polls["error"] += 1
+                self._log.error("changes_error", exc_info=error)
                 return
             if not more:
                 self._caught_up_at = self._clock()
@@ -165,7 +165,7 @@ class ChangeFollower:
             self._resolver.invalidate()
         await self._resolver.apply(changes)
         self._cursor = changes.cursor
-        self.polls["lost" if changes.truncated else "heard"] += 1
+        self.polls["truncated" if changes.truncated else "ok"] += 1
         self.received += len(changes.resolutions) + len(changes.gone)
         return changes.more
 

@@ -153,7 +153,7 @@ class Lookups:
             raise
         except Exception as error:
             self.faults += 1
-            self._log.error("look_up_broke", exc_info=error)
+            self._log.error("look_up_error", exc_info=error)
             self._fail(lookups, Internal())
 
     async def _resolve(self, lookups: Sequence[_InFlight]) -> Resolutions:

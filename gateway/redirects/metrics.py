@@ -124,14 +124,19 @@ class RedirectCollector(Collector):
         )
         yield labeled_counter(
             "atajo_changes_polls",
-            "Polls of the change feed by result: heard; lost, the feed was truncated and every "
-            "cached link is looked up again; failed, links did not answer; broke, an unexpected "
-            "error, whose traceback is in the log.",
+            "Polls of the change feed by result: ok; truncated, every cached link is looked up "
+            "again; failed, links did not answer; error, an unexpected error, whose traceback is "
+            "in the log.",
             "result",
             changes.polls,
         )
         yield CounterMetricFamily(
-            "atajo_changes_told",
+            "atajo_change_feed_changes",
             "Changes received from the change feed, cached or not.",
+            value=changes.received,
+        )
+        yield CounterMetricFamily(
+            "atajo_changes_told",
+            "Deprecated: the former name of atajo_change_feed_changes_total.",
             value=changes.received,
         )

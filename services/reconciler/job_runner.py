@@ -150,8 +150,8 @@ class JobRunner:
             return None
         except Exception as error:
             # Ending the process would interrupt the other jobs, and would not help this one.
-            RUNS.labels(name, "broke").inc()
-            self._log.error("job_broke", job=name, exc_info=error)
+            RUNS.labels(name, "error").inc()
+            self._log.error("job_error", job=name, exc_info=error)
             return None
         RUNS.labels(name, "done").inc()
         SUCCESS.labels(name).set_to_current_time()

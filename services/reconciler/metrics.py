@@ -9,7 +9,7 @@ TASKS = ("accounts", "purge", "views")
 
 RUNS = Counter(
     "atajo_reconciler_runs",
-    "Runs of a task by result: done; failed, a service was away or refused a call; broke, an "
+    "Runs of a task by result: done; failed, a service was away or refused a call; error, an "
     "unexpected error whose traceback is in the log.",
     ["task", "result"],
 )
@@ -50,7 +50,7 @@ VIEWS_COPYING = Gauge(
 # A rate needs the initial zero of its series.
 for _task in TASKS:
     LEASE_HELD.labels(_task)
-    for _result in ("done", "failed", "broke"):
+    for _result in ("done", "failed", "error"):
         RUNS.labels(_task, _result)
 for _cause in ("removed", "account"):
     LINKS_PURGED.labels(_cause)

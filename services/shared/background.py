@@ -67,14 +67,14 @@ def log_errors(log: logs.Throttled, work: str) -> Iterator[None]:
     """Log any error of the body instead of raising it, for work that is repeated anyway.
 
     Logs an AppError as the warning `<work>_failed` with its reason, any other exception as the
-    error `<work>_broke`. Ending the process would not help: the next one would meet the same error.
+    error `<work>_error`. Ending the process would not help: the next one would meet the same error.
     """
     try:
         yield
     except AppError as error:
         log.warning(f"{work}_failed", reason=error.reason)
     except Exception as error:
-        log.error(f"{work}_broke", exc_info=error)
+        log.error(f"{work}_error", exc_info=error)
 
 
 def report_failure(name: str, error: BaseException) -> None:

@@ -137,7 +137,7 @@ async def test_log_errors_logs_an_error_and_does_not_raise_it() -> None:
                     raise error
     assert [(line["log_level"], line["event"], line.get("reason")) for line in lines] == [
         ("warning", "work_failed", "STORE_UNAVAILABLE"),
-        ("error", "work_broke", None),
+        ("error", "work_error", None),
     ]
     assert isinstance(lines[1]["exc_info"], KeyError)
     assert not stop.is_set()

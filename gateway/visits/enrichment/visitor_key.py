@@ -99,7 +99,7 @@ class VisitorKeys:
             day, key = await self._source.visitor_key()
         except AppError as error:
             self.requests["failed"] += 1
-            self._throttled.warning("visitor_key_unheard", reason=error.reason, call=error.call)
+            self._throttled.warning("visitor_key_unavailable", reason=error.reason, call=error.call)
             self._pause = min(2 * self._pause, _MAX_PAUSE)
             return self._pause
         self._pause = CHECK_SECONDS

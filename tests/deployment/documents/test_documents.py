@@ -137,7 +137,7 @@ def is_known(word: str) -> bool:
     """Return whether the sources contain a word, or all its parts."""
     known = words() | EXTERNAL
     # The Prometheus client and `background.log_errors` append these.
-    bare = re.sub(r"_(total|bucket|count|sum|failed|broke)$", "", word)
+    bare = re.sub(r"_(total|bucket|count|sum|failed|error)$", "", word)
     parts = re.split(r"[.-]", word)
     return bool(known & {word, bare}) or set(parts) <= known | {""} or _is_setting(word)
 

@@ -364,7 +364,7 @@ async def test_an_error_of_the_server_is_logged_and_not_blamed_on_the_client(
         raise RuntimeError("unexpected")
 
     monkeypatch.setattr("gateway.http.hardening.log", logs.Throttled("gateway.http.hardening"))
-    server, broke, invalid = Server(), rejections("broke"), rejections("invalid")
+    server, broke, invalid = Server(), rejections("error"), rejections("invalid")
     async with server.running() as port:
         with capture_logs() as logged, monkeypatch.context() as patch:
             patch.setattr("uvicorn.protocols.http.httptools_impl.RequestResponseCycle", breaks)
@@ -375,7 +375,7 @@ async def test_an_error_of_the_server_is_logged_and_not_blamed_on_the_client(
     [line] = logged
     assert line["event"] == "http_error"
     assert isinstance(line["exc_info"], RuntimeError)
-    assert (rejections("broke"), rejections("invalid")) == (broke + 2, invalid)
+    assert (rejections("error"), rejections("invalid")) == (broke + 2, invalid)
 
 
 @pytest.mark.parametrize("begins", [False, True])

@@ -140,8 +140,8 @@ async def test_changes_of_several_pages_apply_without_a_look_up() -> None:
         assert it.links.looked_up == []
         assert len(it.resolver.cache) == 4
         assert it.follower.received == 5
-        assert it.follower.polls.keys() == {"heard", "lost", "failed", "broke"}
-        assert it.follower.polls["lost"] == it.follower.polls["failed"] == 0
+        assert it.follower.polls.keys() == {"ok", "truncated", "failed", "error"}
+        assert it.follower.polls["truncated"] == it.follower.polls["failed"] == 0
 
 
 @pytest.mark.usefixtures("fast")
@@ -176,11 +176,11 @@ async def test_a_truncated_feed_has_all_codes_looked_up_again() -> None:
         for code in ("kept", "other", "other"):
             it.links.change(code, REMOVED)
         it.links.forgotten = 3
-        await it.wait_until(lambda: it.follower.polls["lost"] > 0)
+        await it.wait_until(lambda: it.follower.polls["truncated"] > 0)
         assert it.resolver.cache.hit("kept") is None
         assert await it.resolver.lookup("kept") == REMOVED
         await it.wait_for_polls(3)
-        assert it.follower.polls["lost"] == 1, "once only"
+        assert it.follower.polls["truncated"] == 1, "once only"
 
 
 @pytest.mark.usefixtures("fast")
@@ -196,7 +196,7 @@ async def test_a_change_during_an_outage_of_links_applies_after_it() -> None:
         assert it.follower.age_seconds == 30
         assert it.follower.polls["failed"] > 1
         [line] = logged
-        assert (line["event"], line["reason"]) == ("changes_unheard", "UNAVAILABLE")
+        assert (line["event"], line["reason"]) == ("changes_unavailable", "UNAVAILABLE")
         it.links.error = None
         await it.wait_until(lambda: it.follower.age_seconds == 0)
         assert it.resolver.cache.hit("gone") is None
@@ -330,10 +330,10 @@ async def test_an_unexpected_error_is_logged_and_following_continues(
     async with followed(kept=Resolution.active(URL)) as it:
         with capture_logs() as logged:
             it.links.change("kept", Resolution.active("http://\ud800"))
-            await it.wait_until(lambda: it.follower.polls["broke"] > 0)
+            await it.wait_until(lambda: it.follower.polls["error"] > 0)
             await it.wait_until(lambda: it.links.cursors[-1] == "1")
-        assert [line["event"] for line in logged] == ["changes_broke"]
-        assert it.follower.polls["broke"] == 1, "it is skipped"
+        assert [line["event"] for line in logged] == ["changes_error"]
+        assert it.follower.polls["error"] == 1, "it is skipped"
         it.links.change("kept", REMOVED)
         await it.wait_until(lambda: it.links.cursors[-1] == "2")
         assert await it.resolver.lookup("kept") == REMOVED
@@ -372,7 +372,7 @@ async def test_an_unresponsive_replica_does_not_delay_the_first_cursor() -> None
     it.links.hanging = 1
     async with asyncio.timeout(5):
         await it.follower.start()
-        assert it.follower.polls["heard"] == 1
+        assert it.follower.polls["ok"] == 1
         await it.follower.stop()
 
 
