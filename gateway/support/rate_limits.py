@@ -240,9 +240,7 @@ class CalendarRateLimiter(RateLimiter):
 
 def too_many_calls() -> ResourceExhausted:
     """Return the error for a call beyond those that may run at once."""
-    return ResourceExhausted(
-        "Too many concurrent requests.", "TOO_MANY_REQUESTS", retry_after=1.0
-    )
+    return ResourceExhausted("Too many concurrent requests.", "TOO_MANY_REQUESTS", retry_after=1.0)
 
 
 class ClientConcurrencyLimiter:
