@@ -8,7 +8,7 @@ known. The entities in `domain` are the only lists of fields.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
@@ -41,6 +41,14 @@ SESSIONS = Part("sessions", "session", Session)
 RECOVERY_CODES = Part("recovery_codes", "recovery_code", RecoveryCode)
 PASSKEYS = Part("passkeys", "passkey", Passkey, has_unique_ids=True)
 
+_OPTIONAL_FIELDS: dict[Any, tuple[str, ...]] = {
+    ApiKey: ("last_used_at", "created_by"),
+    Passkey: ("last_used_at", "created_by"),
+    RecoveryCode: ("created_at",),
+}
+"""The fields that a record may lack. Every version stores the others, even if they have a default:
+an account without `closed` is damaged, and not open."""
+
 
 def encode(entity: Any) -> Record:
     """Return the record of an entity, without its `account_id`, which the record's place says."""
@@ -54,8 +62,8 @@ def encode(entity: Any) -> Record:
 def decode(entity: type[T], record: Record, account_id: str | None = None) -> T:
     """Return the entity of a record, which belongs to an account or is one.
 
-    A field with a default may be absent. Ignores fields and scopes that a later version may have
-    added. Raises an exception of any class for a damaged record.
+    Ignores fields and scopes that a later version may have added. Raises an exception of any class
+    for a damaged record.
     """
     stored = record if account_id is None else {**record, "account_id": account_id}
     return entity(
@@ -69,9 +77,10 @@ def decode(entity: type[T], record: Record, account_id: str | None = None) -> T:
 
 @cache
 def _fields(entity: Any) -> list[tuple[str, Callable[[Any], Any], bool]]:
-    """Return the name of each field, its decoder, and whether it has a default."""
+    """Return the name of each field, its decoder, and whether it may be absent."""
+    optional = _OPTIONAL_FIELDS.get(entity, ())
     return [
-        (field.name, _DECODERS.get(field.type, _unchanged), field.default is not MISSING)
+        (field.name, _DECODERS.get(field.type, _unchanged), field.name in optional)
         for field in fields(entity)
     ]
 
