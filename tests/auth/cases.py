@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 from services.auth.application.ports import Stores
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.session import Creator, Session
+from services.shared import sqlite
 
 NOW = datetime(2030, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 WINDOW = timedelta(minutes=15)
@@ -90,3 +91,25 @@ async def session_ids(stores: Stores, account: Account = ANA) -> set[str]:
 
 async def code_hashes(stores: Stores, account: Account = ANA) -> set[bytes]:
     return {code.hash for code in await stores.recovery_codes.list_all(account.id)}
+
+
+async def damage(stores: Stores, part: str, record_id: tuple[str, Any], **changes: Any) -> None:
+    """Set fields of the record of ANA that has a value in a field. No version stores them so.
+
+    `part` is the table in SQLite, and the field of the account's document in MongoDB.
+    """
+    database = cast("Any", stores.accounts)._backend._database
+    field, value = record_id
+    if isinstance(database, sqlite.Database):
+        assignments = ", ".join(f"{name} = ?" for name in changes)
+        statement = f"UPDATE {part} SET {assignments} WHERE {field} = ?"
+        values = (*changes.values(), value)
+        await database.write("test", lambda connection: connection.execute(statement, values))
+    elif part == "accounts":
+        await database.write(
+            "test", lambda db: db.accounts.update_one({"_id": ANA.id}, {"$set": changes})
+        )
+    else:
+        query = {"_id": ANA.id, f"{part}.{field}": value}
+        fields = {f"{part}.$.{name}": new for name, new in changes.items()}
+        await database.write("test", lambda db: db.accounts.update_one(query, {"$set": fields}))

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from services.auth.application.ports import Stores
-from tests.auth.cases import ANA, BEA, SESSION
+from tests.auth.cases import ANA, BEA, SESSION, damage
 
 
 async def test_accounts_are_found_by_key_and_by_id(stores: Stores) -> None:
@@ -141,3 +141,15 @@ async def test_closed_accounts_are_listed_until_they_are_removed(stores: Stores)
 
     await stores.accounts.remove(one)
     assert await stores.accounts.list_closed(3) == list(ids - {one})
+
+
+async def test_an_unreadable_account_is_closed_and_removed(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await damage(stores, "accounts", ("id", ANA.id), created_at="x")
+    with pytest.raises(TypeError):
+        await stores.accounts.by_id(ANA.id)
+
+    assert await stores.accounts.close(ANA.email_key) == ANA.id
+    assert await stores.accounts.list_closed(1) == [ANA.id]
+    await stores.accounts.remove(ANA.id)
+    assert await stores.accounts.by_id(ANA.id) is None

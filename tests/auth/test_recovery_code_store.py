@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, cast
 
 import pytest
 from prometheus_client import REGISTRY
@@ -14,7 +13,6 @@ from services.auth.application.ports import Stores
 from services.auth.domain.account import Account
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import MAX_SESSIONS
-from services.shared import sqlite
 from tests.auth.cases import (
     ANA,
     BEA,
@@ -22,6 +20,7 @@ from tests.auth.cases import (
     NOW,
     SESSION,
     code_hashes,
+    damage,
     numbered_key,
     numbered_passkey,
     numbered_session,
@@ -44,25 +43,14 @@ async def test_a_new_set_of_recovery_codes_replaces_the_old_one(stores: Stores) 
 
 
 @pytest.mark.parametrize(
-    "damage", [{"created_at": "x"}, {"expires_at": "x"}, {"hash": "text"}], ids=str
+    "damaged", [{"created_at": "x"}, {"expires_at": "x"}, {"hash": "text"}], ids=str
 )
 async def test_an_unreadable_recovery_code_is_left_out(
-    stores: Stores, damage: dict[str, str]
+    stores: Stores, damaged: dict[str, str]
 ) -> None:
     await stores.accounts.add(ANA)
     await stores.recovery_codes.replace(ANA, CODES, NOW)
-    database = cast("Any", stores.recovery_codes)._backend._database
-    if isinstance(database, sqlite.Database):
-        (column, value), *_ = damage.items()
-        statement = f"UPDATE recovery_codes SET {column} = ? WHERE hash = ?"
-        await database.write(
-            "test", lambda connection: connection.execute(statement, (value, CODES[0]))
-        )
-    else:
-        changed = {f"recovery_codes.0.{field}": value for field, value in damage.items()}
-        await database.write(
-            "test", lambda db: db.accounts.update_one({"_id": ANA.id}, {"$set": changed})
-        )
+    await damage(stores, "recovery_codes", ("hash", CODES[0]), **damaged)
     labels = {"record": "recovery_code"}
     before = REGISTRY.get_sample_value("atajo_unreadable_records_total", labels)
     assert before is not None

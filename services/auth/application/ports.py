@@ -44,7 +44,10 @@ class AccountStore(Protocol):
         ...
 
     async def close(self, email_key: str) -> str | None:
-        """Close the account with this e-mail key, unless it is closed already. Return its id."""
+        """Close the account with this e-mail key, unless it is closed already. Return its id.
+
+        This is one atomic write. It does not decode the account, so a damaged one is closed, too.
+        """
         ...
 
     async def close_in_session(self, account: Account) -> bool:

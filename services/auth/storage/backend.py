@@ -68,6 +68,10 @@ class Backend(Protocol):
         """Return the ids of any `limit` closed accounts."""
         ...
 
+    async def close(self, name: str, email_key: str) -> str | None:
+        """Close the account with this e-mail key, even a damaged one. Return its id."""
+        ...
+
     async def delete_closed(self, name: str, account_id: str) -> None:
         """Delete an account with all its records, if it is closed."""
         ...

@@ -73,12 +73,7 @@ class AccountStore:
         return await self._backend.update("accounts_change_password", _unchanged(account), update)
 
     async def close(self, email_key: str) -> str | None:
-        account = await self.by_email(email_key)
-        if account is None:
-            return None
-        update = Update(fields={"closed": True})
-        is_found = await self._backend.update("accounts_close", {"id": account.id}, update)
-        return account.id if is_found else None
+        return await self._backend.close("accounts_close", email_key)
 
     async def close_in_session(self, account: Account) -> bool:
         update = Update(fields={"closed": True})

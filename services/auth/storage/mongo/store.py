@@ -84,6 +84,15 @@ class MongoBackend:
         )
         return [document["_id"] for document in documents]
 
+    async def close(self, name: str, email_key: str) -> str | None:
+        document = await self._database.write(
+            name,
+            lambda db: db.accounts.find_one_and_update(
+                {"email_key": email_key}, {"$set": {"closed": True}}, {"_id": 1}
+            ),
+        )
+        return str(document["_id"]) if document else None
+
     async def delete_closed(self, name: str, account_id: str) -> None:
         query = {"_id": account_id, "closed": True}
         await self._database.write(name, lambda db: db.accounts.delete_one(query))

@@ -66,6 +66,15 @@ class SqliteBackend:
 
         return await self._database.read(name, operation)
 
+    async def close(self, name: str, email_key: str) -> str | None:
+        def operation(connection: sqlite3.Connection) -> str | None:
+            ids = connection.execute(
+                "UPDATE accounts SET closed = 1 WHERE email_key = ? RETURNING id", (email_key,)
+            ).fetchall()
+            return ids[0][0] if ids else None
+
+        return await self._database.write(name, operation)
+
     async def delete_closed(self, name: str, account_id: str) -> None:
         where = {"id": account_id, "closed": True}
         await self._database.write(name, partial(_delete, table="accounts", where=where))
