@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from services.auth.application.ports import Stores
 from services.auth.domain.session import MAX_SESSIONS
-from tests.auth.cases import ANA, BEA, SESSION, numbered_session, session_ids
+from tests.auth.cases import ANA, BEA, SESSION, damage, numbered_session, session_ids
 
 
 async def test_sessions_are_found_with_their_account_until_they_are_deleted(
@@ -82,6 +85,37 @@ async def test_all_other_sessions_end_together(stores: Stores) -> None:
     assert await stores.accounts.by_id(ANA.id) == changed
     assert await stores.sessions.delete_others(changed, "not stored") == 1
     assert await stores.accounts.by_id(ANA.id) == changed
+
+
+async def test_other_sessions_end_although_the_own_one_ends_meanwhile(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    for number in range(3):
+        await stores.sessions.add(ANA, numbered_session(number), MAX_SESSIONS)
+    deleted, was_stored = await asyncio.gather(
+        stores.sessions.delete_others(ANA, numbered_session(1).id),
+        stores.sessions.delete(ANA.id, numbered_session(1).id),
+    )
+    assert (deleted, was_stored) == (2, True)
+    assert await session_ids(stores) == set()
+
+
+@pytest.mark.parametrize("unreadable", [0, 1])
+async def test_unreadable_sessions_count_when_the_others_end(
+    stores: Stores, unreadable: int
+) -> None:
+    await stores.accounts.add(ANA)
+    for number in range(3):
+        await stores.sessions.add(ANA, numbered_session(number), MAX_SESSIONS)
+    await damage(stores, "sessions", ("id", numbered_session(unreadable).id), created_at="x")
+    assert await stores.sessions.delete_others(ANA, numbered_session(1).id) == 2
+    assert await stores.accounts.by_id(ANA.id) == replace(ANA, session=1)
+
+
+async def test_the_id_of_the_remaining_session_is_not_an_expression(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.sessions.add(ANA, SESSION, MAX_SESSIONS)
+    assert await stores.sessions.delete_others(ANA, "$$this.id") == 1
+    assert await session_ids(stores) == set()
 
 
 async def test_the_last_use_of_a_session_only_advances(stores: Stores) -> None:

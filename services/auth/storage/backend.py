@@ -85,6 +85,14 @@ class Backend(Protocol):
         """
         ...
 
+    async def delete_other_sessions(self, name: str, account: Where, session_id: str) -> int | None:
+        """Delete the sessions of the account that matches, except this one, atomically.
+
+        Increment the session number if this one is stored. Return how many were deleted. Return
+        None, and change nothing, if there is no such account. `account` contains its id.
+        """
+        ...
+
     async def set_fields(
         self, name: str, part: Part[Any], account_id: str, where: Where, values: Record
     ) -> bool:

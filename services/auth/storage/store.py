@@ -139,16 +139,9 @@ class SessionStore(_PartStore[Session]):
         return await self._delete(account_id, session_id)
 
     async def delete_others(self, account: Account, session_id: str) -> int | None:
-        ids = [session.id for session in await self.list_all(account.id)]
-        is_stored = session_id in ids
-        update = Update(
-            has=(SESSIONS, {"id": session_id}) if is_stored else None,
-            increments_session=is_stored,
-            delete=[(SESSIONS, {"id": Not(session_id)})],
+        return await self._backend.delete_other_sessions(
+            "sessions_delete_others", _unchanged(account), session_id
         )
-        if not await self._backend.update("sessions_delete_others", _unchanged(account), update):
-            return None
-        return len(ids) - is_stored
 
     async def record_uses(self, uses: Mapping[tuple[str, str], datetime]) -> None:
         advances = [

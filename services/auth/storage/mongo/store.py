@@ -1,7 +1,7 @@
 """The MongoDB backend of the auth stores.
 
 The document of an account contains its records, so every operation is one command, and none needs a
-transaction. An update is an aggregation pipeline. Its query contains the conditions.
+transaction. An `Update` is an aggregation pipeline. Its query contains the conditions.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from services.auth.application.ports import Stores
 from services.auth.domain.account import Account
 from services.auth.storage.backend import Not, Update, Where
 from services.auth.storage.mongo.attempts import MongoAttemptStore
-from services.auth.storage.records import Part, Record
+from services.auth.storage.records import SESSIONS, Part, Record
 from services.auth.storage.store import build_stores
 from services.shared.mongo import Database, Document
 
@@ -108,6 +108,23 @@ class MongoBackend:
                 return False
             raise
         return updated.matched_count == 1
+
+    async def delete_other_sessions(self, name: str, account: Where, session_id: str) -> int | None:
+        pipeline = [
+            *_pipeline(Update(delete=[(SESSIONS, {"id": Not(session_id)})])),
+            # The first stage left one session, or none.
+            {"$set": {"session": {"$add": ["$session", {"$size": "$sessions"}]}}},
+        ]
+        before = await self._database.write(
+            name,
+            lambda db: db.accounts.find_one_and_update(
+                _to_document(account), pipeline, {"sessions.id": 1}
+            ),
+        )
+        if before is None:
+            return None
+        ids = [session.get("id") for session in before.get("sessions", [])]
+        return len(ids) - ids.count(session_id)
 
     async def set_fields(
         self, name: str, part: Part[Any], account_id: str, where: Where, values: Record

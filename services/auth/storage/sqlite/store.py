@@ -11,7 +11,7 @@ from typing import Any
 from services.auth.application.ports import Stores
 from services.auth.domain.session import Creator
 from services.auth.storage.backend import Insert, Not, Update, Where
-from services.auth.storage.records import Part, Record
+from services.auth.storage.records import SESSIONS, Part, Record
 from services.auth.storage.sqlite.attempts import SqliteAttemptStore
 from services.auth.storage.store import build_stores
 from services.shared.sqlite import Database
@@ -84,6 +84,17 @@ class SqliteBackend:
             if not _select(connection, "accounts", account):
                 return False
             return _update_account(connection, account["id"], update)
+
+        return await self._database.write(name, operation)
+
+    async def delete_other_sessions(self, name: str, account: Where, session_id: str) -> int | None:
+        def operation(connection: sqlite3.Connection) -> int | None:
+            if not _select(connection, "accounts", account):
+                return None
+            own = {"account_id": account["id"]}
+            is_stored = bool(_select(connection, SESSIONS.name, {**own, "id": session_id}))
+            _update_account(connection, account["id"], Update(increments_session=is_stored))
+            return _delete(connection, SESSIONS.name, {**own, "id": Not(session_id)})
 
         return await self._database.write(name, operation)
 
@@ -178,9 +189,10 @@ def _set(connection: sqlite3.Connection, table: str, values: Record, where: Wher
     return connection.execute(statement, (*values.values(), *tested)).rowcount
 
 
-def _delete(connection: sqlite3.Connection, table: str, where: Where) -> None:
+def _delete(connection: sqlite3.Connection, table: str, where: Where) -> int:
+    """Delete rows. Return how many there were."""
     condition, values = _condition(where)
-    connection.execute(f"DELETE FROM {table} WHERE {condition}", values)
+    return connection.execute(f"DELETE FROM {table} WHERE {condition}", values).rowcount
 
 
 def _condition(where: Where) -> tuple[str, list[Any]]:
