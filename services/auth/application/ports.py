@@ -99,7 +99,7 @@ class SessionStore(Protocol):
         """Advance the last use of sessions, by the ids of account and session, in one command or
         transaction.
 
-        A session that was used later, or is deleted, stays as it is.
+        A session that was used later, or is deleted, stays as it is. `uses` is not empty.
         """
         ...
 
@@ -203,7 +203,7 @@ class ApiKeyStore(Protocol):
     async def record_uses(self, uses: Mapping[bytes, datetime]) -> None:
         """Advance the last use of keys, by their hash, in one command or transaction.
 
-        A key that was used later, or is deleted, stays as it is.
+        A key that was used later, or is deleted, stays as it is. `uses` is not empty.
         """
         ...
 

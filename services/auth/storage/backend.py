@@ -102,5 +102,8 @@ class Backend(Protocol):
     async def advance(
         self, name: str, part: Part[Any], field: str, uses: Sequence[tuple[Where, int]]
     ) -> None:
-        """Raise a field of each record that matches to a number, unless it is higher already."""
+        """Raise a field of each record that matches to a number, unless it is higher already.
+
+        `uses` is not empty, and all its queries name the same fields in the same order.
+        """
         ...

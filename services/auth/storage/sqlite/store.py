@@ -108,14 +108,14 @@ class SqliteBackend:
     async def advance(
         self, name: str, part: Part[Any], field: str, uses: Sequence[tuple[Where, int]]
     ) -> None:
+        query, _ = _condition(uses[0][0])
+        statement = (
+            f"UPDATE {part.name} SET {field} = ? WHERE {query} AND ({field} IS NULL OR {field} < ?)"
+        )
+        rows = [(number, *where.values(), number) for where, number in uses]
+
         def operation(connection: sqlite3.Connection) -> None:
-            for where, number in uses:
-                query, values = _condition(where)
-                connection.execute(
-                    f"UPDATE {part.name} SET {field} = ? WHERE {query} "
-                    f"AND ({field} IS NULL OR {field} < ?)",
-                    (number, *values, number),
-                )
+            connection.executemany(statement, rows)
 
         await self._database.write(name, operation)
 
