@@ -1,11 +1,12 @@
 """Parses the operator's command line: one sub-command for each task, with its own `--help`.
 
-Codes and comments may begin with `-`, so argparse must not guess what is an option. Every argument
-is a value, except the options of a sub-command in front of a `--`.
+The owner of a link chooses its code, which may be `--json` or `--help`. Options therefore stand
+before the sub-command, and every argument after it is a value; only `--help` alone asks for help.
 """
 
 from __future__ import annotations
 
+import itertools
 from argparse import (
     Action,
     ArgumentParser,
@@ -20,7 +21,7 @@ from services.admin.subjects import Code, Pattern, subject_of
 
 INVALID_ARGUMENTS = 2
 """Exit code; argparse has the same."""
-_OPTIONS = {"-h", "--help", "--json"}
+_HELP = ("-h", "--help")
 _MARK = "="
 """In front of a value while argparse reads it, which takes `-abc` for an option and drops `--`."""
 _MAX_PAGE_DIGITS = 5
@@ -30,11 +31,16 @@ _DESCRIPTION = "Reads reports, blocks and unblocks, removes links and accounts."
 _NOTES = """\
 WHAT is a link, a host with its subdomains, or a path on a host: evil.example, evil.example/shop.
 A link is named by its code or its short URL. A code has neither a dot nor a colon, so it cannot be
-confused with a host. After --, every argument is a value, even --json.
+confused with a host.
+
+Every argument after COMMAND is a value, even --json, but --help alone prints the help of COMMAND.
+A link whose code is --help: unblock -- --help
 
 exit status: 0 done; 1 failed, repeat the command; 2 invalid arguments; 3 no such link, account,
 block or report"""
 _WHAT_HELP = "a link by code or short URL, a host with its subdomains, or a path on a host"
+_CODE_HELP = "its code or its scan code"
+_EMAIL_HELP = "the account's e-mail address"
 _COMMENT_HELP = "stored with the decision: say why, for a reader in a year"
 
 
@@ -61,18 +67,16 @@ def parse(arguments: Sequence[str], origin: Callable[[], str]) -> Namespace:
     parser = _create_parser(origin)
     if not arguments:
         parser.exit(INVALID_ARGUMENTS, parser.format_help())
-    parsed, surplus = parser.parse_known_args([arguments[0], *_arrange(arguments[1:])])
+    options = list(itertools.takewhile(lambda argument: argument.startswith("-"), arguments))
+    if unknown := [option for option in options if option not in ("--json", *_HELP)]:
+        parser.error(f"unknown option: {unknown[0]}")
+    command, values = arguments[len(options) :][:1], list(arguments[len(options) + 1 :])
+    if len(values) != 1 or values[0] not in _HELP:
+        values = [_MARK + value for value in (values[1:] if values[:1] == ["--"] else values)]
+    parsed, surplus = parser.parse_known_args([*options, *command, *values])
     if surplus:
         parsed.parser.error("too many arguments")
     return parsed
-
-
-def _arrange(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments of a command as argparse reads them: options, then marked values."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    options = [argument for argument in arguments[:end] if argument in _OPTIONS]
-    values = [argument for argument in arguments[:end] if argument not in _OPTIONS]
-    return [*options, *(_MARK + value for value in (*values, *arguments[end + 1 :]))]
 
 
 def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
@@ -95,8 +99,12 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         formatter_class=_Formatter,
         allow_abbrev=False,
     )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON document (docs/reference/operator.md)"
+    )
+    usage = f"{_PROGRAM} [--json]"
     commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", dest="command", required=True
+        title="commands", prog=usage, metavar="COMMAND", dest="command", required=True
     )
 
     def add(name: str, summary: str, description: str, example: str) -> ArgumentParser:
@@ -109,11 +117,6 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
             allow_abbrev=False,
         )
         command.set_defaults(parser=command)
-        command.add_argument(
-            "--json",
-            action="store_true",
-            help="print one JSON document (docs/reference/operator.md)",
-        )
         return command
 
     command = add(
@@ -129,7 +132,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "block a link, a host or a path",
         "Blocks a link, which then answers 451, or a host or path: no link can be created that\n"
         "leads there, and existing links answer 451. Decides on the reports of a link.",
-        'block evil.example phishing "imitates a bank"',
+        'block -- evil.example phishing "imitates a bank"',
     )
     command.add_argument("what", metavar="WHAT", type=parse_subject, help=_WHAT_HELP)
     command.add_argument(
@@ -141,7 +144,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "unblock",
         "remove a block",
         "Removes a block, named as it was made. No list blocks an unblocked link again.",
-        'unblock k7Qm2_xB "the owner removed the page"',
+        'unblock -- k7Qm2_xB "the owner removed the page"',
     )
     command.add_argument("what", metavar="WHAT", type=parse_subject, help=_WHAT_HELP)
     _add_optional(command, "comment", _COMMENT_HELP)
@@ -150,7 +153,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "dismiss",
         "dismiss the reports of a link",
         "Decides that the reports of a link are no reason to block it.",
-        'dismiss k7Qm2_xB "a joke"',
+        'dismiss -- k7Qm2_xB "a joke"',
     )
     command.add_argument("link", metavar="LINK", type=parse_link, help="its code or its short URL")
     _add_optional(command, "comment", _COMMENT_HELP)
@@ -160,7 +163,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "explain why a link, host or URL is blocked, or not",
         "Explains why a link, host or URL is blocked, or not: its owner, a decision, or the list\n"
         "with line and matching key.",
-        "why https://evil.example/shop",
+        "why -- https://evil.example/shop",
     )
     command.add_argument("what", metavar="WHAT", type=parse_subject, help=f"{_WHAT_HELP}; or a URL")
 
@@ -168,7 +171,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "decisions",
         "blocks, unblocks, dismissals and reset links, newest first",
         f"Lists {PAGE_SIZE} decisions, newest first.",
-        'decisions 1 "a bank"',
+        'decisions -- 1 "a bank"',
     )
     command.add_argument(
         "page",
@@ -188,32 +191,26 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "remove-link",
         "remove a link for good",
         "Deletes a link and its counts permanently. Its code is never given out again.",
-        "remove-link k7Qm2_xB",
+        "remove-link -- k7Qm2_xB",
     )
-    command.add_argument(
-        "code", metavar="CODE", type=_parse_required, help="its code or its scan code"
-    )
+    command.add_argument("code", metavar="CODE", type=_parse_required, help=_CODE_HELP)
 
     command = add(
         "remove-account",
         "remove an account and its links for good",
         "Deletes an account, its links and their counts permanently, and frees the e-mail address.",
-        "remove-account someone@example.com",
+        "remove-account -- someone@example.com",
     )
-    command.add_argument(
-        "email", metavar="EMAIL", type=_parse_required, help="the account's e-mail address"
-    )
+    command.add_argument("email", metavar="EMAIL", type=_parse_required, help=_EMAIL_HELP)
 
     command = add(
         "reset-link",
         "a URL with which the owner of an account sets a new password",
         "Prints a URL with which the owner of an account sets a new password, once, within an\n"
         "hour. It replaces the previous one.",
-        "reset-link someone@example.com",
+        "reset-link -- someone@example.com",
     )
-    command.add_argument(
-        "email", metavar="EMAIL", type=_parse_required, help="the account's e-mail address"
-    )
+    command.add_argument("email", metavar="EMAIL", type=_parse_required, help=_EMAIL_HELP)
     return parser
 
 

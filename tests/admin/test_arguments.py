@@ -65,7 +65,7 @@ def test_make_passes_the_arguments_of_every_command() -> None:
 
 @pytest.mark.parametrize("value", VALUES)
 def test_every_argument_after_two_dashes_is_a_value(value: str) -> None:
-    blocked = parsed("block", "--json", "--", CODE, "spam", value)
+    blocked = parsed("--json", "block", "--", CODE, "spam", value)
     assert (blocked.what, blocked.comment, blocked.json) == (Code(CODE), value, True)
 
 
@@ -74,8 +74,68 @@ def test_a_code_or_comment_may_begin_with_a_dash() -> None:
     assert parsed("unblock", CODE, "--x").comment == "--x"
 
 
-@pytest.mark.parametrize("place", range(1, 5))
-def test_an_option_may_stand_anywhere(place: int) -> None:
-    arguments = ["block", CODE, "spam", "a comment"]
-    blocked = parsed(*arguments[:place], "--json", *arguments[place:])
-    assert (blocked.what, blocked.comment, blocked.json) == (Code(CODE), "a comment", True)
+@pytest.mark.parametrize("value", ["--json", "--help", "--what", "-h", "--"])
+def test_a_value_that_looks_like_an_option_is_a_value(value: str) -> None:
+    blocked = parsed("block", CODE, "spam", value)
+    assert (blocked.what, blocked.comment, blocked.json) == (Code(CODE), value, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "comment"),
+    [
+        (("--help", "appeal"), "--help", "appeal"),
+        (("--json", "appeal"), "--json", "appeal"),
+        (("--json",), "--json", ""),
+        (("--json", "--help"), "--json", "--help"),
+        (("--", "--help"), "--help", ""),
+        (("--", "--json", "--"), "--json", "--"),
+        ((CODE, "--"), CODE, "--"),
+    ],
+)
+def test_the_code_of_a_link_may_be_an_option(
+    arguments: tuple[str, ...], code: str, comment: str
+) -> None:
+    for option in ((), ("--json",)):
+        unblocked = parsed(*option, "unblock", *arguments)
+        assert (unblocked.what, unblocked.comment) == (Code(code), comment)
+        assert unblocked.json == bool(option)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("-h",), ("--help",), ("--json", "-h"), ("why", "-h"), ("--json", "why", "--help")],
+)
+def test_help_is_given_before_a_command_or_alone_after_it(
+    arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parsed(*arguments)
+    assert (ended.value.code, capsys.readouterr().out[:6]) == (0, "Usage:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--jsn", "reports"), "unknown option: --jsn"),
+        (("--jsn", "why", "--help"), "unknown option: --jsn"),
+        (("--json=1", "reports"), "unknown option: --json=1"),
+        (("--", "reports"), "unknown option: --"),
+        (("--json",), "the following arguments are required: COMMAND"),
+        (("--json", "report"), "argument COMMAND: invalid choice: 'report' (choose"),
+        (("", "why"), "argument COMMAND: invalid choice: '' (choose"),
+        (("block", "--json", CODE, "spam"), "argument CLASS: invalid choice: '-abc' (choose"),
+        (("block", CODE, "--", "spam"), "argument CLASS: invalid choice: '--' (choose"),
+        (("why", "--", "--", CODE), "argument WHAT: neither a code"),
+        (("why", CODE, "--json"), "too many arguments"),
+        (("why", CODE, "--help"), "too many arguments"),
+        (("remove-link", "--help", "-h"), "too many arguments"),
+        (("remove-link", "--"), "the following arguments are required: CODE"),
+    ],
+)
+def test_an_invalid_argument_is_named_as_it_was_given(
+    arguments: tuple[str, ...], reason: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parsed(*arguments)
+    assert ended.value.code == 2
+    assert f"error: {reason}" in capsys.readouterr().err

@@ -332,7 +332,7 @@ def test_reports_are_listed_and_decided_on(product: Product) -> None:
 def document(product: Product, *arguments: str) -> dict[str, Any]:
     """Return the JSON document of a command, without times."""
     env = {**addresses(product), "ATAJO_PUBLIC_URL": "https://atajo.example"}
-    code, text = admin(env, *arguments, "--json")
+    code, text = admin(env, "--json", *arguments)
     assert code == 0
     found: dict[str, Any] = json.loads(_ISO_TIME.sub("now", text))
     return found
@@ -410,7 +410,7 @@ def test_commands_print_json_documents(product: Product) -> None:
     reset = document(product, "reset-link", email)
     assert reset["url"].startswith("https://atajo.example/reset-password#email=")
     assert reset["expires_at"] == "now"
-    assert admin(addresses(product), "remove-link", "--json", "unknown-") == (
+    assert admin(addresses(product), "--json", "remove-link", "unknown-") == (
         3,
         "There is no link with this code.",
     )
@@ -543,7 +543,7 @@ def test_invalid_arguments_are_refused() -> None:
         code, output = written({}, *arguments)
         assert (code, output.split(":")[0]) == (2, "Usage")
     usage, reason = written({}, "block", "k7Qm2_xB", "ugly")[1].split("\n")
-    assert usage.endswith("block [-h] [--json] WHAT CLASS [COMMENT]")
+    assert usage.endswith("[--json] block [-h] WHAT CLASS [COMMENT]")
     assert "argument CLASS: invalid choice: 'ugly' (choose from 'phishing'," in reason
     code, line = admin({"ATAJO_AUTH_ADMIN_ADDRESS": "localhost:1"}, "remove-link", "unknown-")
     assert (code, line) == (
