@@ -8,7 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +41,7 @@ from gateway.redirects.resolution import (
 )
 from services.links.api import large_calls
 from services.links.api.large_calls import MAX_LARGE_CALLS, MAX_LARGE_CALLS_BY_ACCOUNT, LargeCalls
+from services.links.api.links import LinksServicer
 from services.links.domain.imports import Verdict
 from services.shared.errors import (
     AlreadyExists,
@@ -46,6 +49,7 @@ from services.shared.errors import (
     InvalidArgument,
     NotFound,
     ResourceExhausted,
+    Unavailable,
 )
 from tests.support import in_process_services
 
@@ -423,6 +427,27 @@ async def test_reports_of_a_link_for_one_reason_have_one_id(links: LinksClient) 
     ]
     assert ids[::2] == ids[1::2]
     assert len(set(ids)) == len(BlockReason)
+
+
+async def test_a_creation_whose_response_was_lost_is_no_repetition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """gRPC repeats the call by itself: the client made one, which counts."""
+    create, attempts = LinksServicer.CreateAccountLinks, count()
+
+    async def lose_first(
+        self: LinksServicer, request: Any, context: Any
+    ) -> links_pb2.CreateAccountLinksResponse:
+        response = await create(self, request, context)
+        if next(attempts) == 0:
+            raise Unavailable("The response was lost.")
+        return response
+
+    monkeypatch.setattr(LinksServicer, "CreateAccountLinks", lose_first)
+    async with in_process_services.links(tmp_path, "https://atajo.example") as links:
+        created = await links.create_all(ONE, [NewLink("a.example")], b"key", bytes(32))
+    assert next(attempts) == 2
+    assert not created.is_repetition
 
 
 async def test_links_of_an_account_are_created_once_per_idempotency_key(

@@ -43,6 +43,8 @@ from services.shared.rpc import interceptors
 
 _SERVICE: str = pb.DESCRIPTOR.services_by_name["LinksService"].full_name
 _CODES_PER_MESSAGE = 10_000
+_RETRY_HEADER = "grpc-previous-rpc-attempts"
+"""Sent by gRPC with each attempt but the first. No client can set it."""
 """0.4 MB if all codes have the maximum length."""
 _PREVIEW = FieldMask(paths=["code", "url", "title", "created_at", "changed_at", "state", "reason"])
 """Fields of a link that anybody may know."""
@@ -99,7 +101,9 @@ class LinksServicer(pb_grpc.LinksServiceServicer):
                 request.fingerprint,
                 [new_link_of(one) for one in request.links],
             )
-        response = pb.CreateAccountLinksResponse(repetition=not created.is_new)
+        # gRPC repeats a call whose response was lost. For its client, it is the first.
+        is_retry = any(name == _RETRY_HEADER for name, _ in context.invocation_metadata() or ())
+        response = pb.CreateAccountLinksResponse(repetition=not (created.is_new or is_retry))
         for outcome in created.record.outcomes:
             write_account_creation(response.creations.add(), outcome, created.record.created_at)
         write_resolutions(response, created.links)
