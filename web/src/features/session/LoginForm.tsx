@@ -83,7 +83,7 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
       <p className={styles.failed} role="alert">
         {failed}
       </p>
-      <div>
+      <div className={styles.actions}>
         <Button type="submit" variant="primary" busy={busy}>
           {login.submit}
         </Button>
