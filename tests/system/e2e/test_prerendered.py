@@ -150,7 +150,7 @@ def test_without_its_scripts_a_form_loads_the_page_again(
 
 PRESS_AT_LAST = """
     const later = window.setTimeout;
-    const press = () => document.querySelector('[aria-controls][class*=plain]').click();
+    const press = () => document.querySelector('[aria-controls][class*=secondary]').click();
     window.setTimeout = (task, ...rest) => {
         if (rest.length > 0 || !window.early) return later(task, ...rest);
         later(press);
