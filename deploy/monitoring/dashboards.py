@@ -496,7 +496,7 @@ GATEWAY = Dashboard(
                     "removed links still work.",
                     ("atajo_changes_age_seconds", "{{instance}}"),
                     limit=10,
-                    runbook="changes-unheard",
+                    runbook="change-feed-unavailable",
                 ),
             ],
         ),
@@ -572,7 +572,7 @@ GATEWAY = Dashboard(
                 graph(
                     "Rejected requests",
                     "ops",
-                    "invalid, too_long, late and upgrade are caused by clients. error is a bug.",
+                    "invalid, too_long, timeout and upgrade are caused by clients. error is a bug.",
                     (_rate("atajo_http_rejected_total", "reason"), "{{reason}}"),
                 ),
                 graph(

@@ -353,7 +353,7 @@ class HardenedProtocol(HttpToolsProtocol):
         if self.flow.read_paused:  # The gateway stopped reading, so the client may not be late.
             self._expect_request()
             return
-        HTTP_REJECTED.labels("late").inc()
+        HTTP_REJECTED.labels("timeout").inc()
         self._end(b"")
 
 

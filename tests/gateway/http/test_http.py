@@ -594,7 +594,7 @@ async def test_a_request_that_does_not_arrive_in_time_ends_the_connection(
 ) -> None:
     """Even if parts of it arrive continuously."""
     monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.2)
-    before = rejections("late")
+    before = rejections("timeout")
 
     async def send_on(writer: asyncio.StreamWriter) -> None:
         while sent:
@@ -609,7 +609,7 @@ async def test_a_request_that_does_not_arrive_in_time_ends_the_connection(
         sending.cancel()
         app.released.release()
     assert statuses_of(responses) == statuses
-    assert rejections("late") == before + 1
+    assert rejections("timeout") == before + 1
 
 
 async def test_a_rejected_client_that_sends_endlessly_is_not_read_endlessly(
@@ -632,11 +632,11 @@ async def test_a_client_that_waits_for_its_response_is_not_late(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.http.hardening.MAX_REQUEST_SECONDS", 0.1)
-    before, app = rejections("late"), Held()
+    before, app = rejections("timeout"), Held()
     async with Server(app).connect() as (reader, writer):
         writer.write(WHOLE)
         await app.asked.wait()
         await asyncio.sleep(0.3)  # Longer than the deadline of a request.
         app.released.release()
         assert (await reader.readuntil(b"\r\n\r\nyes")).startswith(b"HTTP/1.1 200 ")
-    assert rejections("late") == before
+    assert rejections("timeout") == before
