@@ -15,9 +15,9 @@ HTTP_SECONDS = Histogram(
 HTTP_REJECTED = Counter(
     "atajo_http_rejected",
     "HTTP input that was not served as sent, by reason: invalid, not an HTTP request, and "
-    "too_long, headers over the limit, both answered with 400; timeout, a request that did not arrive "
-    "in time, closed; upgrade, a request for another protocol, answered as a plain one; error, "
-    "answered with 500 after an unexpected error, whose traceback is in the log.",
+    "too_long, headers over the limit, both answered with 400; timeout, a request that did not "
+    "arrive in time, closed; upgrade, a request for another protocol, answered as a plain one; "
+    "error, answered with 500 after an unexpected error, whose traceback is in the log.",
     ["reason"],
 )
 for _reason in ("invalid", "too_long", "timeout", "upgrade", "error"):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, closing
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -433,7 +433,7 @@ async def test_a_creation_whose_response_was_lost_is_no_repetition(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """gRPC repeats the call by itself: the client made one, which counts."""
-    create, attempts = LinksServicer.CreateAccountLinks, count()
+    create, attempts = LinksServicer.CreateAccountLinks, itertools.count()
 
     async def lose_first(
         self: LinksServicer, request: Any, context: Any
