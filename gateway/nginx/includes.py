@@ -210,6 +210,7 @@ def _api_errors(edge: Edge) -> list[str]:
     errors: dict[str, AppError] = {
         "@api_unavailable": Unavailable("The gateway is away."),
         "@api_deadline_exceeded": DeadlineExceeded("The gateway did not answer."),
+        "@api_too_many_large_calls": too_many_calls(),
     }
     lines: list[str] = []
     for name, error in errors.items():

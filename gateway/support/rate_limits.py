@@ -27,7 +27,7 @@ from services.shared.ip_addresses import IpAddress
 LIMITED = Counter(
     "atajo_limited",
     "Calls rejected by a limit: of a rate, or of running calls (call, large, large_account and "
-    "profile).",
+    "profile). Calls that nginx rejects are not counted.",
     ["limit"],
 )
 _RATE = re.compile(r"([1-9][0-9]{0,8})/([1-9][0-9]{0,5})?(second|minute|hour|day)s?")

@@ -5,21 +5,21 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 
 import httpx
 import pytest
 
-from gateway.functions.protocol import failure
-from gateway.support.rate_limits import too_many_calls
 from tests.deployment.nginx.test_gateway import upstream
+from tests.support.bodiless_calls import BodilessCall
 from tests.support.gateway_client import new_code
 from tests.support.nginx import Nginx, edited
-from tests.support.processes import NO_TLS
+from tests.support.processes import NO_TLS, TIMEOUT_SECONDS
 from tests.support.waiting import wait_until
 
+JSON = {"content-type": "application/json"}
 LIMIT = 512
 """Maximum connections of one client, from deploy/nginx/connections.conf."""
 UNFINISHED = (
@@ -180,36 +180,34 @@ def test_behind_proxies_each_client_is_limited_and_no_proxy(tmp_path: Path, sett
                     thread.join()
 
 
-def test_a_client_has_16_calls_with_large_bodies_at_most(tmp_path: Path) -> None:
-    """nginx refuses others before it reads their bodies. The gateway would read them."""
-    refused: list[tuple[int, str | None, bytes]] = []
+LARGE_PATHS = ("/importLinks", "/checkImport", "/api/v1/links/bulk", "/api/v1/links")
+LARGE_BYTES = 100_000
 
-    def send(source: str) -> None:
-        with closing(HTTPConnection(web.address, timeout=60, source_address=(source, 0))) as http:
-            http.request("POST", "/importLinks", b"{}", {"content-type": "application/json"})
-            response = http.getresponse()
-            if response.status != 200:
-                refused.append(
-                    (response.status, response.getheader("retry-after"), response.read())
-                )
 
-    def start(source: str) -> None:
-        threads.append(threading.Thread(target=send, args=(source,)))
-        threads[-1].start()
+def send(web: Nginx, path: str, content: bytes | list[bytes], source: str = "127.0.0.1") -> int:
+    """Return the status of the response to a body. A list is sent in chunks."""
+    transport = httpx.HTTPTransport(local_address=source)
+    with httpx.Client(transport=transport, timeout=TIMEOUT_SECONDS) as http:
+        return http.post(web.url + path, content=content, headers=JSON).status_code
 
-    threads: list[threading.Thread] = []
-    expected = failure(too_many_calls(), ())
-    with upstream(answers=0) as server:
+
+def test_a_client_has_64_arriving_large_bodies_at_most(tmp_path: Path) -> None:
+    """The gateway would read those that it refuses."""
+    large = b"a" * LARGE_BYTES
+    with upstream() as server, ExitStack() as stack:
         web = Nginx(tmp_path, f"127.0.0.1:{server.server_port}", "http://localhost")
-        with web:
-            try:
-                for _ in range(20):
-                    start("127.0.0.1")
-                wait_until(lambda: (server.requests, len(refused)) == (16, 4))
-                assert refused == [(429, "1", expected.body)] * 4
-                start("127.0.0.2")
-                wait_until(lambda: server.requests == 17)
-            finally:
-                server.held.set()
-                for thread in threads:
-                    thread.join()
+        web.script = edited(tmp_path, PATIENT)
+        stack.enter_context(web)
+        kinds = [(path, size) for path in LARGE_PATHS for size in [LARGE_BYTES, None] * 8]
+        assert len(kinds) == 64
+        for path, size in kinds:
+            call = stack.enter_context(BodilessCall(web.url, path, size=size))
+            assert call.answer()[0] == 100
+        for path in LARGE_PATHS:
+            assert send(web, path, large) == send(web, path, [b"{", b"}"]) == 429
+            assert send(web, path, large[1:]) == 200
+            assert send(web, path, large, "127.0.0.2") == 200
+        assert ask(web.address, "/api/v1/links", "127.0.0.1") == 200
+        assert server.requests == 2 * len(LARGE_PATHS) + 1
+        call.close()
+        wait_until(lambda: send(web, LARGE_PATHS[0], large) == 200)

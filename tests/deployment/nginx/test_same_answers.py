@@ -6,6 +6,7 @@ import json
 import re
 import socket
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.support.edge import Edge
 from tests.support.api_client import ApiClient
+from tests.support.bodiless_calls import BodilessCall
 from tests.support.gateway_client import new_code
 from tests.support.nginx import BUILT, Nginx, start_gateway
 from tests.support.processes import NO_TLS, ROOT, TIMEOUT_SECONDS
@@ -383,6 +385,28 @@ def test_calls_with_rows_of_imports_may_have_larger_bodies(
         assert ("The body has more than 524288 bytes." in by_gateway.text) == is_too_large
         assert by_nginx.status_code == by_gateway.status_code
         assert by_nginx.content == by_gateway.content
+
+
+@pytest.mark.parametrize("path", ["/importLinks", f"{EDGE.api}/links/bulk"])
+def test_both_refuse_concurrent_large_bodies_in_the_same_words(
+    product: Product, pair: Pair, path: str
+) -> None:
+    key = ApiClient(product).key
+    with ExitStack() as arriving:
+        for origin, limit in ((pair.gateway, 8), (pair.web.url, 64)):
+            for _ in range(limit):
+                call = arriving.enter_context(BodilessCall(origin, path, key=key))
+                assert call.answer()[0] == 100
+        headers = {**JSON, "authorization": f"Bearer {key}"}
+        by_gateway, by_nginx = pair.ask("POST", path, content=b"a" * 400_000, headers=headers)
+    assert by_nginx.status_code == by_gateway.status_code == 429
+    assert by_nginx.content == by_gateway.content
+    # Only the gateway knows the state of a rate limit. nginx does not vary by origin.
+    assert compared_headers(by_nginx) == {
+        name: value
+        for name, value in compared_headers(by_gateway).items()
+        if name not in ("ratelimit-policy", "vary")
+    }
 
 
 @pytest.mark.parametrize(

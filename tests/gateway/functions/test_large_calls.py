@@ -4,63 +4,23 @@ only in bounded numbers."""
 from __future__ import annotations
 
 import json
-import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
 
 import pytest
 
 from gateway.support import rate_limits
 from gateway.support.rate_limits import LARGE_CALLS
 from tests.support.api_client import ApiClient
+from tests.support.bodiless_calls import BodilessCall
 from tests.support.in_process_gateway import InProcessGateway
-from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.waiting import wait_until
 
 TRUSTED = "127.0.0.0/8,::1/128"
 OTHER = "203.0.113.7"
 CHECK, BULK = "/checkImport", "/api/v1/links/bulk"
 ROWS = [{"row": 1, "code": "abcdefgh", "url": "https://example.com/"}]
-
-
-class BodilessCall:
-    """A call whose client waits with the body until the gateway reads it."""
-
-    def __init__(
-        self, gateway: InProcessGateway, path: str, address: str, key: str = "", size: int = 400_000
-    ) -> None:
-        port = int(gateway.url.rpartition(":")[2])
-        self._socket = socket.create_connection(("127.0.0.1", port), TIMEOUT_SECONDS)
-        lines = [
-            f"POST {path} HTTP/1.1",
-            "host: localhost",
-            "content-type: application/json",
-            f"content-length: {size}",
-            "expect: 100-continue",
-            f"x-forwarded-for: {address}",
-            *([f"authorization: Bearer {key}"] if key else []),
-        ]
-        self._socket.sendall("\r\n".join([*lines, "", ""]).encode())
-
-    def answer(self) -> tuple[int, dict[str, str]]:
-        """Wait for the response; return its status and headers. 100: the gateway reads the body."""
-        received = b""
-        while b"\r\n\r\n" not in received:
-            more = self._socket.recv(65_536)
-            assert more, "closed without a response"
-            received += more
-        head = received.partition(b"\r\n\r\n")[0].decode()
-        first, *lines = head.split("\r\n")
-        headers = dict(line.split(": ", 1) for line in lines)
-        return int(first.split()[1]), headers
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
 
 
 @pytest.fixture
@@ -83,7 +43,7 @@ def test_a_call_above_the_rate_is_refused_before_its_body_is_read(tmp_path: Path
     limits = {"limit_reads": "1/hour"}
     with InProcessGateway(tmp_path, trusted_proxies=TRUSTED, **limits) as gateway:
         assert status_of(gateway, OTHER) == 200
-        with BodilessCall(gateway, CHECK, OTHER) as call:
+        with BodilessCall(gateway.url, CHECK, OTHER) as call:
             status, headers = call.answer()
     assert status == 429
     assert 0 < int(headers["retry-after"]) <= 3600
@@ -99,14 +59,14 @@ def test_large_calls_of_one_client_and_of_all_are_bounded(
         for client in range(LARGE_CALLS.total // by_client):
             address = f"198.51.100.{client}"
             for _ in range(by_client):
-                call = BodilessCall(gateway, path, address, keys[client])
+                call = BodilessCall(gateway.url, path, address, keys[client])
                 assert under_way.enter_context(call).answer()[0] == 100
             if client == 0:
-                with BodilessCall(gateway, path, address, keys[4]) as call:
+                with BodilessCall(gateway.url, path, address, keys[4]) as call:
                     status, headers = call.answer()
                 assert (status, headers["retry-after"]) == (429, "1")
                 assert status_of(gateway, OTHER) == 200
-        with BodilessCall(gateway, path, OTHER, keys[4]) as call:
+        with BodilessCall(gateway.url, path, OTHER, keys[4]) as call:
             status, headers = call.answer()
         assert (status, headers["retry-after"]) == (429, "1")
         assert status_of(gateway, OTHER) == 429
@@ -122,11 +82,11 @@ def test_large_calls_of_one_account_are_bounded(
     with InProcessGateway(tmp_path, trusted_proxies=TRUSTED) as gateway:
         mine = ApiClient(gateway)
         other = gateway.log_in(gateway.register())
-        with BodilessCall(gateway, BULK, "198.51.100.1", mine.key) as first:
+        with BodilessCall(gateway.url, BULK, "198.51.100.1", mine.key) as first:
             assert first.answer()[0] == 100
             assert status_of(gateway, OTHER, mine.token) == 429
             assert status_of(gateway, OTHER, other) == 200
-            with BodilessCall(gateway, BULK, OTHER, mine.key) as call:
+            with BodilessCall(gateway.url, BULK, OTHER, mine.key) as call:
                 assert call.answer()[0] == 429
         wait_until(lambda: status_of(gateway, OTHER, mine.token) == 200)
 
