@@ -595,6 +595,21 @@ async def test_a_purge_deletes_the_record_that_contains_the_link(store: LinkStor
     assert theirs.links
 
 
+async def test_a_purge_deletes_only_the_records_that_contain_its_links(store: LinkStore) -> None:
+    clock = Clock()
+    first = await create(store, NewLink(A), now=clock)
+    await create(store, NewLink(A), account=TWO, now=clock)
+    clock.now += MICROSECOND
+    await create(store, NewLink(A), key=OTHER_KEY, now=clock)
+    second = await create(store, NewLink(A), account=TWO, key=OTHER_KEY, now=clock)
+    purged = [created.links[0].code for created in (first, second)]
+    await link_operations.purge(store, purged, clock.now)
+    assert await record_of(store, KEY) is None
+    assert await record_of(store, OTHER_KEY)
+    assert await record_of(store, KEY, TWO)
+    assert await record_of(store, OTHER_KEY, TWO) is None
+
+
 async def test_old_records_are_deleted_in_steps(sqlite_store: LinkStore) -> None:
     clock = Clock()
     keys = [bytes([number]) for number in range(5)]

@@ -206,7 +206,8 @@ async def test_records_of_creations_are_found_by_index(mongo_url: str) -> None:
         async with profiled(database, "creations") as operations:
             await creations.run(other, b"key", bytes(32), [NewLink("a.example")])
             await creations.run(other, b"key", bytes(32), [NewLink("a.example")])
-            await link_operations.purge(store, ["one0001", "one0002"], NOW)
+            purged = [f"{account.id}{n:04}" for account in (owner, other) for n in (1, 2)]
+            await link_operations.purge(store, purged, NOW)
             assert await store.creations.delete_all_of(owner, 30)
             assert not await store.creations.delete_all_of(owner, 30)
         assert len(operations) == 2 + 1 + 2 + 2 * 2

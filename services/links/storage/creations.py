@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -86,11 +85,19 @@ def delete_records_of(
     a link whose `created_at` is no number expire within a day.
     """
     oldest = to_micros(now - 2 * CREATION_RETENTION)
-    recent: dict[str, set[int]] = defaultdict(set)
-    for creator, created_at in links:
-        if isinstance(creator, str) and isinstance(created_at, int) and created_at >= oldest:
-            recent[creator].add(created_at)
-    for creator, times in recent.items():
-        of_calls: list[Condition] = [("creator", "=", creator), ("created_at", "in", list(times))]
-        if found := session.select(_WITHOUT_OUTCOMES, *of_calls):
-            session.delete(_CREATIONS, _CREATIONS.keys_of(found))
+    calls = {
+        (creator, created_at)
+        for creator, created_at in links
+        if isinstance(creator, str) and isinstance(created_at, int) and created_at >= oldest
+    }
+    if not calls:
+        return
+    # A constant number of statements: the transaction has a deadline.
+    candidates = session.select(
+        _WITHOUT_OUTCOMES,
+        ("creator", "in", sorted({creator for creator, _ in calls})),
+        ("created_at", "in", sorted({created_at for _, created_at in calls})),
+    )
+    found = [record for record in candidates if (record["creator"], record["created_at"]) in calls]
+    if found:
+        session.delete(_CREATIONS, _CREATIONS.keys_of(found))
