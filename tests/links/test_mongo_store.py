@@ -27,6 +27,7 @@ from services.links.storage.mongo import counts, rankings
 from services.shared import mongo
 from services.shared.errors import Unavailable
 from tests.support import link_operations
+from tests.support.mongo import server
 from tests.support.store_fixtures import NewStore, add_all, open_stores_at
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
@@ -297,6 +298,27 @@ async def test_concurrent_reports_and_decisions_see_each_other(new_mongodb: NewS
         assert await overtaken(store, report, other.transactions.run("test", block)) == "new"
         [(_, waiting)], _ = await store.reports.pending(None, 100)
         assert (waiting.id, waiting.count) == ("new", 1)
+
+
+async def test_a_lease_is_released_although_the_primary_steps_down() -> None:
+    test_commands = ("--setParameter", "enableTestCommands=1")
+    with server.single(*server.SMALL, *test_commands) as url:
+        async with open_stores_at(f"{url}atajo", "links", STORE_FACTORIES) as store:
+            minute, none = timedelta(minutes=1), timedelta(0)
+            assert await store.leases.take("purge", "one", minute, NOW)
+            with pymongo.MongoClient[dict[str, Any]](url) as client:
+                client.admin.command(
+                    "configureFailPoint",
+                    "failCommand",
+                    mode={"times": 1},
+                    data={
+                        "failCommands": ["delete"],
+                        "errorCode": 189,  # PrimarySteppedDown
+                        "errorLabels": ["RetryableWriteError"],
+                    },
+                )
+            await store.leases.take("purge", "one", none, NOW)
+            assert await store.leases.take("purge", "two", minute, NOW)
 
 
 async def test_a_purge_leaves_only_the_code(new_mongodb: NewStore) -> None:

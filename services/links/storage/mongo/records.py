@@ -93,9 +93,11 @@ class MongoSession(Session):
 
     def delete(self, table: Table, keys: Sequence[Key], *conditions: Condition) -> int:
         query = {**_with_keys(table, keys), **_query(table, conditions)}
+        documents = self._documents(table)
+        # PyMongo retries only a deletion of one document after a failover.
+        delete = documents.delete_one if len(keys) == 1 else documents.delete_many
         # The conditions might suggest another index.
-        deleted = self._documents(table).delete_many(query, hint="_id_", session=self._session)
-        return deleted.deleted_count
+        return delete(query, hint="_id_", session=self._session).deleted_count
 
     def blocked_patterns_version(self) -> int:
         found = self._db.marks.find_one(_VERSION, session=self._session)
