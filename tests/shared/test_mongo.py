@@ -47,6 +47,7 @@ from services.shared.mongo import availability, migrations
 from services.shared.mongo import client as client_module
 from services.shared.mongo import database as database_module
 from services.shared.mongo.aliases import Document
+from services.shared.mongo.feed import MongoFeed
 from services.shared.mongo.transactions import Transaction
 from services.shared.rpc import channels, client
 from tests.support.mongo import server
@@ -365,7 +366,45 @@ async def test_writes_are_journaled_by_a_majority_and_all_operations_have_a_time
         assert documents.read_concern.level == "local"
         options = cast("Any", documents.client).delegate.options
         assert options.timeout == 0.7
-        assert options.pool_options.max_pool_size == 32
+        assert options.pool_options.max_pool_size == 42
+
+
+async def test_reads_and_writes_in_threads_do_not_delay_a_change_feed(mongo_url: str) -> None:
+    may_end = threading.Event()
+    async with mongo.open_database(mongo_url, "", ()) as database:
+        others = asyncio.gather(
+            *(
+                run("test", lambda _: may_end.wait(TIMEOUT_SECONDS))
+                for run in (database.read_in_thread, database.write_in_thread) * 20
+            ),
+            return_exceptions=True,
+        )
+        await asyncio.sleep(0)  # The other operations start.
+        changes = MongoFeed(database, "test", "things", {}, max_events=10)
+        try:
+            assert (await changes.read_since(None)).cursor
+            assert not others.done()
+        finally:
+            may_end.set()
+            await others
+
+
+@pytest.mark.parametrize("name", ["read_in_thread", "write_in_thread", "read_feed"])
+async def test_operations_in_threads_end_at_their_deadline(
+    proxy: TcpProxy, mongo_url: str, name: str
+) -> None:
+    long = "timeoutMS=60000&socketTimeoutMS=60000"
+    proxy.open()
+    async with mongo.open_database(
+        server.with_options(proxy.through(mongo_url), long), "", ()
+    ) as database:
+        run = getattr(database, name)
+        await run("test", lambda db: db.command("ping"))
+        proxy.pause()
+        with pytest.raises(Unavailable) as away:
+            await run("test", lambda db: db.command("ping"))
+        proxy.resume()
+    assert isinstance(away.value.__cause__, PyMongoError), "the thread is free again"
 
 
 class SlowIndexBuild:

@@ -15,7 +15,7 @@ class CrashingDatabase:
     def __init__(self, database: Any) -> None:
         self._database = database
         # Methods that only MongoDB has.
-        for name in ("read_majority", "read_key_holder", "read_in_thread"):
+        for name in ("read_majority", "read_key_holder", "read_in_thread", "read_feed"):
             if hasattr(database, name):
                 setattr(self, name, getattr(database, name))
         self._left: int | None = None

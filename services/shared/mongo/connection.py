@@ -21,7 +21,7 @@ from services.shared.mongo.transactions import APPLICATION
 _DEFAULT_OPTIONS: Mapping[str, Any] = {
     "appName": APPLICATION,
     "connectTimeoutMS": 1000,
-    "maxPoolSize": 32,
+    "maxPoolSize": 42,  # The threads of motor, of transactions, records and change feeds.
     "serverSelectionTimeoutMS": 1000,
     "socketTimeoutMS": 2000,
     "timeoutMS": int(TIMEOUT_SECONDS * 1000),

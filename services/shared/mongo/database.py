@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pymongo
 from pymongo.database import Database as PyMongoDatabase
@@ -27,7 +28,7 @@ from pymongo.errors import (
 
 from services.shared import background, supervisor
 from services.shared.errors import Unavailable
-from services.shared.mongo.aliases import Document, Operation, T
+from services.shared.mongo.aliases import Document, Operation, T, ThreadWork
 from services.shared.mongo.availability import Availability
 from services.shared.mongo.client import Client
 from services.shared.mongo.migrations import SchemaUpgrade, UnsuitableServer
@@ -52,6 +53,10 @@ _KEY_HOLDER_PAUSES = (0.02, 0.1, 0.5, 0.0)
 """Seconds between attempts to read the document that holds a key."""
 _MAX_WAITING = 4096
 """Maximum concurrent operations; further ones are refused."""
+_THREADS = 10
+"""Number of threads for `read_in_thread` and `write_in_thread`, as many as motor has."""
+_FEED_THREADS = 6
+"""Number of threads for `read_feed`. Every gateway reads once a second, mostly in 2 ms."""
 _AUTHENTICATION_ERRORS = frozenset({13, 18, 8000})
 
 
@@ -65,6 +70,8 @@ class Database:
         self._is_outdated = False
         """Whether the schema at the start was older than the program."""
         self._transactions = Transactions(TIMEOUT_SECONDS)
+        self._threads = ThreadPoolExecutor(_THREADS, "mongo")
+        self._feed_threads = ThreadPoolExecutor(_FEED_THREADS, "mongo-feed")
         self._waiting = 0
         self._availability = Availability(
             lambda: client.motor.admin.command("ping"),
@@ -118,19 +125,26 @@ class Database:
             THREAD_TIMEOUT_SECONDS,
         )
 
-    async def read_in_thread(self, name: str, work: Callable[[PyMongoDatabase[Document]], T]) -> T:
+    async def read_in_thread(self, name: str, work: ThreadWork[T]) -> T:
         """Run read-only `work` with PyMongo in a thread. Raises Unavailable.
 
         `work` may run several commands, which share the deadline of one operation. It reads data
         that a majority has.
         """
-        db: PyMongoDatabase[Document] = self._client.majority.delegate
+        return await self._run_in_thread(self._threads, name, self._client.majority.delegate, work)
 
-        def run() -> T:
-            with pymongo.timeout(TIMEOUT_SECONDS):
-                return work(db)
+    async def read_feed(self, name: str, work: ThreadWork[T]) -> T:
+        """Do what `read_in_thread` does, in threads that no other method uses.
 
-        return await self._run(name, lambda _: asyncio.to_thread(run), THREAD_TIMEOUT_SECONDS)
+        For change feeds: a late one lets gateways serve outdated links. Raises Unavailable.
+        """
+        return await self._run_in_thread(
+            self._feed_threads, name, self._client.majority.delegate, work
+        )
+
+    async def write_in_thread(self, name: str, work: ThreadWork[T]) -> T:
+        """Do what `write` does with PyMongo in a thread. Raises the same."""
+        return await self._run_in_thread(self._threads, name, self._client.documents.delegate, work)
 
     async def close(self) -> None:
         """Disconnect from the server."""
@@ -138,6 +152,8 @@ class Database:
             self._upgrading.cancel()
         self._availability.close()
         await self._transactions.close()
+        for threads in (self._threads, self._feed_threads):
+            await asyncio.to_thread(threads.shutdown)
         await self._client.close()
 
     async def start_upgrade(self) -> None:
@@ -204,6 +220,23 @@ class Database:
         if "fsTotalSize" in stats:
             free = int(stats["fsTotalSize"] - stats["fsUsedSize"])
         return StoreSize(int(stats["storageSize"] + stats["indexSize"]), free)
+
+    async def _run_in_thread(
+        self,
+        threads: ThreadPoolExecutor,
+        name: str,
+        db: PyMongoDatabase[Document],
+        work: ThreadWork[T],
+    ) -> T:
+        def run() -> T:
+            with pymongo.timeout(TIMEOUT_SECONDS):
+                return work(db)
+
+        return await self._run(
+            name,
+            lambda _: asyncio.get_running_loop().run_in_executor(threads, run),
+            THREAD_TIMEOUT_SECONDS,
+        )
 
     async def _run(self, name: str, operation: Operation[T], seconds: float = TIMEOUT_SECONDS) -> T:
         if self._waiting >= _MAX_WAITING:

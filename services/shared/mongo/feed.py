@@ -60,7 +60,7 @@ class MongoFeed:
 
         Raises Unavailable.
         """
-        return await self.database.read_in_thread(self.name, lambda db: self._read(db, cursor))
+        return await self.database.read_feed(self.name, lambda db: self._read(db, cursor))
 
     def _read(self, db: PyMongoDatabase[Document], cursor: str | None) -> FeedPage:
         if cursor is None:

@@ -8,7 +8,6 @@ records that expire, and deletes them by its own clock (see `schema`).
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -136,9 +135,7 @@ class MongoBackend:
         )
 
     async def write_one(self, name: str, work: Work[T]) -> T:
-        return await self._database.write(
-            name, lambda db: asyncio.to_thread(work, MongoSession(db.delegate, None))
-        )
+        return await self._database.write_in_thread(name, lambda db: work(MongoSession(db, None)))
 
 
 def _id(table: Table, record: Record) -> Any:
