@@ -11,6 +11,7 @@ from typing import Any
 
 import pymongo
 import pytest
+from prometheus_client import REGISTRY
 
 from services.links.__main__ import STORE_FACTORIES
 from services.links.application import imports as application
@@ -585,6 +586,24 @@ async def test_old_imports_are_deleted_in_steps(store: LinkStore) -> None:
     assert await rows_on(store, TWO, day - 1) == 0
     assert await rows_on(store, ONE, day) == 1
     assert len(await stored_links(store)) == 5
+
+
+async def test_a_step_deletes_imports_in_one_transaction(sqlite_store: LinkStore) -> None:
+    service = service_of(sqlite_store)
+    for number in range(5):
+        await service.imports.run(ONE, f"import-{number:015}", rows_of((f"code{number}", A)))
+
+    def transactions() -> float:
+        labels = {"operation": "links_imports_delete", "result": "ok"}
+        return REGISTRY.get_sample_value("atajo_store_seconds_count", labels) or 0
+
+    before = transactions()
+    assert await sqlite_store.imports.delete_all_of(ONE, 4), "each import has a row"
+    assert transactions() == before + 1
+    assert len(await service.imports.newest(ONE)) == 3
+    assert not await sqlite_store.imports.delete_all_of(ONE, 100)
+    assert transactions() == before + 2
+    assert await service.imports.newest(ONE) == []
 
 
 async def test_imports_are_removed_with_their_account(store: LinkStore) -> None:

@@ -191,6 +191,12 @@ async def test_imports_and_their_rows_are_found_by_index(mongo_url: str) -> None
             assert re.match("IXSCAN|IDHACK|EOF", query["planSummary"]), query["planSummary"]
             assert not query.get("hasSortStage")
             assert query["docsExamined"] <= query["nreturned"] + 1
+        async with profiled(database, "import_rows") as operations:
+            assert not await store.imports.delete_all_of(other, 1000)
+        # The profile begins with the reads above.
+        reads = [one for one in operations if one["op"] == "query"][-5:]
+        assert [query["nreturned"] for query in reads] == [100] * 5
+        assert {query["docsExamined"] for query in reads} == {0}
 
 
 async def test_records_of_creations_are_found_by_index(mongo_url: str) -> None:

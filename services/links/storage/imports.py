@@ -23,6 +23,10 @@ _ROWS = Table(
     left_out={"code": None, "fingerprint": None, "undone": False},
 )
 _DAYS = Table("import_days", key=("creator",), fields=("day", "rows"))
+_IMPORT_KEYS, _ROW_KEYS, _DAY_KEYS = (
+    Table(table.name, table.key, fields=()) for table in (_IMPORTS, _ROWS, _DAYS)
+)
+"""The same, for reads of many keys, which need no documents."""
 _CREATED: Condition = ("fingerprint", ">", b"")
 """Only rows that created a link have a fingerprint."""
 _KEY_BYTES = 16
@@ -50,7 +54,7 @@ class ImportReader:
     async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
         is_older: Condition = ("day", "<", day)
         days = await self._backend.read(
-            "links_import_days", lambda session: session.select(_DAYS, is_older, limit=limit)
+            "links_import_days", lambda session: session.select(_DAY_KEYS, is_older, limit=limit)
         )
         if days:
             keys = _DAYS.keys_of(days)
@@ -71,15 +75,20 @@ class ImportReader:
 
         Deletes up to `limit` rows and imports. Returns whether there may be more.
         """
+        max_imports = limit if self._backend.has_long_transactions else 1
         while limit > 0:
+            # A read does not occupy SQLite's writer.
             found = await self._backend.read(
                 "links_imports_due",
-                lambda session: session.select(_IMPORTS, condition, order=("started_at",), limit=1),
+                lambda session: session.select(
+                    _IMPORT_KEYS, condition, order=("started_at",), limit=max_imports
+                ),
             )
             if not found:
                 return False
-            limit -= 1 + await self._backend.write(
-                "links_imports_delete", partial(_delete_rows, key=found[0]["key"], limit=limit)
+            limit -= await self._backend.write(
+                "links_imports_delete",
+                partial(_delete_imports, keys=[record["key"] for record in found], limit=limit),
             )
         return True
 
@@ -173,9 +182,19 @@ def import_key(account: Account, import_id: str) -> bytes:
     return hashlib.sha256(f"{import_id}{account.id}".encode()).digest()[:_KEY_BYTES]
 
 
+def _delete_imports(session: Session, keys: Sequence[bytes], limit: int) -> int:
+    """Delete up to `limit` rows and imports; return their number."""
+    left = limit
+    for key in keys:
+        if left <= 0:
+            break
+        left -= 1 + _delete_rows(session, key, left)
+    return limit - left
+
+
 def _delete_rows(session: Session, key: bytes, limit: int) -> int:
     """Delete up to `limit` rows of an import, and it after the last one; return their number."""
-    rows = session.select(_ROWS, ("import", "=", key), ("number", ">", -1), limit=limit)
+    rows = session.select(_ROW_KEYS, ("import", "=", key), ("number", ">", -1), limit=limit)
     if rows:
         session.delete(_ROWS, _ROWS.keys_of(rows))
     if len(rows) < limit:

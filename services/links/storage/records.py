@@ -130,6 +130,8 @@ class Backend(Protocol):
 
     deletes_expired: bool
     """Whether it deletes the records of tables with `expires` by itself."""
+    has_long_transactions: bool
+    """Whether a transaction may make thousands of calls. If not, it has a deadline."""
 
     async def read(self, name: str, work: Work[T]) -> T:
         """Run reads, without waiting for writes."""

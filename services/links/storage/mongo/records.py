@@ -109,8 +109,9 @@ class MongoSession(Session):
     def _find(
         self, table: Table, query: Document, sort: list[tuple[str, int]], limit: int
     ) -> list[Record]:
+        fields = ["_id", *table.fields]
         found = self._documents(table).find(
-            query, table.fields, sort=sort, limit=limit, batch_size=limit, session=self._session
+            query, fields, sort=sort, limit=limit, batch_size=limit, session=self._session
         )
         return [_record(table, document) for document in found]
 
@@ -122,6 +123,7 @@ class MongoBackend:
     """A MongoDB database. Implements `records.Backend`."""
 
     deletes_expired = True
+    has_long_transactions = False
 
     def __init__(self, database: Database) -> None:
         self._database = database

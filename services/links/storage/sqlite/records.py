@@ -94,6 +94,7 @@ class SqliteBackend:
     """An SQLite file. Implements `records.Backend`."""
 
     deletes_expired = False
+    has_long_transactions = True
 
     def __init__(self, database: Database) -> None:
         self._database = database
