@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -43,6 +44,9 @@ from services.links.domain.query import LinkFilter, LinkOrder
 from services.links.domain.text import trimmed_tags, trimmed_title
 from services.links.domain.url import UrlPolicy
 from services.links.storage import mongo, sqlite
+from services.links.storage.imports import ImportRepository
+from services.links.storage.sqlite.records import SqliteSession
+from services.shared import sqlite as shared_sqlite
 from services.shared.errors import Unavailable
 from services.shared.stores import StoreFactories
 from tests.support import link_operations
@@ -634,6 +638,26 @@ async def test_imports_are_listed_newest_first(store: LinkStore) -> None:
         (import_id, 1, 0) for import_id in reversed(ids)
     ]
     assert [one.id for one in await store.imports.newest(ONE, NOW, 2)] == ids[:-3:-1]
+
+
+async def test_created_codes_are_found_by_index(new_sqlite: NewStore) -> None:
+    with new_sqlite() as setting:
+        async with shared_sqlite.open_database(setting, STORE_FACTORIES.migrations) as database:
+            store = STORE_FACTORIES.on_sqlite(database)
+            await service_of(store).imports.run(ONE, FIRST, rows_of(("code", A)))
+
+            def work(connection: sqlite3.Connection) -> list[str]:
+                statements: list[str] = []
+                connection.set_trace_callback(statements.append)
+                repository = ImportRepository(SqliteSession(connection))
+                assert repository.created_codes(ONE, FIRST, ["code"]) == {"code"}
+                connection.set_trace_callback(None)
+                (statement,) = statements
+                plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+                return [step[-1] for step in plan]
+
+            (step,) = await database.write("test", work)
+    assert "USING INDEX import_rows_by_code (import=? AND code=?)" in step
 
 
 async def rows_left(store: LinkStore, account: Account, import_id: str) -> int:

@@ -143,6 +143,7 @@ class ImportRepository:
             ("code", "in", list(codes)),
             _CREATED,
             limit=len(codes),
+            index="import_rows_by_code",
         )
         return frozenset(record["code"] for record in found)
 

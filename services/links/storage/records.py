@@ -84,8 +84,12 @@ class Session(ABC):
         order: Sequence[str] = (),
         limit: int = 0,
         search: Search | None = None,
+        index: str = "",
     ) -> list[Record]:
-        """Return the first records that meet the conditions."""
+        """Return the first records that meet the conditions.
+
+        `index` names the index to use. Both databases must have it. It is ignored in a search.
+        """
 
     @abstractmethod
     def add(self, table: Table, records: Sequence[Record]) -> None:

@@ -45,10 +45,11 @@ class MongoSession(Session):
         order: Sequence[str] = (),
         limit: int = 0,
         search: Search | None = None,
+        index: str = "",
     ) -> list[Record]:
         query, sort = _query(table, conditions), list(_sort(table, order))
         if search is None:
-            return self._find(table, query, sort, limit)
+            return self._find(table, query, sort, limit, index)
         matching = {"$regex": search.pattern.pattern, "$options": "i"}
         stages: list[Document] = [
             {"$match": query},
@@ -107,11 +108,21 @@ class MongoSession(Session):
         self._db.marks.update_one(_VERSION, change, upsert=True, session=self._session)
 
     def _find(
-        self, table: Table, query: Document, sort: list[tuple[str, int]], limit: int
+        self,
+        table: Table,
+        query: Document,
+        sort: list[tuple[str, int]],
+        limit: int,
+        index: str = "",
     ) -> list[Record]:
-        fields = ["_id", *table.fields]
         found = self._documents(table).find(
-            query, fields, sort=sort, limit=limit, batch_size=limit, session=self._session
+            query,
+            ["_id", *table.fields],
+            sort=sort,
+            limit=limit,
+            batch_size=limit,
+            hint=index or None,
+            session=self._session,
         )
         return [_record(table, document) for document in found]
 

@@ -31,9 +31,10 @@ class SqliteSession(Session):
         order: Sequence[str] = (),
         limit: int = 0,
         search: Search | None = None,
+        index: str = "",
     ) -> list[Record]:
         if search is None:
-            return list(self._records(table, conditions, order, limit))
+            return list(self._records(table, conditions, order, limit, index))
         # SQLite compares only ASCII without case.
         searched = self._records(table, conditions, order, search.max_records)
         found = (
@@ -78,10 +79,16 @@ class SqliteSession(Session):
         """Do nothing: no pattern is blocked or unblocked without a decision."""
 
     def _records(
-        self, table: Table, conditions: Sequence[Condition], order: Sequence[str], limit: int
+        self,
+        table: Table,
+        conditions: Sequence[Condition],
+        order: Sequence[str],
+        limit: int,
+        index: str = "",
     ) -> Iterator[Record]:
         where, values = _where(conditions)
-        statement = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {where}"
+        source = f"{table.name} INDEXED BY {index}" if index else table.name
+        statement = f"SELECT {', '.join(table.columns)} FROM {source} WHERE {where}"
         if order:
             terms = (f"{name[1:]} DESC" if name[0] == "-" else name for name in order)
             statement += f" ORDER BY {', '.join(terms)}"
