@@ -61,10 +61,11 @@ class DecisionReader:
         return await self._latest("address", pattern)
 
     async def blocked_patterns(self) -> list[BlockedPattern]:
-        found = await self._backend.read(
-            "links_addresses", lambda session: session.select(_PATTERNS)
+        return await self._backend.read(
+            "links_addresses",
+            # In the thread of the read: there may be thousands.
+            lambda session: [_decode_pattern(record) for record in session.select(_PATTERNS)],
         )
-        return [_decode_pattern(record) for record in found]
 
     async def blocked_patterns_version(self) -> int:
         return await self._backend.read(
