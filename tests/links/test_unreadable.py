@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, cast
 
 import pytest
@@ -26,6 +27,7 @@ from services.links.domain.report import statement_of
 from services.links.domain.resolution import UnreadableLinks
 from services.links.domain.url import UrlPolicy
 from services.shared import sqlite
+from services.shared.errors import Unavailable
 from tests.support import link_operations
 from tests.support.link_operations import FakeBlocklist, Service
 
@@ -195,6 +197,33 @@ async def test_an_import_with_an_unreadable_row_is_undone(
     while (step := await imports.undo(ONE, import_id, after)).next_after is not None:
         after = step.next_after
     assert step.removed == 4
+
+
+async def test_a_call_that_repeats_an_unreadable_row_is_refused(store: LinkStore) -> None:
+    imports = Imports(store, URLS, lambda: NOW)
+    rows = [ImportRow(n, code, "https://b.example/") for n, code in enumerate(CODES[:3])]
+    import_id = "import-aaaaaaaaaaaaaaa"
+    await imports.run(ONE, import_id, rows)
+    await damage(store, "import_rows", cast("str", 1), verdict="unknown")
+    before = unreadable()["import_row"]
+    with pytest.raises(Unavailable):
+        await imports.run(ONE, import_id, rows)
+    assert unreadable()["import_row"] == before + 1
+    assert [row.verdict for row in (await imports.run(ONE, import_id, rows[2:])).results] == [
+        Verdict.NEW
+    ]
+
+
+async def test_the_latest_decision_that_can_be_read_counts(store: LinkStore) -> None:
+    await add_links(store)
+    for n, code in enumerate(CODES[:2]):
+        now = partial(NOW.__add__, timedelta(days=n))
+        moderation = Moderation(store, CompositeBlocklist(None, store.decisions), URLS, now)
+        await moderation.block_link(code, BlockReason.SPAM, "")
+    await damage(store, "decisions", CODES[1], code=CODES[0], kind="unknown")
+    latest = await store.decisions.latest_about_link(CODES[0])
+    assert latest is not None
+    assert latest.at == NOW
 
 
 async def test_reports_and_decisions_of_others_are_listed(store: LinkStore) -> None:

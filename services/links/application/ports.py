@@ -152,7 +152,10 @@ class ImportRepository(Protocol):
         ...
 
     def results(self, account: Account, import_id: str, numbers: Sequence[int]) -> list[RowResult]:
-        """Return the results of those of the rows that are stored, unordered."""
+        """Return the results of those of the rows that are stored, unordered.
+
+        Raises Unavailable if one of them cannot be read.
+        """
         ...
 
     def add_rows(self, account: Account, import_id: str, rows: Sequence[StoredRow]) -> None:

@@ -12,7 +12,7 @@ from services.links.domain.decision import (
     Decision,
     DecisionKind,
 )
-from services.links.storage.records import Backend, Record, Search, Session, Table
+from services.links.storage.records import Backend, Condition, Record, Search, Session, Table
 from services.shared import unreadable_records
 from services.shared.timestamps import EPOCH, from_micros, to_micros
 from services.shared.unreadable_records import decode_page
@@ -73,18 +73,24 @@ class DecisionReader:
         )
 
     async def _latest(self, field: str, subject: str) -> Decision | None:
+        conditions: list[Condition] = [
+            (field, "=", subject),
+            ("kind", "<>", DecisionKind.DISMISS.value),
+        ]
+
         # Decisions are made by hand, so a scan of all is short enough.
-        found = await self._backend.read(
-            "links_latest_decision",
-            lambda session: session.select(
-                _DECISIONS,
-                (field, "=", subject),
-                ("kind", "<>", DecisionKind.DISMISS.value),
-                order=_NEWEST_FIRST,
-                limit=1,
-            ),
-        )
-        return _decode_decision(found[0]) if found else None
+        def work(session: Session) -> list[Decision]:
+            return decode_page(
+                "decision",
+                lambda wanted: session.select(
+                    _DECISIONS, *conditions, order=_NEWEST_FIRST, limit=wanted
+                ),
+                1,
+                _decode_decision,
+                lambda record: record["number"],
+            )
+
+        return next(iter(await self._backend.read("links_latest_decision", work)), None)
 
 
 class DecisionRepository:

@@ -10,6 +10,7 @@ from functools import partial
 from services.links.domain.imports import Import, RowResult, StoredRow, Verdict
 from services.links.domain.owner import Account
 from services.links.storage.records import Backend, Condition, Record, Session, Table
+from services.shared.errors import Unavailable
 from services.shared.timestamps import from_micros, to_micros
 from services.shared.unreadable_records import decode_each, decode_page
 
@@ -117,7 +118,12 @@ class ImportRepository:
     def results(self, account: Account, import_id: str, numbers: Sequence[int]) -> list[RowResult]:
         key = import_key(account, import_id)
         found = self._session.find_all(_ROWS, [(key, number) for number in numbers])
-        return [_decode_row(record).result for record in found]
+        rows = decode_each("import_row", found, _decode_row, partial(_row_name, import_id))
+        results = [row.result for row in rows]
+        if len(results) < len(found):
+            # Without its result, a row would be imported again.
+            raise Unavailable("A row of the import cannot be read.", "STORE_UNAVAILABLE")
+        return results
 
     def add_rows(self, account: Account, import_id: str, rows: Sequence[StoredRow]) -> None:
         key = import_key(account, import_id)
@@ -163,7 +169,7 @@ class ImportRepository:
             ),
             limit,
             _decode_row,
-            lambda record: f"{import_id} {record['number']}",
+            partial(_row_name, import_id),
         )
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
@@ -202,6 +208,11 @@ def _delete_rows(session: Session, key: bytes, limit: int) -> int:
         # A call that adds rows writes the import, too, so one of the two runs again.
         session.delete(_IMPORTS, [(key,)])
     return len(rows)
+
+
+def _row_name(import_id: str, record: Record) -> str:
+    """Return what names a row in the log."""
+    return f"{import_id} {record['number']}"
 
 
 def _decode_row(record: Record) -> StoredRow:
