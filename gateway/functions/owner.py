@@ -17,7 +17,7 @@ def _guest(value: Any) -> Guest | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise ValueError("a key of a guest is a string")
+        raise ValueError("a guest key is a string")
     return Guest.of(value)
 
 
