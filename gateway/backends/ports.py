@@ -228,7 +228,7 @@ class CreatedLinks:
     outcomes: list[Link | AppError]
     """Each link, or why it was not created."""
     resolutions: Resolutions
-    """Those of the links that this call created."""
+    """The resolutions of the links that this call created."""
     is_repetition: bool
     """Whether the call repeats another, whose outcomes it returns."""
 

@@ -79,7 +79,7 @@ class Reports:
     """A page of pending reports: `reports`."""
 
     reports: list[Report]
-    """Those of the most often reported links first. All of a link are on one page."""
+    """The most often reported links come first. All reports of a link are on one page."""
     waiting: int
     """Number of pending reports on all pages."""
     next: str | None
