@@ -42,6 +42,15 @@ class ClusterProduct(Product):
             way = self._ways[name] = cluster.PortForward(ready[0], cluster.ADMIN_PORT)
         return way.address
 
+    def metric(self, series: str, process: str = "gateway") -> float:
+        """Return the sum of a series without labels over the pods of a component."""
+        return sum(
+            value
+            for pod in cluster.pods(process)
+            for name, _, value in cluster.samples(pod)
+            if name == series
+        )
+
     def __exit__(
         self,
         kind: type[BaseException] | None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import secrets
 import subprocess
 import sys
 import time
@@ -130,8 +131,9 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
     product: ClusterProduct, note: Note
 ) -> None:
     """Blocks a link and a host with the command in the operator's pod."""
+    host = f"{secrets.token_hex(4)}.example"  # An earlier run may have left a block.
     link = product.shorten("https://example.com/")
-    page = product.shorten("https://www.evil.example/login")
+    page = product.shorten(f"https://www.{host}/login")
     with ExitStack() as stack:
         gateways = [product, *(_reached(stack, pod) for pod in cluster.pods("gateway"))]
 
@@ -147,16 +149,16 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
         with ThreadPoolExecutor(1) as pool:
             killed = pool.submit(cluster.kill, cluster.pods("links")[0])
             admin("block", f"{cluster.URL}/{link}", "spam", "kind-test")
-            admin("block", "evil.example", "phishing", "kind-test")
+            admin("block", host, "phishing", "kind-test")
             cluster.wait_until(lambda: all_answer(451), "the blocks hold", PROPAGATION_SECONDS)
             killed.result()
         assert all_answer(451)
         assert product.data("accessLink", {"code": page})["reason"] == "phishing"
         told = admin("decisions").splitlines()  # Newest first.
         admin("unblock", link)
-        admin("unblock", "evil.example")
+        admin("unblock", host)
         cluster.wait_until(lambda: all_answer(302), "what was freed leads on", PROPAGATION_SECONDS)
-    decided = [next(line for line in told if what in line) for what in (link, "evil.example")]
+    decided = [next(line for line in told if what in line) for what in (link, host)]
     note(f"asked of nginx and {len(gateways) - 1} gateways; decided: {'; '.join(decided)}")
     assert all("  block  " in line for line in decided)
 
