@@ -15,8 +15,8 @@ counted.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context
 from typing import Any
 
@@ -60,6 +60,17 @@ def start_task(
     _process.running.add(task)  # The event loop itself only has weak references.
     task.add_done_callback(_on_task_done)
     return task
+
+
+@asynccontextmanager
+async def running(work: Coroutine[Any, Any, None], name: str) -> AsyncIterator[None]:
+    """Run a task (see `start_task`) until the body ends."""
+    task = start_task(work, name)
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from services.links.domain.edit import block
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Account, Guest
 from services.links.domain.report import Statement
-from services.links.domain.resolution import Resolution
+from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.url import UrlPolicy
 from services.shared.feed import FeedPage
 from services.shared.timestamps import to_micros
@@ -146,7 +146,7 @@ async def test_changes_that_keep_the_resolution_are_not_in_the_feed(
     await link_operations.report(store, made.code, BlockReason.SPAM, Statement("", "", NOW), "id")
     await link_operations.decide_reports(store, made.code, NOW)
     await link_operations.claim(store, guest, account, 10)
-    await store.views.record({made.code: 3}, "1")
+    await store.lists.record_views({made.code: 3}, "1")
     assert (await read_all(store, cursor))[0] == []
 
 
@@ -228,7 +228,7 @@ async def test_the_use_case_returns_resolutions_of_changed_codes(store: LinkStor
 
     changes = await service.queries.changes(cursor)
 
-    of_link = Resolution.active(stays.code, "http://a.example")
+    of_link = Resolution(stays.code, LinkState.ACTIVE, "http://a.example")
     found = sorted(changes.resolutions, key=lambda one: one.link_code)
     assert found == [of_link, of_link.via_scan_code(scanned.scan_code)]
     assert (changes.gone, changes.more, changes.truncated) == ([goes], False, False)

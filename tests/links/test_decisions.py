@@ -9,7 +9,6 @@ import pytest
 
 from services.links.application import enforcement
 from services.links.application.composite_blocklist import CompositeBlocklist
-from services.links.application.editing import edit_links
 from services.links.application.explanation import BlockExplainer, ExplainedMatch
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore, UnitOfWork
@@ -369,7 +368,7 @@ async def test_decisions_are_found_by_code_pattern_class_and_comment(
 async def test_a_search_reads_only_the_newest_decisions(
     store: LinkStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("services.links.storage.decisions.MAX_SEARCHED_DECISIONS", 2)
+    monkeypatch.setattr("services.links.application.records.decisions.MAX_SEARCHED_DECISIONS", 2)
     one = Replica(store)
     for name in ("one", "two", "three"):
         await one.moderation.block_pattern(f"{name}.example", SPAM, "")
@@ -498,12 +497,12 @@ async def test_a_failed_unit_of_work_changes_nothing(store: LinkStore) -> None:
 
     def work(unit: UnitOfWork) -> None:
         links = unit.links.get(["thehost1"])
-        edit_links(unit, links, ["thehost1"], block(PHISHING), now)
+        unit.edit(links, ["thehost1"], block(PHISHING), now)
         assert unit.reports.decide("thehost1", now) == 1
         unit.decisions.add(Decision(DecisionKind.BLOCK, now, "thehost1", reason=PHISHING))
         unit.decisions.block(BlockedPattern("evil.example", PHISHING, now))
         assert unit.decisions.unblock("other.example")
-        unit.rankings.save(ONE, "key", ["thehost1"], now)
+        unit.links.save_ranking(ONE, "key", ["thehost1"], now)
         assert unit.links.get(["thehost1"])["thehost1"].blocked is PHISHING
         assert unit.links.purge(["thehost1"], now) == ["thehost1"]
         raise NoLink("The process ends here.")

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from services.links.application.records.leases import InvalidLease, check_lease
 from services.links.domain.block import BlockReason
 from services.links.domain.code import (
     MAX_SCAN_CODE_DRAWS,
@@ -26,7 +27,6 @@ from services.links.domain.code import (
     random_scan_codes,
 )
 from services.links.domain.edit import LinkChanges, NoChanges, block, removal, restoration
-from services.links.domain.lease import InvalidLease, check_lease
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Account, Guest, InvalidOwner, Owner
 from services.links.domain.pattern import InvalidPattern, normalize_pattern
@@ -40,9 +40,9 @@ from services.links.domain.query import (
     RankCursor,
     parse_search_text,
 )
-from services.links.domain.report import InvalidContact, InvalidDetails, Statement, statement_of
+from services.links.domain.report import InvalidContact, InvalidDetails, Statement, to_statement
 from services.links.domain.resolution import LinkState, Resolution
-from services.links.domain.text import InvalidTags, InvalidTitle, fold_case, tags_of, title_of
+from services.links.domain.text import InvalidTags, InvalidTitle, fold_case, parse_tags, parse_title
 from services.links.domain.url import InvalidEndedUrl, InvalidUrl, UrlPolicy
 from services.links.domain.url_cleaning import clean_url
 from services.shared.characters import WHITESPACE
@@ -222,13 +222,13 @@ URLS = UrlPolicy("https://atajo.example")
     ],
 )
 def test_titles_are_trimmed(given: str, kept: str) -> None:
-    assert title_of(given) == kept
+    assert parse_title(given) == kept
 
 
 @pytest.mark.parametrize("given", ["x" * 101, "a\nb", "a\x00b", "a\x7f", "a\x85b", "\ud800"])
 def test_invalid_titles_are_refused(given: str) -> None:
     with pytest.raises(InvalidTitle) as refused:
-        title_of(given)
+        parse_title(given)
     assert refused.value.reason == "INVALID_TITLE"
 
 
@@ -244,7 +244,7 @@ def test_invalid_titles_are_refused(given: str) -> None:
     ],
 )
 def test_tags_keep_their_order_without_duplicates(given: list[str], kept: tuple[str, ...]) -> None:
-    assert tags_of(given) == kept
+    assert parse_tags(given) == kept
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_tags_keep_their_order_without_duplicates(given: list[str], kept: tuple[
 )
 def test_invalid_tags_are_refused(given: list[str]) -> None:
     with pytest.raises(InvalidTags) as refused:
-        tags_of(given)
+        parse_tags(given)
     assert refused.value.reason == "INVALID_TAGS"
 
 
@@ -275,7 +275,7 @@ def test_search_texts_are_limited() -> None:
 
 
 def changed(changes: LinkChanges, link: Link = LINK, now: datetime = NOW) -> Link:
-    return changes.edit(URLS, now).apply(link)
+    return changes.edit(URLS, now)(link)
 
 
 def test_unnamed_fields_stay_unchanged() -> None:
@@ -331,19 +331,19 @@ def test_ended_urls_follow_the_rules_of_urls(given: str) -> None:
 
 def test_states_have_a_precedence() -> None:
     expired = replace(LINK, expires_at=NOW, ended_url="http://e.example")
-    removed = removal(NOW).apply(expired)
-    blocked = block(BlockReason.MALWARE).apply(removed)
+    removed = removal(NOW)(expired)
+    blocked = block(BlockReason.MALWARE)(removed)
     states = [one.state_at(NOW) for one in (blocked, removed, expired, LINK)]
     assert states == [LinkState.BLOCKED, LinkState.REMOVED, LinkState.EXPIRED, LinkState.ACTIVE]
     assert expired.state_at(NOW - timedelta(microseconds=1)) is LinkState.ACTIVE
     assert blocked.resolution() == Resolution(
         "abcdefgh", LinkState.BLOCKED, reason=BlockReason.MALWARE
     )
-    assert block(None).apply(restoration().apply(blocked)) == replace(expired, exempt=True)
+    assert block(None)(restoration()(blocked)) == replace(expired, exempt=True)
 
 
 def test_a_removal_can_be_undone_for_thirty_days() -> None:
-    removed = removal(NOW).apply(LINK)
+    removed = removal(NOW)(LINK)
     end = NOW + timedelta(days=30)
     assert not removed.is_gone_at(end - timedelta(microseconds=1))
     assert removed.is_gone_at(end)
@@ -427,19 +427,19 @@ def test_invalid_leases_are_refused(job: str, holder: str, seconds: int) -> None
     ],
 )
 def test_statements_are_trimmed(details: str, contact: str) -> None:
-    assert statement_of(details, contact, NOW) == Statement(details.strip(), contact.strip(), NOW)
+    assert to_statement(details, contact, NOW) == Statement(details.strip(), contact.strip(), NOW)
 
 
 @pytest.mark.parametrize("details", ["a" * 1001, "a\x1b[2Jb"])
 def test_invalid_details_are_refused(details: str) -> None:
     with pytest.raises(InvalidDetails):
-        statement_of(details, "", NOW)
+        to_statement(details, "", NOW)
 
 
 @pytest.mark.parametrize("contact", ["nobody", "@b.example", "a" * 250 + "@b.example"])
 def test_invalid_contacts_are_refused(contact: str) -> None:
     with pytest.raises(InvalidContact):
-        statement_of("", contact, NOW)
+        to_statement("", contact, NOW)
 
 
 @pytest.mark.parametrize("given", [*CASES["no_addresses"], "a." * 500 + "example"])

@@ -17,6 +17,7 @@ from prometheus_client import REGISTRY
 from services.links.__main__ import STORE_FACTORIES
 from services.links.application import imports as application
 from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.application.records.imports import ImportRepository
 from services.links.domain.block import BlockReason
 from services.links.domain.creations import NewLink
 from services.links.domain.edit import LinkChanges, block
@@ -31,7 +32,7 @@ from services.links.domain.imports import (
     RowResult,
     TooManyRows,
     Verdict,
-    candidate_of,
+    check_row,
     fingerprint,
     is_unchanged,
     judge,
@@ -44,7 +45,6 @@ from services.links.domain.query import LinkFilter, LinkOrder
 from services.links.domain.text import trimmed_tags, trimmed_title
 from services.links.domain.url import UrlPolicy
 from services.links.storage import mongo, sqlite
-from services.links.storage.imports import ImportRepository
 from services.links.storage.sqlite.records import SqliteSession
 from services.shared import sqlite as shared_sqlite
 from services.shared.errors import Unavailable
@@ -112,7 +112,7 @@ async def stored_links(store: LinkStore, owner: Account = ONE) -> dict[str, Link
 )
 def test_the_destination_decides_first(url: str, fault: Verdict | None) -> None:
     for code in ("abcdefgh", "login", "no", None):
-        assert candidate_of(ImportRow(1, code, url), URLS).fault is fault
+        assert check_row(ImportRow(1, code, url), URLS).fault is fault
 
 
 def test_the_code_decides_next_and_rows_take_codes_from_later_rows() -> None:
@@ -146,7 +146,7 @@ def test_the_code_decides_next_and_rows_take_codes_from_later_rows() -> None:
         (None, B, V.NOT_A_CODE, None),
     ]
     rows = rows_of(*((code, url) for code, url, _, _ in cases))
-    results = judge([candidate_of(row, URLS) for row in rows], ONE, holders)
+    results = judge([check_row(row, URLS) for row in rows], ONE, holders)
     assert [(one.verdict, one.code) for one in results] == [
         (verdict, code) for _, _, verdict, code in cases
     ]
@@ -174,7 +174,7 @@ def test_the_creation_time_is_kept_unless_it_cannot_be_right(
     given: datetime | None, kept: datetime
 ) -> None:
     row = ImportRow(1, "abcd", A, created_at=given)
-    assert candidate_of(row, URLS).link(ONE, NOW).created_at == kept
+    assert check_row(row, URLS).link(ONE, NOW).created_at == kept
 
 
 def test_titles_tags_and_expiries_are_made_to_fit() -> None:
@@ -184,7 +184,7 @@ def test_titles_tags_and_expiries_are_made_to_fit() -> None:
         "expires_at": NOW,
     }
     row = ImportRow(1, "abcd", A, values=values)
-    assert candidate_of(row, URLS).link(ONE, NOW) == Link(
+    assert check_row(row, URLS).link(ONE, NOW) == Link(
         code="abcd",
         url=A,
         owner=ONE,
@@ -201,12 +201,12 @@ def test_titles_tags_and_expiries_are_made_to_fit() -> None:
 
 def test_the_fingerprint_of_a_link_does_not_change_between_versions() -> None:
     """Otherwise an upgrade would make every imported link look changed, and no import undoable."""
-    link = candidate_of(ImportRow(1, "abcd", A, values={"title": "Title"}), URLS).link(ONE, NOW)
+    link = check_row(ImportRow(1, "abcd", A, values={"title": "Title"}), URLS).link(ONE, NOW)
     assert fingerprint(link).hex() == "63de6af5920c8c08f63fc85777ea1de5"
 
 
 def test_each_change_that_an_owner_can_make_is_noticed() -> None:
-    link = candidate_of(ImportRow(1, "abcd", A, values={"title": "Title"}), URLS).link(ONE, NOW)
+    link = check_row(ImportRow(1, "abcd", A, values={"title": "Title"}), URLS).link(ONE, NOW)
     row = Stored(RowResult(1, V.NEW, "abcd"), fingerprint(link))
     assert is_unchanged(link, row)
     blocked = replace(link, blocked=BlockReason.SPAM, blocklist="spam", exempt=True)
@@ -249,7 +249,8 @@ async def test_links_are_imported_with_all_fields(store: LinkStore) -> None:
     assert await stored_links(store) == {"AbCd": expected}
     page = await service.queries.query(ONE, "TÍTULO", None, LinkOrder.NEWEST, 10, "")
     assert page.links == [expected]
-    assert [link.code for link in await store.hosts.at("a.example", "", 10)] == ["AbCd"]
+    found, _ = await store.hosts.at("a.example", None, 10)
+    assert [link.code for link in found] == ["AbCd"]
 
 
 async def test_codes_that_are_held_in_any_way_are_taken(store: LinkStore) -> None:
@@ -602,10 +603,10 @@ async def test_a_step_deletes_imports_in_one_transaction(sqlite_store: LinkStore
         return REGISTRY.get_sample_value("atajo_store_seconds_count", labels) or 0
 
     before = transactions()
-    assert await sqlite_store.imports.delete_all_of(ONE, 4), "each import has a row"
+    assert await sqlite_store.imports.delete_all(ONE, 4), "each import has a row"
     assert transactions() == before + 1
     assert len(await service.imports.newest(ONE)) == 3
-    assert not await sqlite_store.imports.delete_all_of(ONE, 100)
+    assert not await sqlite_store.imports.delete_all(ONE, 100)
     assert transactions() == before + 2
     assert await service.imports.newest(ONE) == []
 

@@ -23,8 +23,7 @@ from services.links.api.messages import (
 from services.links.application.creations import Creations
 from services.links.application.ports import LinkStore
 from services.links.domain.creations import NewLink
-from services.links.domain.edit import Edit
-from services.links.domain.imports import candidate_of, fingerprint
+from services.links.domain.imports import check_row, fingerprint
 from services.links.domain.link import OWNER_FIELDS, Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
@@ -72,7 +71,7 @@ async def test_stores_keep_every_change_of_a_field(store: LinkStore) -> None:
         def change(link: Link, wanted: Link = wanted) -> Link:
             return wanted
 
-        await link_operations.edit(store, [BARE.code], Edit(change), NOW)
+        await link_operations.edit(store, [BARE.code], change, NOW)
         assert await store.links.find(BARE.code) == wanted
 
 
@@ -113,7 +112,7 @@ def test_a_change_of_a_field_passes_every_layer(
     changes = payload.model_validate_json(to_json({name: VALUES[name]})).as_port_value()
     sent = link_messages.changes_message(changes).SerializeToString()
     received = link_changes_of(pb.LinkChanges.FromString(sent))
-    assert received.edit(URLS, NOW).apply(BARE) == replace(
+    assert received.edit(URLS, NOW)(BARE) == replace(
         BARE, **{name: VALUES[name]}, **(MOVED if name == "url" else {})
     )
 
@@ -155,7 +154,7 @@ def test_a_field_of_an_imported_row_passes_every_layer(name: str) -> None:
     sent = link_messages.import_row_message(row).SerializeToString()
     received = import_row_of(pb.ImportRow.FromString(sent))
     assert received.number == 7
-    link = candidate_of(received, URLS).link(Account("one"), LATER)
+    link = check_row(received, URLS).link(Account("one"), LATER)
     assert link == replace(BARE, **{"created_at": LATER, **given})
 
 

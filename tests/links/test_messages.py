@@ -45,7 +45,7 @@ async def answering(method: str, answer: bytes) -> AsyncIterator[LinksClient]:
 
 async def test_the_gateway_receives_every_state() -> None:
     resolutions = [
-        Resolution.active("active00", "http://a.example"),
+        Resolution("active00", LinkState.ACTIVE, "http://a.example"),
         Resolution("ending00", LinkState.ACTIVE, "http://a.example", ENDS, "http://b.example"),
         Resolution("expired0", LinkState.EXPIRED, "", ENDS, "http://b.example"),
         Resolution("removed0", LinkState.REMOVED),
@@ -100,7 +100,9 @@ async def test_concurrent_creations_are_limited(
 ) -> None:
     monkeypatch.setattr("gateway.backends.links.MAX_PENDING_CREATIONS", 3)
     answer = pb.CreateLinkResponse()
-    write_resolution(answer.resolution, Resolution.active("abcdefgh", "http://a.example"))
+    write_resolution(
+        answer.resolution, Resolution("abcdefgh", LinkState.ACTIVE, "http://a.example")
+    )
     async with answering("CreateLink", answer.SerializeToString()) as client:
         for _ in range(2):  # Finished creations make room.
             made = (client.create("abcdefgh", "a.example", None) for _ in range(5))

@@ -23,15 +23,15 @@ from services.auth.storage.mongo.store import open_stores as open_auth_stores
 from services.links.application.creations import Creations
 from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
+from services.links.application.records.creations import creation_key
 from services.links.domain import owner as owners
 from services.links.domain.creations import NewLink
-from services.links.domain.imports import ImportRow, day_of
+from services.links.domain.imports import ImportRow, to_day
 from services.links.domain.link import Link
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
 from services.links.domain.resolution import LinkState
 from services.links.domain.url import UrlPolicy
 from services.links.storage import mongo as links
-from services.links.storage.creation_encoding import creation_key
 from services.shared import mongo
 from tests.analytics.cases import maintain_all
 from tests.support import link_operations
@@ -103,7 +103,7 @@ async def test_lists_are_read_in_index_order(mongo_url: str) -> None:
             expires_at = NOW.replace(microsecond=0) if n % 5 == 0 else None
             made.append(replace(link, removed_at=removed_at, expires_at=expires_at))
         await add_all(store, made)
-        await store.views.record({f"code{n:04}": n % 7 for n in range(300)}, None)
+        await store.lists.record_views({f"code{n:04}": n % 7 for n in range(300)}, None)
         newest, oldest = LinkOrder.NEWEST, LinkOrder.OLDEST
         all_of_them = LinkFilter()
         removed = LinkFilter(state=LinkState.REMOVED)
@@ -145,14 +145,18 @@ async def test_links_of_a_host_are_found_by_index(mongo_url: str) -> None:
             made = [Link(f"{name}{n:04}", url, owners.ANONYMOUS, NOW) for n in range(200)]
             await add_all(store, made)
         async with profiled(database, "links") as operations:
-            found, place = await store.hosts.at_or_below("a.example", None, 50)
-            found, place = await store.hosts.at_or_below("a.example", place, 50)
-            assert len(found) == 50
-            assert len(await store.hosts.at("a.example", "", 50)) == 50
+            for with_subdomains in (True, False):
+                found, place = await store.hosts.at(
+                    "a.example", None, 50, with_subdomains=with_subdomains
+                )
+                found, place = await store.hosts.at(
+                    "a.example", place, 50, with_subdomains=with_subdomains
+                )
+                assert len(found) == 50
             assert len(await store.links.resolve([link.code for link in found])) == 50
             assert await store.hosts.hosts_after("", 500) == ["a.example", "b.example"]
             assert await store.hosts.listed_after("", 50) == []
-        assert len(operations) == 12
+        assert len(operations) == 16
         for query in operations:
             assert "COLLSCAN" not in query["planSummary"]
             assert not query.get("hasSortStage")
@@ -179,12 +183,12 @@ async def test_imports_and_their_rows_are_found_by_index(mongo_url: str) -> None
             assert len(unit.imports.created_rows(owner, ids[1], 49, 10)) == 10
             assert len(unit.imports.results(owner, ids[1], range(20))) == 20
             assert unit.imports.find(owner, ids[1])
-            assert unit.imports.rows_on(owner, day_of(NOW)) == 500
+            assert unit.imports.rows_on(owner, to_day(NOW)) == 500
 
         async with profiled(database, "imports|import_rows|import_days") as operations:
             await store.transactions.run("test", work)
             assert len(await store.imports.newest(owner, NOW, 3)) == 3
-            assert not await store.imports.delete_older(NOW - timedelta(days=1), day_of(NOW), 100)
+            assert not await store.imports.delete_older(NOW - timedelta(days=1), to_day(NOW), 100)
         queries = [one for one in operations if one["op"] in ("query", "command")]
         assert len(queries) == 8
         for query in queries:
@@ -192,7 +196,7 @@ async def test_imports_and_their_rows_are_found_by_index(mongo_url: str) -> None
             assert not query.get("hasSortStage")
             assert query["docsExamined"] <= query["nreturned"] + 1
         async with profiled(database, "import_rows") as operations:
-            assert not await store.imports.delete_all_of(other, 1000)
+            assert not await store.imports.delete_all(other, 1000)
         # The profile begins with the reads above.
         reads = [one for one in operations if one["op"] == "query"][-5:]
         assert [query["nreturned"] for query in reads] == [100] * 5
@@ -214,8 +218,8 @@ async def test_records_of_creations_are_found_by_index(mongo_url: str) -> None:
             await creations.run(other, b"key", bytes(32), [NewLink("a.example")])
             purged = [f"{account.id}{n:04}" for account in (owner, other) for n in (1, 2)]
             await link_operations.purge(store, purged, NOW)
-            assert await store.creations.delete_all_of(owner, 30)
-            assert not await store.creations.delete_all_of(owner, 30)
+            assert await store.creations.delete_all(owner, 30)
+            assert not await store.creations.delete_all(owner, 30)
         assert len(operations) == 2 + 1 + 2 + 2 * 2
         for operation in operations:
             plan = operation.get("planSummary", "IDHACK")

@@ -98,7 +98,7 @@ def remove_all(unit: UnitOfWork) -> None:
 
 def scan(unit: UnitOfWork) -> str | None:
     """Give a link the first free one of two scan codes."""
-    free = next(code for code in (SCAN_CODE, "SC4N-C0E") if not unit.links.is_taken(code))
+    free = next(code for code in (SCAN_CODE, "SC4N-C0E") if not unit.links.holders([code]).taken)
     return free if change(unit, CODES[0], scan_code=free) else None
 
 
@@ -128,13 +128,13 @@ def claim(account: Account, limit: int) -> Work:
 UNITS: dict[str, Work] = {
     "change": lead_elsewhere,
     "removal": remove_all,
-    "scan code": lambda unit: (unit.links.is_taken("x"), change(unit, CODES[1], scan_code="NEW")),
+    "scan code": lambda unit: (unit.links.holders(["x"]), change(unit, CODES[1], scan_code="NEW")),
     "claim": claim(ONE, 100),
     "withdrawal": lambda unit: unit.links.withdraw(ONE, 100, NOW),
     "purge": purge,
     "report": report,
     "decision": block,
-    "ranking": lambda unit: unit.rankings.save(GUEST, "key", CODES, NOW),
+    "ranking": lambda unit: unit.links.save_ranking(GUEST, "key", CODES, NOW),
 }
 WRITES = (
     "insert_one",
@@ -327,7 +327,7 @@ async def test_a_purge_leaves_only_the_code(new_mongodb: NewStore) -> None:
         for work in (lead_elsewhere, scan, report):
             await store.transactions.run("test", work)
         assert await store.links.history(CODES[0]) == [FormerUrl(f"http://{CODES[0]}.example", NOW)]
-        await store.views.record({CODES[0]: 3}, None)
+        await store.lists.record_views({CODES[0]: 3}, None)
         await link_operations.store_ranking(store, ONE, "key", CODES[:1], NOW)
 
         assert await link_operations.purge(store, [CODES[0], "unknown-"], NOW) == [CODES[0]]

@@ -15,9 +15,10 @@ from services.links.application.ports import LinkStore, Transactions, UnitOfWork
 from services.links.application.rescan import Rescanner
 from services.links.domain.block import BlockReason
 from services.links.domain.edit import LinkChanges, removal, restoration
+from services.links.domain.host import HostCursor, host_key
 from services.links.domain.link import RESTORABLE_FOR, Link
 from services.links.domain.owner import ANONYMOUS, Account
-from services.links.domain.resolution import Resolution
+from services.links.domain.resolution import LinkState, Resolution
 from services.links.domain.url import UrlPolicy
 from tests.support import link_operations
 from tests.support.link_operations import FakeBlocklist
@@ -95,7 +96,7 @@ async def test_listed_links_are_blocked_and_unblocked_with_the_list(store: LinkS
     assert await blocked(store) == {}
     assert set((await store.change_feed.read_since(cursor)).keys) == {"badhost1", "badhost2"}
     assert await store.links.resolve(["badpage1"]) == [
-        Resolution.active("badpage1", "http://pages.example/bad")
+        Resolution("badpage1", LinkState.ACTIVE, "http://pages.example/bad")
     ]
 
 
@@ -125,9 +126,11 @@ async def test_rescans_skip_removed_and_purged_links(store: LinkStore) -> None:
     assert await link_operations.edit(store, ["removed1"], restoration(), NOW)
     assert (await blocked(store)).keys() == {"removed1", "stays001"}
     assert await link_operations.purge(store, ["stays001"], NOW) == ["stays001"]
-    assert await store.hosts.at("bad.example", "purged01", 10) == [
-        one for one in await store.hosts.at("bad.example", "", 10) if one.code == "removed1"
-    ]
+    found, _ = await store.hosts.at("bad.example", None, 10)
+    following, _ = await store.hosts.at(
+        "bad.example", HostCursor(host_key("bad.example"), "purged01"), 10
+    )
+    assert following == [link for link in found if link.code == "removed1"]
 
 
 @pytest.mark.parametrize("each", [0.0, 0.4])

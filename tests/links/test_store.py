@@ -39,7 +39,7 @@ def link(
 async def urls(store: LinkStore, codes: Sequence[str]) -> dict[str, str]:
     """Return the URLs of those of the codes that exist, which must be active."""
     found = await store.links.resolve(codes)
-    assert found == [Resolution.active(one.code, one.url) for one in found]
+    assert found == [Resolution(one.code, LinkState.ACTIVE, one.url) for one in found]
     return {one.code: one.url for one in found}
 
 
@@ -342,7 +342,7 @@ async def test_a_search_ignores_case_and_finds_any_part(store: LinkStore) -> Non
 
 
 async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore) -> None:
-    assert await store.views.cursor() is None
+    assert await store.lists.view_cursor() is None
     for n in range(6):
         await store.links.add(link(f"code{n:04}", owner=ONE, age=n // 2))
     await store.links.add(link("guests--", owner=GUEST))
@@ -353,19 +353,19 @@ async def test_links_are_ranked_by_visits_of_people_then_by_age(store: LinkStore
 
     assert await ranking() == [f"code000{n}" for n in (1, 0, 3, 2, 5, 4)]
     people = {"code0004": 5, "code0002": 7, "code0003": 5, "unknown-": 9, "nobodys-": 9}
-    await store.views.record(people | {"guests--": 2**40}, "17")
-    await store.views.record({"code0002": 6, "code0005": 0}, None)
-    assert await store.views.cursor() == "17"
+    await store.lists.record_views(people | {"guests--": 2**40}, "17")
+    await store.lists.record_views({"code0002": 6, "code0005": 0}, None)
+    assert await store.lists.view_cursor() == "17"
     assert await ranking() == [f"code000{n}" for n in (2, 3, 4, 1, 0, 5)]
     assert await ranking(text="code0004") == ["code0004"]
     assert await ranking(TWO) == []
-    await store.views.record({}, "")
-    assert await store.views.cursor() == ""
+    await store.lists.record_views({}, "")
+    assert await store.lists.view_cursor() == ""
 
     # Numbers of visits survive every edit of a link.
     for edit in (EVERYTHING.edit(URLS, NOW), removal(NOW), restoration()):
         await edited(store, "code0004", edit)
-    await store.views.record({"code0001": 4}, "18")
+    await store.lists.record_views({"code0001": 4}, "18")
     await link_operations.claim(store, GUEST, ONE, 10)
     assert (await ranking())[:4] == ["guests--", "code0002", "code0003", "code0004"]
     assert await store.links.add(link("unknown-", owner=ONE, age=99))
@@ -445,7 +445,7 @@ async def test_concurrent_edits_of_one_link_all_take_effect(store: LinkStore) ->
         ),
         link_operations.edit(store, ["abcdefgh"], LinkChanges(title="t").edit(URLS, NOW), NOW),
         link_operations.edit(store, ["abcdefgh"], block(BlockReason.SPAM), NOW),
-        store.views.record({"abcdefgh": 3}, None),
+        store.lists.record_views({"abcdefgh": 3}, None),
     )
 
     found = await store.links.find("abcdefgh")
@@ -528,7 +528,7 @@ async def test_a_purged_link_leaves_only_its_code(store: LinkStore) -> None:
     await store.links.add(link("stays---", owner=ONE))
     await edited(store, "abcdefgh", EVERYTHING.edit(URLS, NOW))
     await edited(store, "abcdefgh", removal(NOW))
-    await store.views.record({"abcdefgh": 3}, "1")
+    await store.lists.record_views({"abcdefgh": 3}, "1")
     assert await link_operations.purge(store, ["abcdefgh"], NOW) == ["abcdefgh"]
 
     assert await codes_of(store) == ["stays---"]
@@ -537,6 +537,6 @@ async def test_a_purged_link_leaves_only_its_code(store: LinkStore) -> None:
     assert await store.links.history("abcdefgh") == []
     assert await store.links.codes_after("", 10) == ["stays---"]
     assert await store.links.removed_before(NOW + DAY, 10) == []
-    await store.views.record({"abcdefgh": 5}, "2")
+    await store.lists.record_views({"abcdefgh": 5}, "2")
     assert await store.links.resolve(["abcdefgh"]) == []
     assert await store.links.add(link(owner=ONE)) is None

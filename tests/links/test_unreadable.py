@@ -23,7 +23,7 @@ from services.links.domain.imports import ImportRow, Verdict
 from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.domain.query import LinkOrder
-from services.links.domain.report import statement_of
+from services.links.domain.report import to_statement
 from services.links.domain.resolution import UnreadableLinks
 from services.links.domain.url import UrlPolicy
 from services.shared import sqlite
@@ -230,7 +230,7 @@ async def test_reports_and_decisions_of_others_are_listed(store: LinkStore) -> N
     await add_links(store)
     moderation = Moderation(store, CompositeBlocklist(None, store.decisions), URLS, lambda: NOW)
     for code in CODES[:3]:
-        said = statement_of("It is bad.", "", NOW)
+        said = to_statement("It is bad.", "", NOW)
         await link_operations.report(store, code, BlockReason.SPAM, said, f"id-{code}")
         await moderation.block_pattern(f"{code}.example", BlockReason.SPAM, "")
     await damage(store, "links", CODES[0], blocked="unknown")

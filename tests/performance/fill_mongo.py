@@ -19,7 +19,7 @@ from pymongo.results import InsertManyResult
 from services.links.domain.link import Link
 from services.links.domain.owner import Account
 from services.links.storage.mongo import SCHEMA
-from services.links.storage.mongo.documents import document_of
+from services.links.storage.mongo.documents import encode_link
 from services.shared import mongo
 from services.shared.mongo import Document, Schema
 from tests.performance.fill import FIRST_LISTED, LINKS_OF_AN_ACCOUNT, LISTED_ACCOUNT, code_of
@@ -41,7 +41,7 @@ def fill_links(url: str, first: int, last: int) -> None:
         for n in range(first, last)
     )
     with filled(url, SCHEMA) as documents:
-        insert(documents, "links", map(document_of, links))
+        insert(documents, "links", map(encode_link, links))
 
 
 def fill_list(url: str, count: int, account: str = LISTED_ACCOUNT) -> None:
@@ -69,7 +69,7 @@ def fill_list(url: str, count: int, account: str = LISTED_ACCOUNT) -> None:
 
 def _visited(link: Link, people: int) -> Document:
     """Return a link's document after its visits were ranked."""
-    return {**document_of(link), **({"people": people} if people else {})}
+    return {**encode_link(link), **({"people": people} if people else {})}
 
 
 @contextmanager

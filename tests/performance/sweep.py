@@ -28,7 +28,7 @@ from services.links.domain.host import host_key
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS
 from services.links.storage import mongo, sqlite
-from services.links.storage.mongo.documents import document_of
+from services.links.storage.mongo.documents import encode_link
 from services.shared.rpc import channels, client
 from tests.performance.fill import code_of, opened
 from tests.performance.fill_mongo import filled, insert
@@ -105,7 +105,7 @@ class MongoStore:
             for number in range(LINKS)
         )
         with filled(self.setting, mongo.SCHEMA) as documents:
-            insert(documents, "links", map(document_of, links))
+            insert(documents, "links", map(encode_link, links))
 
 
 def _write_list(path: Path) -> None:

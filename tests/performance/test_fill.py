@@ -19,7 +19,7 @@ from services.analytics.storage.mongo.store import SCHEMA
 from services.analytics.storage.mongo.store import open_store as open_analytics_store
 from services.links.storage.mongo import SCHEMA as LINKS_SCHEMA
 from services.links.storage.mongo import open_store
-from services.links.storage.mongo.documents import link_of
+from services.links.storage.mongo.documents import decode_link
 from services.shared import mongo
 from services.shared.mongo import Document
 from tests.analytics.cases import maintain_all
@@ -60,14 +60,16 @@ async def test_links(mongo_url: str) -> None:
     await asyncio.to_thread(fill_mongo.fill_list, mongo_url, 20)
     with _opened(mongo_url) as documents:
         held = {one["_id"]: one for one in documents.links.find()}
-        links = [link for one in held.values() if (link := link_of(one))]
+        links = [link for one in held.values() if (link := decode_link(one))]
         documents.links.delete_many({})
     async with mongo.open_database(mongo_url, "", LINKS_SCHEMA) as database:
         await database.wait_for_schema()
         store = open_store(database)
         for link in links:
             assert await store.links.add(link) == link
-        await store.views.record({code: one.get("people", 0) for code, one in held.items()}, None)
+        await store.lists.record_views(
+            {code: one.get("people", 0) for code, one in held.items()}, None
+        )
     assert len(held) == 23
     with _opened(mongo_url) as documents:
         assert {one["_id"]: bson.encode(one) for one in documents.links.find()} == {

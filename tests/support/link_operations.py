@@ -9,7 +9,6 @@ from datetime import datetime
 from services.links.application.account_sizes import AccountSizes
 from services.links.application.commands import LinkCommands
 from services.links.application.creations import Creations
-from services.links.application.editing import edit_links
 from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
 from services.links.application.ports import LinkStore, UnitOfWork
@@ -30,7 +29,7 @@ async def edit(store: LinkStore, codes: Sequence[str], change: Edit, now: dateti
     """Edit links regardless of their owner."""
 
     def work(unit: UnitOfWork) -> list[Link]:
-        return edit_links(unit, unit.links.get(codes), codes, change, now)
+        return unit.edit(unit.links.get(codes), codes, change, now)
 
     return await store.transactions.run("test", work)
 
@@ -59,7 +58,9 @@ async def purge(store: LinkStore, codes: Sequence[str], now: datetime) -> list[s
 async def store_ranking(
     store: LinkStore, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
 ) -> None:
-    await store.transactions.run("test", lambda unit: unit.rankings.save(owner, key, codes, now))
+    await store.transactions.run(
+        "test", lambda unit: unit.links.save_ranking(owner, key, codes, now)
+    )
 
 
 async def report(

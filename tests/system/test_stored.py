@@ -26,16 +26,16 @@ from services.links.__main__ import STORE_FACTORIES as LINKS
 from services.links.application.creations import Creations
 from services.links.application.imports import Imports
 from services.links.application.ports import UnitOfWork
+from services.links.application.records.rescan_progress import RescanProgress
 from services.links.domain import link as links
 from services.links.domain import owner as owners
 from services.links.domain import report
 from services.links.domain.block import BlockReason
 from services.links.domain.creations import NewLink
 from services.links.domain.decision import BlockedPattern, Decision, DecisionKind
-from services.links.domain.edit import Edit, LinkChanges, block, removal
+from services.links.domain.edit import LinkChanges, block, removal
 from services.links.domain.imports import ImportRow
 from services.links.domain.query import LinkFilter
-from services.links.domain.rescan_progress import RescanProgress
 from services.links.domain.url import UrlPolicy
 from tests.support import link_operations, stored_fields
 from tests.support.mongo import server
@@ -83,9 +83,9 @@ async def fill_links(setting: str) -> None:
             await link_operations.edit(store, codes, block(BlockReason.SPAM), NOW)
             await link_operations.edit(store, codes, removal(NOW), NOW)
         await store.links.add(links.Link("listed--", "https://example.com/", owner, NOW))
-        await link_operations.edit(store, ["listed--"], Edit(_listed), NOW)
+        await link_operations.edit(store, ["listed--"], _listed, NOW)
         for reason in BlockReason:
-            said = report.statement_of("Stolen passwords", "ana@b.example", NOW)
+            said = report.to_statement("Stolen passwords", "ana@b.example", NOW)
             await link_operations.report(store, "listed--", reason, said, f"id-{reason.value}")
         await link_operations.report(store, "code0000", BlockReason.SPAM, said, "decided")
         await link_operations.decide_reports(store, "code0000", NOW)
@@ -101,7 +101,7 @@ async def fill_links(setting: str) -> None:
         await store.transactions.run("test", decide)
         await store.links.add(links.Link("purged--", "https://example.com/", owner, NOW))
         await link_operations.purge(store, ["purged--"], NOW)
-        await store.views.record({"code0000": 7}, "7")
+        await store.lists.record_views({"code0000": 7}, "7")
         await link_operations.store_ranking(store, owner, "key", ["code0000"], NOW)
         with patch("services.links.storage.mongo.counts.MAX_UNCACHED", 1):
             await store.lists.count(owner, LinkFilter(), NOW)

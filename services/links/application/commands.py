@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
-from services.links.application.account_sizes import AccountSizes
-from services.links.application.editing import edit_links
-from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
-from services.links.application.refusals import RefusalLog
-from services.links.application.time_slices import TimeSlices
+from services.links.application.link_creator import LinkCreator
+from services.links.application.ports import MAX_BATCH, UnitOfWork
 from services.links.domain.code import CodeTaken, NoFreeCode, check_code, random_scan_codes
 from services.links.domain.edit import Edit, LinkChanges, removal, restoration
 from services.links.domain.link import (
@@ -24,26 +21,11 @@ from services.links.domain.link import (
     no_link,
 )
 from services.links.domain.owner import Account, Guest, Owner, require_owner
-from services.links.domain.url import UrlPolicy, UrlRefused
+from services.links.domain.url import UrlRefused
 
 
-class LinkCommands:
+class LinkCommands(LinkCreator):
     """What owners do with their links."""
-
-    def __init__(
-        self,
-        store: LinkStore,
-        urls: UrlPolicy,
-        now: Callable[[], datetime],
-        accounts: AccountSizes | None = None,
-        slices: TimeSlices | None = None,
-    ) -> None:
-        self._store = store
-        self._accounts = accounts or AccountSizes(store, now)
-        self._urls = urls
-        self._now = now
-        self._refusals = RefusalLog()
-        self._slices = slices or TimeSlices()
 
     async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link and return it. Repeating the creation changes nothing and returns the link.
@@ -107,8 +89,8 @@ class LinkCommands:
                 raise no_link()
             if link.scan_code:
                 return link
-            free = (drawn for drawn in random_scan_codes() if not unit.links.is_taken(drawn))
-            scan_code = next(free, None)
+            drawn = random_scan_codes()
+            scan_code = next((code for code in drawn if not unit.links.holders([code]).taken), None)
             if scan_code is None:
                 raise NoFreeCode("No free code was found.")
             scanned = replace(link, scan_code=scan_code)
@@ -177,7 +159,7 @@ class LinkCommands:
                 for code in codes
             ):
                 raise no_link()
-            return edit_links(unit, links, codes, edit, now)
+            return unit.edit(links, codes, edit, now)
 
         return await self._store.transactions.run("links_edit", work)
 
@@ -187,5 +169,5 @@ class LinkCommands:
         try:
             yield
         except UrlRefused as error:
-            self._refusals.record(error.match)
+            self._record_refusal(error.match)
             raise

@@ -13,9 +13,9 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 
 from services.links import metrics
-from services.links.application.ports import DecisionReader
+from services.links.application.records.decisions import DecisionReader
 from services.links.domain.blocklist import OPERATOR_PREFIX, BlocklistMatch, VersionedBlocklist
-from services.links.domain.blocklist_key import digest_of, pages_marker
+from services.links.domain.blocklist_key import hash_key, pages_marker
 from services.links.domain.decision import BlockedPattern
 from services.links.domain.pattern import parse_pattern
 from services.links.domain.target import Target, host_keys
@@ -70,8 +70,8 @@ class CompositeBlocklist:
 
     def may_match_host(self, host: str) -> bool:
         if self._patterns and any(
-            one.digest in self._patterns or one.pages_digest in self._page_markers
-            for one in host_keys(host)
+            key.digest in self._patterns or key.pages_digest in self._page_markers
+            for key in host_keys(host)
         ):
             return True
         return self._files.may_match_host(host) if self._files else False
@@ -80,12 +80,8 @@ class CompositeBlocklist:
     async def running(self) -> AsyncIterator[None]:
         """Load the patterns, then keep them up to date until the body ends."""
         await self._try_refresh()
-        watching = background.start_task(self._watch(), "blocked-addresses")
-        try:
+        async with background.running(self._watch(), "blocked-addresses"):
             yield
-        finally:
-            watching.cancel()
-            await asyncio.wait([watching])
 
     async def refresh(self) -> None:
         """Load the patterns from the store if they changed. Raises Unavailable."""
@@ -108,13 +104,13 @@ class CompositeBlocklist:
     def _use(self, blocked: list[BlockedPattern]) -> None:
         patterns: dict[int, BlockedPattern] = {}
         page_markers = set()
-        for one in blocked:
-            host, key = parse_pattern(one.pattern)
-            patterns[digest_of(key)] = one
+        for pattern in blocked:
+            host, key = parse_pattern(pattern.pattern)
+            patterns[hash_key(key)] = pattern
             if key != host:
-                page_markers.add(digest_of(pages_marker(host)))
+                page_markers.add(hash_key(pages_marker(host)))
         self._patterns, self._page_markers = patterns, page_markers
-        fingerprint = _fingerprint_of(blocked)
+        fingerprint = _compute_fingerprint(blocked)
         if fingerprint != self._fingerprint:
             self._fingerprint = fingerprint
             self._settled_at = time.monotonic() + SETTLE_SECONDS
@@ -126,32 +122,30 @@ class CompositeBlocklist:
             raise Unavailable("The blocked patterns are being loaded.", "BLOCKLISTS_UNREAD")
         if not self._patterns:
             return []
-        target = Target(url)
-        keys = [host.key for host in target.hosts]
-        for host in target.hosts:
-            if host.pages_digest in self._page_markers:
-                keys += target.page_keys(host.key)
         found = [
             (self._patterns[digest], key)
-            for key in keys
-            if (digest := digest_of(key)) in self._patterns
+            for digest, key in Target(url).keys(self._page_markers.__contains__)
+            if digest in self._patterns
         ]
-        found.sort(key=lambda one: (one[0].blocked_at, one[0].pattern), reverse=True)
+        found.sort(key=lambda match: (match[0].blocked_at, match[0].pattern), reverse=True)
         return [
             BlocklistMatch(
-                one.reason,
-                f"{OPERATOR_PREFIX}{one.pattern}",
+                blocked.reason,
+                f"{OPERATOR_PREFIX}{blocked.pattern}",
                 1,
                 key.decode(errors="backslashreplace"),
-                one.blocked_at,
+                blocked.blocked_at,
             )
-            for one, key in found
+            for blocked, key in found
         ]
 
 
-def _fingerprint_of(blocked: list[BlockedPattern]) -> str:
-    entries = [(one.pattern, one.reason.value, to_micros(one.blocked_at)) for one in blocked]
-    return _digest(sorted(entries)) if entries else ""
+def _compute_fingerprint(blocked: list[BlockedPattern]) -> str:
+    entries = sorted(
+        (pattern.pattern, pattern.reason.value, to_micros(pattern.blocked_at))
+        for pattern in blocked
+    )
+    return _digest(entries) if entries else ""
 
 
 def _digest(parts: object) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import asyncio
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-from services.links.application.account_sizes import AccountSizes
-from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.application.refusals import RefusalLog
-from services.links.application.time_slices import TimeSlices
+from services.links.application.link_creator import LinkCreator
+from services.links.application.ports import UnitOfWork
 from services.links.domain.code import NoFreeCode, random_codes
 from services.links.domain.creations import (
     MAX_CREATED_LINKS,
@@ -22,14 +20,12 @@ from services.links.domain.creations import (
     NewLink,
     Outcome,
     check_idempotency_key,
-    chosen_codes,
-    count_without_code,
     created_links,
     settle,
 )
 from services.links.domain.link import Link, check_count, check_room
 from services.links.domain.owner import Account
-from services.links.domain.url import UrlPolicy, UrlRefused
+from services.links.domain.url import UrlRefused
 from services.shared.errors import InvalidArgument, Unavailable
 
 _MAX_DRAWS = 10
@@ -51,24 +47,8 @@ class Created:
         return created_links(self.record) if self.is_new else []
 
 
-class Creations:
+class Creations(LinkCreator):
     """What accounts create. A call is identified by its account and idempotency key."""
-
-    def __init__(
-        self,
-        store: LinkStore,
-        urls: UrlPolicy,
-        now: Callable[[], datetime],
-        accounts: AccountSizes | None = None,
-        slices: TimeSlices | None = None,
-    ) -> None:
-        self._store = store
-        self._accounts = accounts or AccountSizes(store, now)
-        self._urls = urls
-        self._now = now
-        self._refusals = RefusalLog()
-        self._slices = slices or TimeSlices()
-        self._running: set[tuple[Account, bytes]] = set()
 
     async def run(
         self,
@@ -87,7 +67,10 @@ class Creations:
         """
         check_idempotency_key(key, fingerprint)
         check_count(links, MAX_CREATED_LINKS)
-        with self._exclusive(account, key):
+        lock = self._locks.setdefault((account, key), asyncio.Lock())
+        if lock.locked():  # Calls of other processes wait for each other in the store.
+            raise CreationInProgress("Another request with this idempotency key is in progress.")
+        async with lock:
             return await self._run(account, key, fingerprint, links)
 
     async def _run(
@@ -101,7 +84,9 @@ class Creations:
         drafts: list[Outcome] = []
         failure: Unavailable | None = None
         try:
-            drafts = await self._drafts(account, new_links, now)
+            drafts = await self._slices.map(
+                lambda new_link: self._draft(account, new_link, now), new_links
+            )
         except Unavailable as error:  # A repetition does not need the blocklists.
             failure = error
 
@@ -128,16 +113,11 @@ class Creations:
         if created.is_new:
             for draft in drafts:
                 if isinstance(draft, UrlRefused):
-                    self._refusals.record(draft.match)
+                    self._record_refusal(draft.match)
         return created
 
-    async def _drafts(
-        self, account: Account, links: Sequence[NewLink | InvalidArgument], now: datetime
-    ) -> list[Outcome]:
-        """Return each link to store, or its fault. Raises Unavailable."""
-        return await self._slices.map(lambda link: self._draft(account, link, now), links)
-
     def _draft(self, account: Account, link: NewLink | InvalidArgument, now: datetime) -> Outcome:
+        """Return a link to store, or its fault. Raises Unavailable."""
         if isinstance(link, InvalidArgument):
             return link
         try:
@@ -145,27 +125,13 @@ class Creations:
         except InvalidArgument as error:
             return error
 
-    @contextmanager
-    def _exclusive(self, account: Account, key: bytes) -> Iterator[None]:
-        """Refuse other calls with the same key while the body runs.
-
-        Those of other processes wait for each other in the store.
-        """
-        call = (account, key)
-        if call in self._running:
-            raise CreationInProgress("Another request with this idempotency key is in progress.")
-        self._running.add(call)
-        try:
-            yield
-        finally:
-            self._running.remove(call)
-
 
 def _settle_in(unit: UnitOfWork, drafts: Sequence[Outcome]) -> list[Outcome]:
     """Decide on drafts by which codes are taken in the transaction. Raises NoFreeCode."""
-    chosen = chosen_codes(drafts)
-    free = _draw_free_codes(unit, count_without_code(drafts), set(chosen))
-    return settle(drafts, _taken(unit, chosen), free)
+    codes = [draft.code for draft in drafts if isinstance(draft, Link)]
+    chosen = {code for code in codes if code}
+    free = _draw_free_codes(unit, codes.count(""), chosen)
+    return settle(drafts, _find_taken(unit, chosen), free)
 
 
 def _draw_free_codes(unit: UnitOfWork, count: int, exclude: AbstractSet[str]) -> list[str]:
@@ -173,15 +139,12 @@ def _draw_free_codes(unit: UnitOfWork, count: int, exclude: AbstractSet[str]) ->
     free: set[str] = set()
     for _ in range(_MAX_DRAWS):
         drawn = set(islice(random_codes(), count - len(free))) - exclude - free
-        free |= drawn - _taken(unit, drawn)
+        free |= drawn - _find_taken(unit, drawn)
         if len(free) == count:
             return list(free)
     raise NoFreeCode("No free code was found.")
 
 
-def _taken(unit: UnitOfWork, codes: Collection[str]) -> set[str]:
-    """Return those of the codes that are taken."""
-    if not codes:
-        return set()
-    holders = unit.links.holders(list(codes))
-    return {*holders.links, *holders.others}
+def _find_taken(unit: UnitOfWork, codes: AbstractSet[str]) -> AbstractSet[str]:
+    """Return which of the codes are taken."""
+    return unit.links.holders(list(codes)).taken if codes else frozenset()

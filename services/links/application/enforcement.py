@@ -7,10 +7,9 @@ from datetime import datetime
 from itertools import compress
 
 from services.links import metrics
-from services.links.application.editing import edit_links
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.time_slices import TimeSlices
-from services.links.domain.blocklist import VersionedBlocklist, pattern_of_list
+from services.links.domain.blocklist import VersionedBlocklist, to_pattern
 from services.links.domain.edit import apply_blocklist
 from services.links.domain.host import HostCursor
 from services.links.domain.link import Link
@@ -34,7 +33,9 @@ class BlocklistEnforcer:
         self._now = now
         self._slices = slices
 
-    async def at(self, hosts: Iterable[str]) -> AsyncGenerator[None, None]:
+    async def at(
+        self, hosts: Iterable[str], *, with_subdomains: bool = False
+    ) -> AsyncGenerator[None, None]:
         """Check the links that lead to hosts, one batch in each step. Raises AppError.
 
         A transaction changes links of several hosts: most hosts have few links, and each
@@ -42,29 +43,21 @@ class BlocklistEnforcer:
         """
         batch: dict[str, Link] = {}
         for host in hosts:
-            code, more = "", True
-            while more:
-                links = await self._store.hosts.at(host, code, BATCH_SIZE)
+            cursor: HostCursor | None = None
+            while True:
+                links, cursor = await self._store.hosts.at(
+                    host, cursor, BATCH_SIZE, with_subdomains=with_subdomains
+                )
                 if len(batch) + len(links) > BATCH_SIZE:
                     await self.check(list(batch.values()))
                     batch.clear()
                     yield
                 batch.update((link.code, link) for link in links)
-                if more := len(links) == BATCH_SIZE:
-                    code = links[-1].code
+                if cursor is None:
+                    break
         if batch:
             await self.check(list(batch.values()))
             yield
-
-    async def at_or_below(self, host: str) -> AsyncGenerator[None, None]:
-        """Check the links to a host or a subdomain, one batch in each step. Raises AppError."""
-        cursor: HostCursor | None = None
-        while True:
-            links, cursor = await self._store.hosts.at_or_below(host, cursor, BATCH_SIZE)
-            await self.check(links)
-            yield
-            if cursor is None:
-                return
 
     async def check(self, links: Sequence[Link]) -> None:
         """Block or unblock those of the links that disagree with the blocklists.
@@ -73,7 +66,7 @@ class BlocklistEnforcer:
         """
         edit, now = apply_blocklist(self._blocklist), self._now()
         differs = await self._slices.map(
-            lambda link: not link.is_gone_at(now) and edit.apply(link) != link, links
+            lambda link: not link.is_gone_at(now) and edit(link) != link, links
         )
         outdated = [link.code for link in compress(links, differs)]
         if not outdated:
@@ -82,14 +75,12 @@ class BlocklistEnforcer:
         def work(unit: UnitOfWork) -> list[Link]:
             found = unit.links.get(outdated)
             edits = {
-                code: (link, edit.apply(link))
-                for code, link in found.items()
-                if not link.is_gone_at(now)
+                code: (link, edit(link)) for code, link in found.items() if not link.is_gone_at(now)
             }
-            patterns = {pattern_of_list(link.blocklist) for both in edits.values() for link in both}
+            patterns = {to_pattern(link.blocklist) for both in edits.values() for link in both}
             blocked = unit.decisions.blocked_among(patterns)
             codes = [code for code, both in edits.items() if _agrees(*both, blocked)]
-            return edit_links(unit, found, codes, edit, now)
+            return unit.edit(found, codes, edit, now)
 
         for link in await self._store.transactions.run("links_edit", work):
             metrics.ENFORCED.labels("blocked" if link.blocklist else "freed").inc()
@@ -101,6 +92,6 @@ def _agrees(before: Link, after: Link, blocked: Collection[str]) -> bool:
     If not, another process blocked or unblocked a pattern, and this one has not loaded that yet.
     Once it has, its next rescan checks the link again.
     """
-    if pattern := pattern_of_list(after.blocklist):
+    if pattern := to_pattern(after.blocklist):
         return pattern in blocked
-    return pattern_of_list(before.blocklist) not in blocked
+    return to_pattern(before.blocklist) not in blocked

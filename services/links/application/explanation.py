@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.ports import LinkStore
-from services.links.domain.blocklist import BlocklistMatch, pattern_of_list
+from services.links.domain.blocklist import BlocklistMatch, to_pattern
 from services.links.domain.blocklist_key import parse_web_url
 from services.links.domain.decision import Decision
 from services.links.domain.link import Link, no_link
@@ -81,11 +81,11 @@ class BlockExplainer:
     async def _matches(self, urls: Sequence[str]) -> list[ExplainedMatch]:
         await self._blocklist.refresh()
         return [
-            ExplainedMatch(url, match, await self._decision_of(match))
+            ExplainedMatch(url, match, await self._find_decision(match))
             for url in urls
             for match in self._blocklist.matches(url)
         ]
 
-    async def _decision_of(self, match: BlocklistMatch) -> Decision | None:
-        pattern = pattern_of_list(match.list)
+    async def _find_decision(self, match: BlocklistMatch) -> Decision | None:
+        pattern = to_pattern(match.list)
         return await self._store.decisions.latest_about_pattern(pattern) if pattern else None

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from weakref import WeakValueDictionary
 
-from services.links.application.account_sizes import AccountSizes
-from services.links.application.editing import edit_links
-from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
-from services.links.application.refusals import RefusalLog
-from services.links.application.time_slices import TimeSlices
+from services.links.application.link_creator import LinkCreator
+from services.links.application.ports import MAX_BATCH, UnitOfWork
 from services.links.domain.edit import removal
 from services.links.domain.imports import (
     IMPORT_RETENTION,
@@ -32,20 +28,19 @@ from services.links.domain.imports import (
     StoredRow,
     TooManyRows,
     Verdict,
-    candidate_of,
     check_import_id,
+    check_row,
     check_row_count,
-    codes_of_candidates,
-    day_of,
-    end_of,
     fingerprint,
+    get_day_end,
     is_unchanged,
     judge,
+    list_row_codes,
+    to_day,
     unique_rows,
 )
 from services.links.domain.link import Link, check_room
 from services.links.domain.owner import Account
-from services.links.domain.url import UrlPolicy
 from services.links.metrics import IMPORTED_ROWS
 
 MAX_ROWS_PER_SECOND = 2000
@@ -76,24 +71,8 @@ class UndoStep:
     next_after: int | None
 
 
-class Imports:
+class Imports(LinkCreator):
     """What accounts do with imports."""
-
-    def __init__(
-        self,
-        store: LinkStore,
-        urls: UrlPolicy,
-        now: Callable[[], datetime],
-        accounts: AccountSizes | None = None,
-        slices: TimeSlices | None = None,
-    ) -> None:
-        self._store = store
-        self._accounts = accounts or AccountSizes(store, now)
-        self._urls = urls
-        self._now = now
-        self._refusals = RefusalLog()
-        self._slices = slices or TimeSlices()
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def check(self, account: Account, rows: Sequence[ImportRow]) -> list[RowResult]:
         """Return the results that a new import of the rows would have now. Changes nothing.
@@ -102,7 +81,7 @@ class Imports:
         """
         check_row_count(rows, MAX_CHECKED_ROWS)
         candidates = await self._candidates(rows)
-        holders = await self._store.links.holders(codes_of_candidates(candidates))
+        holders = await self._store.links.holders(list_row_codes(candidates))
         return _in_order(rows, judge(candidates, account, holders))
 
     async def run(
@@ -152,7 +131,7 @@ class Imports:
             removed: list[Link] = []
             if unchanged:
                 codes = [code_of[number] for number in unchanged]
-                removed = edit_links(unit, links, codes, removal(now), now)
+                removed = unit.edit(links, codes, removal(now), now)
                 unit.imports.mark_undone(account, import_id, unchanged)
                 found = replace(found, removed=found.removed + len(removed))
                 unit.imports.save(found)
@@ -176,20 +155,20 @@ class Imports:
         allowance: RowAllowance,
     ) -> Imported:
         now = self._now()
-        numbers = [one.row.number for one in candidates]
+        numbers = [candidate.row.number for candidate in candidates]
 
         def work(unit: UnitOfWork) -> tuple[list[RowResult], list[StoredRow], list[Link]]:
             known = unit.imports.results(account, import_id, numbers)
             stored = {result.number for result in known}
-            fresh = [one for one in candidates if one.row.number not in stored]
+            fresh = [candidate for candidate in candidates if candidate.row.number not in stored]
             if not fresh:
                 return known, [], []
             allowance.check_rows(len(fresh))
             _count_rows(unit, account, len(fresh), now)
             results = _judge_in(unit, account, import_id, fresh)
             links = {
-                one.row.number: one.link(account, now)
-                for one, result in zip(fresh, results, strict=True)
+                result.number: candidate.link(account, now)
+                for candidate, result in zip(fresh, results, strict=True)
                 if result.verdict is Verdict.NEW
             }
             allowance.check_links(links.values())
@@ -214,16 +193,16 @@ class Imports:
         return Imported(_in_order(rows, results), links, len(new))
 
     async def _candidates(self, rows: Sequence[ImportRow]) -> list[Candidate]:
-        return await self._slices.map(lambda row: candidate_of(row, self._urls), unique_rows(rows))
+        return await self._slices.map(lambda row: check_row(row, self._urls), unique_rows(rows))
 
     def _count(self, candidates: Sequence[Candidate], new: Sequence[StoredRow]) -> None:
         """Count new results and the refusals among them."""
         for verdict, count in Counter(row.result.verdict for row in new).items():
             IMPORTED_ROWS.labels(verdict.value).inc(count)
         numbers = {row.result.number for row in new}
-        for one in candidates:
-            if one.refusal is not None and one.row.number in numbers:
-                self._refusals.record(one.refusal)
+        for candidate in candidates:
+            if candidate.refusal is not None and candidate.row.number in numbers:
+                self._record_refusal(candidate.refusal)
 
     @asynccontextmanager
     async def _turn(self, account: Account, rows: int) -> AsyncIterator[None]:
@@ -233,7 +212,7 @@ class Imports:
         next turn starts as late as `MAX_ROWS_PER_SECOND` requires.
         """
         loop = asyncio.get_running_loop()
-        lock = self._locks.setdefault(account.id, asyncio.Lock())
+        lock = self._locks.setdefault(account, asyncio.Lock())
         await lock.acquire()
         ends_at = loop.time() + rows / MAX_ROWS_PER_SECOND
         try:
@@ -246,7 +225,7 @@ def _judge_in(
     unit: UnitOfWork, account: Account, import_id: str, candidates: Sequence[Candidate]
 ) -> list[RowResult]:
     """Judge rows by what holds their codes in the transaction."""
-    holders = unit.links.holders(codes_of_candidates(candidates))
+    holders = unit.links.holders(list_row_codes(candidates))
     owned = [code for code, link in holders.links.items() if link.owner == account]
     if owned:
         imported = unit.imports.created_codes(account, import_id, owned)
@@ -256,12 +235,12 @@ def _judge_in(
 
 def _count_rows(unit: UnitOfWork, account: Account, count: int, now: datetime) -> None:
     """Count rows against the limit of the day. Raises TooManyRows."""
-    day = day_of(now)
+    day = to_day(now)
     total = unit.imports.rows_on(account, day) + count
     if total > MAX_ROWS_PER_DAY:
         raise TooManyRows(
             f"An account can import {MAX_ROWS_PER_DAY} rows a day.",
-            retry_after=(end_of(day) - now).total_seconds(),
+            retry_after=(get_day_end(day) - now).total_seconds(),
         )
     unit.imports.save_rows_on(account, day, total)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.domain.creations import CREATION_RETENTION
-from services.links.domain.imports import IMPORT_RETENTION, day_of
-from services.links.domain.lease import check_lease
+from services.links.domain.imports import IMPORT_RETENTION, to_day
 from services.links.domain.link import MAX_CODES, PURGED_AFTER, WITHDRAWN_BEFORE, check_count
 from services.links.domain.owner import Account
 from services.links.domain.report import REPORT_RETENTION
@@ -57,7 +56,9 @@ class Maintenance:
             found = await self._store.links.resolve(well_formed)
         except UnreadableLinks as error:
             found = error.found
-        code_of = {one.code: one.link_code for one in found if one.link_code}
+        code_of = {
+            resolution.code: resolution.link_code for resolution in found if resolution.link_code
+        }
         link_codes = list(dict.fromkeys(code_of.get(code, code) for code in well_formed))
         now = self._now()
         purged: list[str] = []
@@ -83,7 +84,7 @@ class Maintenance:
         def work(unit: UnitOfWork) -> str:
             link = unit.links.get([link_code]).get(link_code)
             if link is None:
-                return link_code if unit.links.is_taken(link_code) else ""
+                return link_code if unit.links.holders([link_code]).taken else ""
             if not link.is_gone_at(now):
                 withdrawn = replace(link, removed_at=now - WITHDRAWN_BEFORE)
                 unit.links.save([(link, withdrawn)], now)
@@ -104,8 +105,8 @@ class Maintenance:
         )
         if withdrawn == MAX_BATCH:
             return withdrawn, True
-        more = await self._store.imports.delete_all_of(account, _IMPORT_ROWS_PER_STEP)
-        more |= await self._store.creations.delete_all_of(account, _CREATIONS_PER_STEP)
+        more = await self._store.imports.delete_all(account, _IMPORT_ROWS_PER_STEP)
+        more |= await self._store.creations.delete_all(account, _CREATIONS_PER_STEP)
         return withdrawn, more
 
     async def account_codes(self, account: Account) -> list[str]:
@@ -129,32 +130,25 @@ class Maintenance:
         Raises TooManyCodes, Unavailable.
         """
         check_count(people, MAX_CODES)
-        await self._store.views.record(people, cursor)
+        await self._store.lists.record_views(people, cursor)
 
     async def rank_cursor(self) -> str | None:
         """Return the cursor that was stored last. Raises Unavailable."""
-        return await self._store.views.cursor()
+        return await self._store.lists.view_cursor()
 
     async def take_lease(self, job: str, holder: str, duration: timedelta) -> bool:
         """Take or renew a lease; return whether the holder has it. Zero duration releases it.
 
         Raises InvalidLease, Unavailable.
         """
-        check_lease(job, holder, duration)
         return await self._store.leases.take(job, holder, duration, self._now())
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    def running(self) -> AbstractAsyncContextManager[None]:
         """Count reports, mark expired links, and delete old reports, imports and records.
 
         Every replica does this; concurrent runs are harmless.
         """
-        task = background.start_task(self._run(), "maintenance")
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
+        return background.running(self._run(), "maintenance")
 
     async def _run(self) -> None:
         while True:
@@ -167,7 +161,7 @@ class Maintenance:
                     now - REPORT_RETENTION, _REPORTS_PER_STEP
                 )
                 more |= await self._store.imports.delete_older(
-                    now - IMPORT_RETENTION, day_of(now), _IMPORT_ROWS_PER_STEP
+                    now - IMPORT_RETENTION, to_day(now), _IMPORT_ROWS_PER_STEP
                 )
                 more |= await self._store.creations.delete_older(
                     now - CREATION_RETENTION, _CREATIONS_PER_STEP

@@ -14,7 +14,6 @@ from dataclasses import replace
 from datetime import datetime
 
 from services.links.application.composite_blocklist import CompositeBlocklist
-from services.links.application.editing import edit_links
 from services.links.application.enforcement import BlocklistEnforcer
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.time_slices import TimeSlices
@@ -32,7 +31,7 @@ from services.links.domain.decision import (
 )
 from services.links.domain.edit import block
 from services.links.domain.link import Link, no_link
-from services.links.domain.pattern import InvalidPattern, host_of_pattern, normalize_pattern
+from services.links.domain.pattern import InvalidPattern, get_pattern_host, normalize_pattern
 from services.links.domain.report import MAX_REPORTS_PER_PAGE, NoReport, Report, ReportCursor
 from services.links.domain.url import UrlPolicy
 from services.links.metrics import DECISIONS
@@ -121,9 +120,9 @@ class Moderation:
         """
         check_comment(comment)
         pattern = normalize_pattern(given)
-        if self._urls.is_within(host_of_pattern(pattern)):
+        if self._urls.is_within(get_pattern_host(pattern)):
             raise InvalidPattern("This is Atajo's own host. Block a link by its code.")
-        known = {one.pattern for one in await self._store.decisions.blocked_patterns()}
+        known = {blocked.pattern for blocked in await self._store.decisions.blocked_patterns()}
         if len(known - {pattern}) >= MAX_BLOCKED_PATTERNS:
             raise TooManyPatterns(f"{MAX_BLOCKED_PATTERNS} patterns are blocked. Use a list file.")
         now = self._now()
@@ -198,7 +197,7 @@ class Moderation:
             links = unit.links.get([decision.code])
             if decision.code not in links or links[decision.code].is_gone_at(now):
                 raise no_link()
-            edit_links(unit, links, [decision.code], edit, now)
+            unit.edit(links, [decision.code], edit, now)
             settled = unit.reports.decide(decision.code, now) if reason else 0
             unit.decisions.add(replace(decision, reports=settled))
 
@@ -209,7 +208,8 @@ class Moderation:
         """Block or unblock links to a pattern's host until the time limit."""
         await self._blocklist.refresh()
         deadline = self._clock() + ENFORCEMENT_SECONDS
-        async with aclosing(self._enforcer.at_or_below(host_of_pattern(pattern))) as steps:
+        hosts = [get_pattern_host(pattern)]
+        async with aclosing(self._enforcer.at(hosts, with_subdomains=True)) as steps:
             async for _ in steps:
                 if self._clock() >= deadline:
                     return

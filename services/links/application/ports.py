@@ -9,22 +9,24 @@ stored until it is purged.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol, TypeVar
 
+from services.links.application.records.creations import CreationReader, CreationRepository
+from services.links.application.records.decisions import DecisionReader, DecisionRepository
+from services.links.application.records.imports import ImportReader, ImportRepository
+from services.links.application.records.leases import Leases
+from services.links.application.records.rescan_progress import RescanProgressStore
 from services.links.domain.block import BlockReason
-from services.links.domain.creations import Creation
-from services.links.domain.decision import BlockedPattern, Decision
+from services.links.domain.edit import Edit
 from services.links.domain.host import HostCursor
-from services.links.domain.imports import CodeHolders, Import, RowResult, StoredRow
+from services.links.domain.imports import CodeHolders
 from services.links.domain.link import FormerUrl, Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
-from services.links.domain.report import Report, ReportCursor, Statement
-from services.links.domain.rescan_progress import RescanProgress
+from services.links.domain.report import ReportCursor, ReportPage, Statement
 from services.links.domain.resolution import Resolution
 from services.shared.feed import FeedPage
 
@@ -46,19 +48,12 @@ class LinkRepository(Protocol):
 
     def get(self, codes: Sequence[str]) -> dict[str, Link]:
         """Return the links under those of the codes that have one, by code."""
-        ...
-
-    def is_taken(self, code: str) -> bool:
-        """Return whether a code is a link's code or scan code, or was that of a purged link."""
-        ...
 
     def holders(self, codes: Sequence[str]) -> CodeHolders:
         """Return what holds some codes, without `imported`."""
-        ...
 
     def add_all(self, links: Sequence[Link], now: datetime) -> None:
         """Store new links whose codes are free. They may date from before `now`."""
-        ...
 
     def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
         """Store changed links, given as pairs of the link that was read and the new one.
@@ -66,14 +61,12 @@ class LinkRepository(Protocol):
         A changed URL moves into the link's history with `now`. A new scan code becomes taken.
         Raises TooManyUrls if the history of a link is full.
         """
-        ...
 
     def reassign(self, guest: Guest, account: Account, limit: int) -> int:
         """Give up to `limit` of a guest's links to an account; return how many moved.
 
         Deletes the guest's rankings once the guest has no links any more.
         """
-        ...
 
     def withdraw(self, account: Account, limit: int, now: datetime) -> int:
         """Remove up to `limit` of an account's links, backdated by `WITHDRAWN_BEFORE`.
@@ -81,7 +74,14 @@ class LinkRepository(Protocol):
         Includes links that their owner removed, except those that are gone at `now`. Returns how
         many were withdrawn.
         """
-        ...
+
+    def save_ranking(
+        self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+    ) -> None:
+        """Store a ranking under a key for `RANKING_TTL`, so that paging sees a stable order.
+
+        Keeps the last `MAX_STORED_RANKINGS` of an owner.
+        """
 
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         """Delete links with their history, reports and views; codes and scan codes stay taken.
@@ -91,7 +91,6 @@ class LinkRepository(Protocol):
         that are purged now, by this call or an earlier one. Ignores codes that never had a link,
         and scan codes of existing links.
         """
-        ...
 
 
 class ReportRepository(Protocol):
@@ -102,123 +101,33 @@ class ReportRepository(Protocol):
 
         Returns the report's id: `new_id` for the first report of the link and reason.
         """
-        ...
 
     def decide(self, code: str, now: datetime) -> int:
         """Mark the pending reports of a link as decided; return their number."""
-        ...
 
 
-class DecisionRepository(Protocol):
-    """Decisions and blocked patterns in a unit of work."""
-
-    def add(self, decision: Decision) -> None:
-        """Store a decision."""
-        ...
-
-    def block(self, blocked: BlockedPattern) -> None:
-        """Block a pattern, or replace its block."""
-        ...
-
-    def unblock(self, pattern: str) -> bool:
-        """Remove the block of a pattern; return whether there was one."""
-        ...
-
-    def blocked_among(self, patterns: Collection[str]) -> set[str]:
-        """Return those of the patterns that are blocked."""
-        ...
-
-
-class RankingRepository(Protocol):
-    """Snapshots of rankings in a unit of work, so that paging sees a stable order."""
-
-    def save(self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime) -> None:
-        """Store a ranking under a key for `RANKING_TTL`.
-
-        Keeps the last `MAX_STORED_RANKINGS` of an owner.
-        """
-        ...
-
-
-class ImportRepository(Protocol):
-    """Imports and their rows in a unit of work."""
-
-    def find(self, account: Account, import_id: str) -> Import | None:
-        """Return an import of an account."""
-        ...
-
-    def save(self, one: Import) -> None:
-        """Store an import, or replace it."""
-        ...
-
-    def results(self, account: Account, import_id: str, numbers: Sequence[int]) -> list[RowResult]:
-        """Return the results of those of the rows that are stored, unordered.
-
-        Raises Unavailable if one of them cannot be read.
-        """
-        ...
-
-    def add_rows(self, account: Account, import_id: str, rows: Sequence[StoredRow]) -> None:
-        """Store rows that are not stored yet."""
-        ...
-
-    def created_codes(
-        self, account: Account, import_id: str, codes: Sequence[str]
-    ) -> frozenset[str]:
-        """Return those of the codes whose links rows of the import created."""
-        ...
-
-    def created_rows(
-        self, account: Account, import_id: str, after: int, limit: int
-    ) -> list[StoredRow]:
-        """Return rows that created a link and are not undone, by number, after a number."""
-        ...
-
-    def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
-        """Note that the links of some rows were removed."""
-        ...
-
-    def rows_on(self, account: Account, day: int) -> int:
-        """Return how many rows an account imported on a day, counted from the Unix epoch."""
-        ...
-
-    def save_rows_on(self, account: Account, day: int, count: int) -> None:
-        """Store how many rows an account imported on a day. Replaces the count of another day."""
-        ...
-
-
-class CreationRepository(Protocol):
-    """Records of calls that created links of accounts, in a unit of work."""
-
-    def find(self, account: Account, key: bytes) -> Creation | None:
-        """Return the record of an account's idempotency key, also one that is over."""
-        ...
-
-    def save(self, creation: Creation) -> None:
-        """Store a record, or replace the one of its key."""
-        ...
-
-
-class UnitOfWork(Protocol):
+@dataclass(frozen=True, slots=True)
+class UnitOfWork:
     """Repositories whose changes are committed in one transaction."""
 
-    @property
-    def links(self) -> LinkRepository: ...
+    links: LinkRepository
+    reports: ReportRepository
+    decisions: DecisionRepository
+    imports: ImportRepository
+    creations: CreationRepository
 
-    @property
-    def reports(self) -> ReportRepository: ...
+    def edit(
+        self, links: dict[str, Link], codes: Sequence[str], edit: Edit, now: datetime
+    ) -> list[Link]:
+        """Apply an edit to those of the `links` that were read under `codes`, and save them.
 
-    @property
-    def decisions(self) -> DecisionRepository: ...
-
-    @property
-    def rankings(self) -> RankingRepository: ...
-
-    @property
-    def imports(self) -> ImportRepository: ...
-
-    @property
-    def creations(self) -> CreationRepository: ...
+        Returns them in the order of `codes`.
+        """
+        edited = {code: edit(links[code]) for code in codes}
+        updates = [(links[code], link) for code, link in edited.items() if link != links[code]]
+        if updates:
+            self.links.save(updates, now)
+        return [edited[code] for code in codes]
 
 
 class Transactions(Protocol):
@@ -231,7 +140,6 @@ class Transactions(Protocol):
         it must not change anything but the store. `name` labels the operation in the metrics.
         Raises Unavailable, after which the transaction may or may not be committed.
         """
-        ...
 
 
 class LinkReader(Protocol):
@@ -242,54 +150,43 @@ class LinkReader(Protocol):
 
         Returns None if the code is a scan code or that of a purged link: it is never free again.
         """
-        ...
 
     async def holders(self, codes: Sequence[str]) -> CodeHolders:
         """Return what holds some codes, without `imported`."""
-        ...
 
     async def find(self, code: str) -> Link | None:
         """Return the link with a code or a scan code, regardless of owner."""
-        ...
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         """Return the resolutions of those of the codes and scan codes that exist, unordered.
 
         Raises UnreadableLinks, with the others, if some cannot be read.
         """
-        ...
 
     async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
         """Return the links under those of the codes that are the owner's, in the codes' order."""
-        ...
 
     async def history(self, code: str) -> list[FormerUrl]:
         """Return the previous URLs of a link, the most recent first."""
-        ...
 
     async def link_code(self, code: str) -> str | None:
         """Return the code of the link with a code or a scan code, also if it cannot be read."""
-        ...
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         """Return codes of an owner's newest links in every state, newest first, at most `limit`."""
-        ...
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         """Return up to `limit` codes of an owner's links that are not removed, unordered."""
-        ...
 
     async def removed_before(self, moment: datetime, limit: int) -> list[str]:
         """Return codes of links removed at a moment or before, in the order of removal."""
-        ...
 
     async def codes_after(self, code: str, limit: int) -> list[str]:
         """Return codes of links with an owner that follow `code` in the store's order."""
-        ...
 
 
 class LinkLists(Protocol):
-    """Pages, totals and rankings of an owner's links."""
+    """Pages, totals and rankings of an owner's links, and how many people visited each."""
 
     async def page(
         self,
@@ -301,49 +198,37 @@ class LinkLists(Protocol):
         now: datetime,
     ) -> list[Link]:
         """Return a page of the matching links by age (NEWEST or OLDEST), starting after `after`."""
-        ...
 
     async def count(self, owner: Account | Guest, link_filter: LinkFilter, now: datetime) -> int:
         """Return how many of an owner's links match."""
-        ...
 
     async def count_all(self, owner: Account | Guest, now: datetime) -> int:
         """Return how many links an owner has, including those that await their purge."""
-        ...
 
     async def ranking(
         self, owner: Account | Guest, link_filter: LinkFilter, now: datetime
     ) -> list[str]:
         """Return the codes of the matching links, the most visited first."""
-        ...
 
     async def stored_ranking(
         self, owner: Account | Guest, key: str, start: int, limit: int, now: datetime
     ) -> list[str] | None:
         """Return up to `limit` codes of a stored ranking from `start`; None if it has expired."""
-        ...
 
     async def mark_expired(self, now: datetime, limit: int) -> bool:
         """Mark up to `limit` links that have expired; return whether there may be more.
 
         Lists are correct without it. A store may need it for speed.
         """
-        ...
 
-
-class ViewCounts(Protocol):
-    """Numbers of visits by people, as the reconciler reports them."""
-
-    async def record(self, people: Mapping[str, int], cursor: str | None) -> None:
+    async def record_views(self, people: Mapping[str, int], cursor: str | None) -> None:
         """Store numbers of visits by code, then the reconciler's cursor, if one is given.
 
         Numbers never decrease. Ignores codes of anonymous links and unknown codes.
         """
-        ...
 
-    async def cursor(self) -> str | None:
+    async def view_cursor(self) -> str | None:
         """Return the cursor that was stored last."""
-        ...
 
 
 class HostIndex(Protocol):
@@ -354,134 +239,37 @@ class HostIndex(Protocol):
 
         Empty at the end.
         """
-        ...
 
-    async def at(self, host: str, code: str, limit: int) -> list[Link]:
-        """Return links that lead to a host, in the order of codes, after `code`."""
-        ...
-
-    async def at_or_below(
-        self, host: str, after: HostCursor | None, limit: int
+    async def at(
+        self, host: str, after: HostCursor | None, limit: int, *, with_subdomains: bool = False
     ) -> tuple[list[Link], HostCursor | None]:
-        """Return up to `limit` links that lead to a host or a subdomain, and the next cursor.
+        """Return up to `limit` links that lead to a host, or a subdomain, and the next cursor.
 
         The cursor is None at the end. A link whose destinations are both there may come twice.
         """
-        ...
 
     async def listed_after(self, code: str, limit: int) -> list[Link]:
         """Return links that a blocklist blocked, in the order of codes, after `code`."""
-        ...
 
 
 class ReportReader(Protocol):
     """Reports for the operator."""
 
-    async def pending(
-        self, after: ReportCursor | None, limit: int
-    ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
-        """Return up to `limit` pending reports with their links, and the next cursor.
+    async def pending(self, after: ReportCursor | None, limit: int) -> ReportPage:
+        """Return up to `limit` pending reports with their links.
 
         The most often reported links come first. All reports of a link are on one page, so `limit`
-        must be at least the number of reasons. The cursor is None at the end.
+        must be at least the number of reasons.
         """
-        ...
 
     async def count_pending(self) -> int:
         """Return the number of pending reports."""
-        ...
 
     async def delete_decided(self, until: datetime, limit: int) -> bool:
         """Delete up to `limit` reports that were decided on at a moment or before.
 
         Returns whether there may be more.
         """
-        ...
-
-
-class DecisionReader(Protocol):
-    """The operator's decisions and blocked patterns."""
-
-    async def page(
-        self, skip: int, limit: int, search: re.Pattern[str] | None = None
-    ) -> list[Decision]:
-        """Return `limit` decisions, newest first, after skipping some. Fewer are the last ones.
-
-        `search` selects those whose code, pattern, class or comment contains a match, of the newest
-        `MAX_SEARCHED_DECISIONS`.
-        """
-        ...
-
-    async def latest_about_link(self, code: str) -> Decision | None:
-        """Return the last decision to block or unblock a link."""
-        ...
-
-    async def latest_about_pattern(self, pattern: str) -> Decision | None:
-        """Return the last decision to block or unblock a pattern."""
-        ...
-
-    async def blocked_patterns(self) -> list[BlockedPattern]:
-        """Return all blocked patterns, unordered."""
-        ...
-
-    async def blocked_patterns_version(self) -> int:
-        """Return a number that changes whenever the blocked patterns change."""
-        ...
-
-
-class ImportReader(Protocol):
-    """Imports outside of a unit of work."""
-
-    async def newest(self, account: Account, since: datetime, limit: int) -> list[Import]:
-        """Return an account's newest imports that started after a time, newest first."""
-        ...
-
-    async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
-        """Delete imports that started at a time or before, and row counts of days before `day`.
-
-        Deletes up to `limit` rows, and each import after its last row. Returns whether there may be
-        more.
-        """
-        ...
-
-    async def delete_all_of(self, account: Account, limit: int) -> bool:
-        """Delete an account's imports in the same way, and its row count."""
-        ...
-
-
-class CreationReader(Protocol):
-    """Records of calls that created links, outside of a unit of work."""
-
-    async def delete_older(self, until: datetime, limit: int) -> bool:
-        """Delete up to `limit` records from a time or before; return whether there may be more.
-
-        A store may delete them by itself instead.
-        """
-        ...
-
-    async def delete_all_of(self, account: Account, limit: int) -> bool:
-        """Delete up to `limit` records of an account; return whether there may be more."""
-        ...
-
-
-class Leases(Protocol):
-    """Leases, which let one replica at a time do a job."""
-
-    async def take(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
-        """Take or renew a lease; return whether the holder has it. Zero duration releases it."""
-        ...
-
-
-class RescanProgressStore(Protocol):
-    """The progress of the last rescan of all links."""
-
-    async def get(self) -> RescanProgress | None:
-        """Return the progress that was stored last."""
-        ...
-
-    async def put(self, progress: RescanProgress) -> None:
-        """Store the progress."""
-        ...
 
 
 class ChangeFeed(Protocol):
@@ -493,7 +281,6 @@ class ChangeFeed(Protocol):
         A page has at most `MAX_CHANGES` codes, plus scan codes of these links. Reading a code after
         receiving it returns the change or something newer.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +290,6 @@ class LinkStore:
     transactions: Transactions
     links: LinkReader
     lists: LinkLists
-    views: ViewCounts
     hosts: HostIndex
     reports: ReportReader
     decisions: DecisionReader

@@ -70,7 +70,7 @@ class LinkQueries:
             MAX_SEARCHES,
             MAX_SEARCHES_WAITING,
             MAX_SEARCHES_WAITING_PER_OWNER,
-            _too_many_searches,
+            lambda: TooManyQueries("Too many concurrent searches.", retry_after=_RETRY_AFTER),
         )
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
@@ -156,7 +156,7 @@ class LinkQueries:
             found = await self._store.links.resolve(page.keys) if page.keys else []
         except UnreadableLinks as error:  # Gateways look their codes up, and are told so.
             found = error.found
-        gone = sorted(set(page.keys) - {one.code for one in found})
+        gone = sorted(set(page.keys) - {resolution.code for resolution in found})
         return ResolutionChanges(page.cursor, found, gone, page.more, page.truncated)
 
     async def _under(self, code: str) -> Link:
@@ -202,7 +202,7 @@ class LinkQueries:
             if start is None:
                 return Page(links, len(ranking), "")
             await self._store.transactions.run(
-                "links_keep_ranking", lambda unit: unit.rankings.save(owner, key, ranking, now)
+                "links_keep_ranking", lambda unit: unit.links.save_ranking(owner, key, ranking, now)
             )
             return Page(links, len(ranking), query.encode(RankCursor(key, start)))
 
@@ -245,7 +245,3 @@ class LinkQueries:
             start += len(codes)
             size = min(2 * size, MAX_CODES)
         return links, None
-
-
-def _too_many_searches() -> TooManyQueries:
-    return TooManyQueries("Too many concurrent searches.", retry_after=_RETRY_AFTER)

@@ -9,7 +9,7 @@ from secrets import token_urlsafe
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.domain.block import BlockReason
 from services.links.domain.link import no_link
-from services.links.domain.report import statement_of
+from services.links.domain.report import to_statement
 from services.links.metrics import REPORTS
 from services.shared.link_codes import is_code
 
@@ -30,7 +30,7 @@ class Reporting:
         Raises InvalidDetails, InvalidContact, NoLink (also for a link that is gone), Unavailable.
         """
         now = self._now()
-        statement = statement_of(details, contact, now)
+        statement = to_statement(details, contact, now)
         link = await self._store.links.find(code) if is_code(code) else None
         if link is None:
             raise no_link()

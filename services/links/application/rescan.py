@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import compress
@@ -20,9 +20,9 @@ from services.links import metrics
 from services.links.application import enforcement
 from services.links.application.enforcement import BlocklistEnforcer
 from services.links.application.ports import LinkStore
+from services.links.application.records.rescan_progress import RescanPhase, RescanProgress
 from services.links.application.time_slices import TimeSlices
 from services.links.domain.blocklist import VersionedBlocklist
-from services.links.domain.rescan_progress import RescanPhase, RescanProgress
 from services.shared import background
 from services.shared.observability import logs
 
@@ -56,15 +56,9 @@ class Rescanner:
         self._log = logs.Throttled(__name__)
         self._behind_since: float | None = None
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    def running(self) -> AbstractAsyncContextManager[None]:
         """Rescan in the background until the body ends."""
-        running = background.start_task(self._run(), "sweep")
-        try:
-            yield
-        finally:
-            running.cancel()
-            await asyncio.wait([running])
+        return background.running(self._run(), "sweep")
 
     async def _run(self) -> None:
         while True:
@@ -88,7 +82,8 @@ class Rescanner:
             return False
         deadline = self._clock() + STEP_SECONDS
         while self._clock() < deadline and not self._is_waiting(progress):
-            progress = await self._advance(progress)
+            is_blocking = progress.phase is RescanPhase.BLOCKING
+            progress = await (self._block if is_blocking else self._unblock)(progress)
         await self._store.rescan_progress.put(progress)
         self._measure(progress)
         return not self._is_waiting(progress)
@@ -101,13 +96,6 @@ class Rescanner:
 
     async def _renew_lease(self) -> bool:
         return await self._store.leases.take(JOB, self._holder, LEASE, self._now())
-
-    async def _advance(self, progress: RescanProgress) -> RescanProgress:
-        match progress.phase:
-            case RescanPhase.BLOCKING:
-                return await self._block(progress)
-            case RescanPhase.FREEING:
-                return await self._unblock(progress)
 
     async def _block(self, progress: RescanProgress) -> RescanProgress:
         """Block the links to the next hosts that the lists name."""

@@ -13,7 +13,7 @@ OPERATOR_PREFIX = "operator/"
 """In front of a pattern as the name of a list. File names contain no slash."""
 
 
-def pattern_of_list(name: str) -> str:
+def to_pattern(name: str) -> str:
     """Return the pattern of a list that is one of the operator's, or an empty string."""
     return name.removeprefix(OPERATOR_PREFIX) if name.startswith(OPERATOR_PREFIX) else ""
 
@@ -44,7 +44,6 @@ class UrlBlocklist(Protocol):
 
         Raises Unavailable until every list is loaded.
         """
-        ...
 
 
 class VersionedBlocklist(UrlBlocklist, Protocol):
@@ -53,20 +52,16 @@ class VersionedBlocklist(UrlBlocklist, Protocol):
     @property
     def fingerprint(self) -> str | None:
         """64 characters that identify the entries; None until every list is loaded."""
-        ...
 
     @property
     def settled_at(self) -> float:
         """The time (`time.monotonic`) from which on every process has loaded these entries."""
-        ...
 
     def may_match_host(self, host: str) -> bool:
         """Return whether an entry names a host, a parent of it, or pages on one of them."""
-        ...
 
     def matches(self, url: str) -> Sequence[BlocklistMatch]:
         """Return one matching entry of each list; the first is the one that decides.
 
         Raises Unavailable until every list is loaded.
         """
-        ...

@@ -23,7 +23,7 @@ from urllib.parse import unquote_to_bytes
 
 import ada_url
 
-from services.links.domain.host import host_of
+from services.links.domain.host import get_host
 
 MAX_LINE_BYTES = 4096
 """No URL that Atajo accepts is as long."""
@@ -39,7 +39,7 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 _SINKS = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})  # noqa: S104
 
 
-def digest_of(key: bytes) -> int:
+def hash_key(key: bytes) -> int:
     """Return 64 bits that represent a key in memory.
 
     In a list of a million, a host that is not listed matches once in 2 * 10^13.
@@ -72,7 +72,7 @@ def parse_line(line: str) -> list[bytes]:
     return [parse_key(name) for name in names if "." in name.strip(".") and not _is_address(name)]
 
 
-def path_of(url: ada_url.URL) -> bytes:
+def decode_path(url: ada_url.URL) -> bytes:
     """Return the path part of a URL's key: empty for the root, else with a leading slash.
 
     Letters, slashes and dots may be percent-encoded several times: servers decode them.
@@ -80,7 +80,7 @@ def path_of(url: ada_url.URL) -> bytes:
     return _without_dot_segments(_decoded_path(url))
 
 
-def paths_of(url: ada_url.URL) -> list[bytes]:
+def decode_paths(url: ada_url.URL) -> list[bytes]:
     """Return the path parts of keys for the paths that a server may serve for a URL.
 
     Some servers, among them all Java ones, serve `/shop` for `/shop;x=1`.
@@ -90,7 +90,7 @@ def paths_of(url: ada_url.URL) -> list[bytes]:
     return list(dict.fromkeys(map(_without_dot_segments, paths)))
 
 
-def query_of(url: ada_url.URL) -> bytes:
+def decode_query(url: ada_url.URL) -> bytes:
     """Return the percent-decoded query of a URL, without the question mark."""
     return _decoded(url.search.removeprefix("?"))
 
@@ -101,8 +101,8 @@ def parse_key(given: str) -> bytes:
     if _PLAIN.fullmatch(text):
         return text.encode()
     url = parse_web_url(given)
-    query = query_of(url)
-    return host_of(url).encode() + path_of(url) + (b"?" + query if query else b"")
+    query = decode_query(url)
+    return get_host(url).encode() + decode_path(url) + (b"?" + query if query else b"")
 
 
 def parse_web_url(given: str) -> ada_url.URL:
@@ -117,7 +117,7 @@ def parse_web_url(given: str) -> ada_url.URL:
     url = ada_url.URL(given)
     if url.protocol not in ("http:", "https:"):
         raise ValueError("not an http or https URL")
-    host = host_of(url)
+    host = get_host(url)
     if not _NAME.fullmatch(host):
         IPv6Address(host)
     return url

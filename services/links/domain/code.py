@@ -101,6 +101,6 @@ def may_be_scan_code(code: str) -> bool:
     return _SCAN_CODE.fullmatch(code) is not None
 
 
-def codes_of(links: Iterable[Link]) -> list[str]:
+def list_codes(links: Iterable[Link]) -> list[str]:
     """Return the codes and scan codes of links."""
     return [code for link in links for code in (link.code, link.scan_code) if code]

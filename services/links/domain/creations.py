@@ -96,17 +96,6 @@ def created_links(record: Creation) -> list[Link]:
     return [outcome for outcome in record.outcomes if isinstance(outcome, Link)]
 
 
-def chosen_codes(drafts: Iterable[Outcome]) -> list[str]:
-    """Return the codes of the drafts that have one, each once."""
-    codes = (draft.code for draft in drafts if isinstance(draft, Link))
-    return list(dict.fromkeys(code for code in codes if code))
-
-
-def count_without_code(drafts: Iterable[Outcome]) -> int:
-    """Return how many drafts need a random code."""
-    return sum(isinstance(draft, Link) and not draft.code for draft in drafts)
-
-
 def settle(
     drafts: Iterable[Outcome], taken: AbstractSet[str], free: Iterable[str]
 ) -> list[Outcome]:

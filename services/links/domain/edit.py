@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -22,22 +22,18 @@ class NoChanges(InvalidArgument):
     default_reason = "NO_CHANGES"
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A change of links."""
-
-    apply: Callable[[Link], Link]
-    """A pure function from a link to the changed link. An equal link is not written."""
+Edit = Callable[[Link], Link]
+"""A pure function from a link to the changed link. An equal link is not written."""
 
 
 def removal(now: datetime) -> Edit:
     """Return the edit that removes a link. A removed link keeps the time of its removal."""
-    return Edit(lambda link: link if link.removed_at is not None else replace(link, removed_at=now))
+    return lambda link: link if link.removed_at is not None else replace(link, removed_at=now)
 
 
 def restoration() -> Edit:
     """Return the edit that restores a removed link."""
-    return Edit(lambda link: replace(link, removed_at=None))
+    return lambda link: replace(link, removed_at=None)
 
 
 def block(reason: BlockReason | None, now: datetime | None = None) -> Edit:
@@ -46,10 +42,8 @@ def block(reason: BlockReason | None, now: datetime | None = None) -> Edit:
     An unblocked link is exempt from blocklists from `now` on.
     """
     exempt_since = now if reason is None else None
-    return Edit(
-        lambda link: replace(
-            link, blocked=reason, blocklist="", exempt=reason is None, exempt_since=exempt_since
-        )
+    return lambda link: replace(
+        link, blocked=reason, blocklist="", exempt=reason is None, exempt_since=exempt_since
     )
 
 
@@ -69,7 +63,7 @@ def apply_blocklist(blocklist: VersionedBlocklist) -> Edit:
             return link
         return replace(link, blocked=None, blocklist="")
 
-    return Edit(apply)
+    return apply
 
 
 class LinkChanges(dict[str, Any]):
@@ -94,7 +88,7 @@ class LinkChanges(dict[str, Any]):
                 changed = replace(changed, created_url=created_url, changed_at=now)
             return urls.unblock_if_unlisted(changed) if new.keys() & _DESTINATIONS else changed
 
-        return Edit(apply)
+        return apply
 
     def checked(self, urls: UrlPolicy) -> dict[str, Any]:
         """Return the values to store, by field of `Link`.

@@ -26,7 +26,7 @@ class HostCursor:
     code: str
 
 
-def host_of(url: ada_url.URL) -> str:
+def get_host(url: ada_url.URL) -> str:
     """Return the host of a URL in canonical form; '' if it has none.
 
     It has no leading or trailing dots, and an IPv6 address that embeds an IPv4 address becomes
@@ -58,20 +58,20 @@ def host_key(host: str) -> str:
     return "".join(f"{label}." for label in reversed(host.split("."))) if host else ""
 
 
-def host_of_key(key: str) -> str:
+def to_host(key: str) -> str:
     """Return the host of a key."""
     return ".".join(reversed(key.removesuffix(".").split(".")))
 
 
-def keys_below(host: str) -> tuple[str, str]:
-    """Return the half-open range of the keys of a host and its subdomains."""
+def key_range(host: str, *, with_subdomains: bool) -> tuple[str, str]:
+    """Return the half-open range of the keys of a host, and of its subdomains."""
     key = host_key(host)
-    return key, f"{key[:-1]}/"  # The slash follows the dot in ASCII.
+    return key, f"{key[:-1]}/" if with_subdomains else f"{key}\0"  # `/` follows the dot in ASCII.
 
 
 def host_at(url: str) -> str:
     """Return the host of a stored URL in canonical form."""
     try:
-        return host_of(ada_url.URL(url))
+        return get_host(ada_url.URL(url))
     except ValueError:  # No version has accepted such a URL.
         return ""

@@ -157,6 +157,11 @@ class CodeHolders:
     imported: AbstractSet[str] = frozenset()
     """Codes of links that earlier rows of the same import created."""
 
+    @property
+    def taken(self) -> AbstractSet[str]:
+        """The codes that are held by anything."""
+        return self.links.keys() | self.others
+
 
 @dataclass(frozen=True, slots=True)
 class RowResult:
@@ -234,7 +239,7 @@ class _Judge:
         return Verdict.DUPLICATE if code in self.holders.imported else Verdict.EXISTS
 
 
-def candidate_of(row: ImportRow, urls: UrlPolicy) -> Candidate:
+def check_row(row: ImportRow, urls: UrlPolicy) -> Candidate:
     """Check the destination of a row. Raises Unavailable until the blocklists are loaded."""
     try:
         return Candidate(row, urls.normalize(row.url))
@@ -248,9 +253,9 @@ def candidate_of(row: ImportRow, urls: UrlPolicy) -> Candidate:
         return Candidate(row, fault=Verdict.NOT_HTTP)
 
 
-def codes_of_candidates(candidates: Iterable[Candidate]) -> list[str]:
+def list_row_codes(candidates: Iterable[Candidate]) -> list[str]:
     """Return the well-formed codes whose holders decide on the candidates."""
-    codes = (one.row.code for one in candidates if one.fault is None)
+    codes = (candidate.row.code for candidate in candidates if candidate.fault is None)
     return list(dict.fromkeys(code for code in codes if code is not None and is_code(code)))
 
 
@@ -295,8 +300,8 @@ def fingerprint(link: Link) -> bytes:
         link.url,
         link.title,
         "\n".join(link.tags),
-        _text_of(link.changed_at),
-        _text_of(link.expires_at),
+        _format_moment(link.changed_at),
+        _format_moment(link.expires_at),
         link.ended_url,
         str(link.public_statistics),
         link.scan_code,
@@ -310,15 +315,15 @@ def is_unchanged(link: Link, row: StoredRow) -> bool:
     return link.removed_at is None and fingerprint(link) == row.fingerprint
 
 
-def day_of(now: datetime) -> int:
+def to_day(now: datetime) -> int:
     """Return the UTC day of a time, counted from the Unix epoch."""
     return (now - EPOCH) // _DAY
 
 
-def end_of(day: int) -> datetime:
+def get_day_end(day: int) -> datetime:
     """Return when a UTC day ends."""
     return EPOCH + (day + 1) * _DAY
 
 
-def _text_of(time: datetime | None) -> str:
+def _format_moment(time: datetime | None) -> str:
     return "" if time is None else str(to_micros(time))

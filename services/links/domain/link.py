@@ -12,7 +12,13 @@ from services.links.domain.blocklist import BlocklistMatch, UrlBlocklist
 from services.links.domain.host import host_at
 from services.links.domain.owner import Anonymous, Owner
 from services.links.domain.resolution import LinkState, Resolution
-from services.links.domain.text import fold_case, tags_of, title_of, trimmed_tags, trimmed_title
+from services.links.domain.text import (
+    fold_case,
+    parse_tags,
+    parse_title,
+    trimmed_tags,
+    trimmed_title,
+)
 from services.shared.errors import InvalidArgument, NotFound, ResourceExhausted
 
 MAX_CODES = 1000
@@ -127,7 +133,7 @@ class Link:
         return (self.url, self.ended_url) if self.ended_url else (self.url,)
 
     def hosts(self) -> tuple[str, ...]:
-        """Return the hosts of its destinations, in the form of blocklists (`host_of`)."""
+        """Return the hosts of its destinations, in the form of blocklists (`get_host`)."""
         return tuple(dict.fromkeys(map(host_at, self.destinations())))
 
     def blocklist_match(self, blocklist: UrlBlocklist) -> BlocklistMatch | None:
@@ -175,8 +181,8 @@ def _whole_seconds(moment: datetime | None) -> datetime | None:
 
 
 OWNER_FIELDS = {
-    "title": OwnerField(title_of, trimmed_title),
-    "tags": OwnerField(tags_of, trimmed_tags),
+    "title": OwnerField(parse_title, trimmed_title),
+    "tags": OwnerField(parse_tags, trimmed_tags),
     "expires_at": OwnerField(_whole_seconds, _whole_seconds),
     "public_statistics": OwnerField(bool, bool),
 }

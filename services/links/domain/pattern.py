@@ -45,8 +45,8 @@ def parse_pattern(pattern: str) -> tuple[bytes, bytes]:
     return key.partition(b"/")[0], key
 
 
-def host_of_pattern(pattern: str) -> str:
-    """Return the host of a pattern in canonical form, in the form of `host_of`."""
+def get_pattern_host(pattern: str) -> str:
+    """Return the host of a pattern in canonical form, in the form of `get_host`."""
     return parse_pattern(pattern)[0].decode()
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from services.links.domain.block import BlockReason
+from services.links.domain.link import Link
 from services.links.domain.query import InvalidCursor
 from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
 from services.shared.email_addresses import parse_email_address
@@ -102,7 +103,11 @@ class ReportCursor:
         return f"{self.reported}.{self.code}"
 
 
-def statement_of(details: str, contact: str, at: datetime) -> Statement:
+ReportPage = tuple[list[tuple[Link, Report]], ReportCursor | None]
+"""Reports with their links, and the cursor of the next page, None at the end."""
+
+
+def to_statement(details: str, contact: str, at: datetime) -> Statement:
     """Return a statement, trimmed. Raises InvalidDetails, InvalidContact.
 
     The operator reads statements on a terminal, so line breaks and tabs are the only control

@@ -41,11 +41,6 @@ class Resolution(NamedTuple):
     link_code: str = ""
     """The link's own code if `code` is its scan code; else empty."""
 
-    @classmethod
-    def active(cls, code: str, url: str) -> Resolution:
-        """Return the resolution of a link that leads to `url` and never expires."""
-        return cls(code, LinkState.ACTIVE, url)
-
     def via_scan_code(self, scan_code: str) -> Resolution:
         """Return this link's resolution for the short URL that ends in its scan code."""
         return self._replace(code=scan_code, link_code=self.code)

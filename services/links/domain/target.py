@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from typing import NamedTuple
 
 import ada_url
 from publicsuffixlist import PublicSuffixList
 
-from services.links.domain.blocklist_key import digest_of, pages_marker, paths_of, query_of
-from services.links.domain.host import canonical_ip, host_of
+from services.links.domain.blocklist_key import decode_paths, decode_query, hash_key, pages_marker
+from services.links.domain.host import canonical_ip, get_host
 
 MAX_LABELS = 127
 """Of a host that DNS resolves: each takes two of its 255 bytes (RFC 1035, 2.3.4)."""
@@ -30,17 +30,24 @@ class Target:
 
     def __init__(self, url: str) -> None:
         self._url = ada_url.URL(url)
-        self.hosts = host_keys(host_of(self._url))
+        self.hosts = host_keys(get_host(self._url))
 
-    def page_keys(self, host: bytes) -> Iterator[bytes]:
-        """Yield the keys that match the page, or a prefix of it, on a host."""
-        for page in self._pages:
-            yield host + page
+    def keys(self, has_pages: Callable[[int], bool]) -> Iterator[tuple[int, bytes]]:
+        """Yield the keys that match the URL, each after its digest.
+
+        A host comes before the page on it and its prefixes. These are left out unless `has_pages`,
+        which is given the host's `pages_digest`.
+        """
+        for host in self.hosts:
+            yield host.digest, host.key
+            if has_pages(host.pages_digest):
+                for page in self._pages:
+                    yield hash_key(host.key + page), host.key + page
 
     @cached_property
     def _pages(self) -> list[bytes]:
-        query = query_of(self._url)
-        return [page for path in paths_of(self._url) for page in _prefixes(path, query)]
+        query = decode_query(self._url)
+        return [page for path in decode_paths(self._url) for page in _prefixes(path, query)]
 
 
 def _prefixes(path: bytes, query: bytes) -> Iterator[bytes]:
@@ -61,8 +68,8 @@ def host_keys(host: str) -> list[HostKey]:
 
     `host` may come from a version that recognized fewer spellings of IPv4 addresses.
     """
-    names = (each.encode() for each in _with_parents(canonical_ip(host) if ":" in host else host))
-    return [HostKey(digest_of(name), digest_of(pages_marker(name)), name) for name in names]
+    names = (name.encode() for name in _with_parents(canonical_ip(host) if ":" in host else host))
+    return [HostKey(hash_key(name), hash_key(pages_marker(name)), name) for name in names]
 
 
 def is_public_suffix(host: str) -> bool:

@@ -37,7 +37,7 @@ def fold_case(text: str) -> str:
     return unicodedata.normalize("NFC", _DOTS.sub("i", cased))
 
 
-def title_of(given: str) -> str:
+def parse_title(given: str) -> str:
     """Return the title to store, trimmed. Raises InvalidTitle."""
     title = given.strip(WHITESPACE)
     if len(title) > MAX_TITLE_LENGTH or CONTROL_CHARACTERS.search(title):
@@ -47,7 +47,7 @@ def title_of(given: str) -> str:
     return title
 
 
-def tags_of(given: Sequence[str]) -> tuple[str, ...]:
+def parse_tags(given: Sequence[str]) -> tuple[str, ...]:
     """Return the tags to store, trimmed, in the given order. Duplicates are dropped.
 
     Raises InvalidTags.

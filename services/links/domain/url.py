@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import ada_url
 
 from services.links.domain.blocklist import BlocklistMatch, UrlBlocklist
-from services.links.domain.host import host_of
+from services.links.domain.host import get_host
 from services.links.domain.link import Link
 from services.links.domain.url_cleaning import clean_url
 from services.shared.characters import CONTROL_CHARACTERS
@@ -71,9 +71,11 @@ class UrlPolicy:
     def __init__(self, public_url: str, blocklist: UrlBlocklist | None = None) -> None:
         self._blocklist = blocklist
         own = ada_url.URL(public_url)
-        self._own = host_of(own)
+        self._own = get_host(own)
         self._is_local = _is_loopback(self._own)
-        self._ports = _own_ports(_port(own))
+        port, defaults = _port(own), frozenset(_DEFAULT_PORTS.values())
+        # A product on a default port is reached on the other one too.
+        self._ports = defaults if port in defaults else frozenset({port})
 
     def normalize(self, given: str) -> str:
         """Return the URL to store for a visitor's input.
@@ -149,7 +151,7 @@ class UrlPolicy:
         return f".{self._own}".endswith(f".{host}")
 
     def _is_short_address(self, url: ada_url.URL) -> bool:
-        host = host_of(url)
+        host = get_host(url)
         same_host = host == self._own or (self._is_local and _is_loopback(host))
         if not same_host or _port(url) not in self._ports:
             return False
@@ -158,7 +160,7 @@ class UrlPolicy:
         return code_in_path(path) is not None
 
 
-def _authority_of(url: str) -> tuple[int, str]:
+def _find_authority(url: str) -> tuple[int, str]:
     """Return where the authority of a URL with a scheme begins, and its text."""
     start = url.index("//") + 2
     match = _AUTHORITY.match(url, start)
@@ -172,12 +174,12 @@ def _is_doubled_scheme(url: str, hostname: str) -> bool:
     """
     if not _SCHEME_AS_HOST.fullmatch(hostname):
         return False
-    _, authority = _authority_of(url)
+    _, authority = _find_authority(url)
     return not _PORT.search(authority)
 
 
 def _with_ascii_host(url: str, ascii_host: str) -> str:
-    start, authority = _authority_of(url)
+    start, authority = _find_authority(url)
     userinfo, at, hostport = authority.rpartition("@")
     host, colon, port = hostport.partition(":")
     if hostport.startswith("[") or host.isascii():
@@ -198,12 +200,6 @@ def _has_broken_punycode(host: str) -> bool:
 
 def _port(url: ada_url.URL) -> int:
     return int(url.port) if url.port else _DEFAULT_PORTS.get(url.protocol, 0)
-
-
-def _own_ports(port: int) -> frozenset[int]:
-    """A product on a default port is reached on the other one too."""
-    defaults = frozenset(_DEFAULT_PORTS.values())
-    return defaults if port in defaults else frozenset({port})
 
 
 def _is_loopback(host: str) -> bool:

@@ -59,7 +59,7 @@ def clean_url(text: str) -> str:
     if text[:1].isalnum() and (text[-1].isalnum() or text[-1] == "/"):
         return text
     partners = _bracket_partners(text)
-    kinds = _kinds_of(text, partners)
+    kinds = _find_kinds(text, partners)
     is_odd = {kind: kinds.count(kind) % 2 == 1 for kind in (_DOUBLE, _SINGLE)}
     start, end = 0, len(text)
 
@@ -117,16 +117,16 @@ def _bracket_partners(text: str) -> dict[int, int]:
     return partners
 
 
-def _kinds_of(text: str, partners: Mapping[int, int]) -> str:
+def _find_kinds(text: str, partners: Mapping[int, int]) -> str:
     """Return the kind of each character."""
-    kinds = list(map(_kind_of, text))
+    kinds = list(map(_find_kind, text))
     for index in partners:
         kinds[index] = _PAIRED
     return "".join(kinds)
 
 
 @lru_cache(maxsize=1024)
-def _kind_of(character: str) -> str:
+def _find_kind(character: str) -> str:
     """Return the kind of a character; of a bracket, its kind if it has no partner."""
     if character in _BULLETS or _is_blank(character):
         return _LOOSE

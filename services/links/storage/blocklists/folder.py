@@ -13,11 +13,10 @@ import errno
 import os
 import stat
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import NamedTuple
 
 from services.links import metrics
 from services.links.domain.blocklist import BlocklistMatch
@@ -37,8 +36,7 @@ REFRESH_SECONDS = 5.0
 log = logs.get(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
+class _Version(NamedTuple):
     """What identifies a version of a file."""
 
     device: int
@@ -47,19 +45,14 @@ class _Version:
     changed: int
     """Modification time in nanoseconds."""
 
-    @classmethod
-    def of(cls, status: os.stat_result) -> _Version:
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
 
 class BlocklistFolder:
     """A `VersionedBlocklist` of the list files in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._tables: tuple[BlocklistTable, ...] | None = None
-        """By name; None until every file has been read once."""
-        self._loaded: dict[str, BlocklistTable] = {}
+        self._tables: dict[str, BlocklistTable] | None = None
+        """By name and in that order; None until every file has been read once."""
         self._versions: dict[str, _Version | None] = {}
         """The version of each file that was read last; None if it is to be read again."""
         self._throttled_log = logs.Throttled(__name__)
@@ -72,27 +65,22 @@ class BlocklistFolder:
         if not tables:
             return None
         target = Target(url)
-        return next((match for table in tables if (match := table.match(target))), None)
+        found = (table.match(target) for table in tables.values())
+        return next((match for match in found if match), None)
 
     def matches(self, url: str) -> list[BlocklistMatch]:
         target = Target(url)
-        found = (table.match(target) for table in self._require_tables())
+        found = (table.match(target) for table in self._require_tables().values())
         return [match for match in found if match]
 
     def may_match_host(self, host: str) -> bool:
-        tables = self._tables or ()
+        tables = self._tables or {}
         hosts = host_keys(host) if tables else []
-        return any(table.may_match_host(hosts) for table in tables)
+        return any(table.may_match_host(hosts) for table in tables.values())
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    def running(self) -> AbstractAsyncContextManager[None]:
         """Load the lists in the background and keep them up to date until the body ends."""
-        watching = background.start_task(self._watch(), "blocklists")
-        try:
-            yield
-        finally:
-            watching.cancel()
-            await asyncio.wait([watching])
+        return background.running(self._watch(), "blocklists")
 
     async def refresh(self) -> None:
         """Scan the folder and load changed files."""
@@ -101,23 +89,25 @@ class BlocklistFolder:
         except OSError as error:
             # Keep the loaded lists: a missing volume does not make their entries harmless.
             self._throttled_log.error("blocklists_not_looked_through", reason=type(error).__name__)
-            self._tables = self._tables or ()
+            self._tables = self._tables or {}
             return
-        tables = {name: table for name, table in self._loaded.items() if name in found}
+        tables = {name: table for name, table in (self._tables or {}).items() if name in found}
         for name in self._versions.keys() - found.keys():
-            _remove_metrics(name)
+            for gauge in (metrics.ENTRIES, metrics.CHANGED, metrics.BROKEN):
+                with suppress(KeyError):
+                    gauge.remove(printable(name))
             del self._versions[name]
         for name, version in sorted(found.items()):
             if self._versions.get(name) != version:
                 await self._load(name, version, tables)
         self._use(tables)
-        fingerprint = _fingerprint_of(tables) if tables.keys() == found.keys() else None
+        fingerprint = _compute_fingerprint(tables) if tables.keys() == found.keys() else None
         if self.fingerprint != fingerprint:
             self.fingerprint = fingerprint
             self.settled_at = time.monotonic() + SETTLE_SECONDS
         metrics.LOOKED.set_to_current_time()
 
-    def _require_tables(self) -> tuple[BlocklistTable, ...]:
+    def _require_tables(self) -> dict[str, BlocklistTable]:
         if self._tables is None:
             raise Unavailable("The blocklists are being loaded.", "BLOCKLISTS_UNREAD")
         return self._tables
@@ -154,12 +144,11 @@ class BlocklistFolder:
             self._use(tables)
 
     def _use(self, tables: dict[str, BlocklistTable]) -> None:
-        self._loaded = dict(tables)
-        self._tables = tuple(tables[name] for name in sorted(tables))
+        self._tables = dict(sorted(tables.items()))
         metrics.LISTS.set(len(self._tables))
 
 
-def _fingerprint_of(tables: dict[str, BlocklistTable]) -> str:
+def _compute_fingerprint(tables: dict[str, BlocklistTable]) -> str:
     named = [(name, tables[name].fingerprint) for name in sorted(tables)]
     return sha256(repr(named).encode()).hexdigest()
 
@@ -178,12 +167,7 @@ def _list_files(folder: Path) -> dict[str, _Version]:
                     continue
                 raise
             if stat.S_ISREG(status.st_mode):
-                found[entry.name] = _Version.of(status)
+                found[entry.name] = _Version(
+                    status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+                )
     return found
-
-
-def _remove_metrics(name: str) -> None:
-    """Remove the time series of a list whose file is gone."""
-    for gauge in (metrics.ENTRIES, metrics.CHANGED, metrics.BROKEN):
-        with suppress(KeyError):
-            gauge.remove(printable(name))

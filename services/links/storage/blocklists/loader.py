@@ -7,6 +7,7 @@ import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -20,15 +21,15 @@ _CHUNK_BYTES = 1 << 16
 """Bytes taken over before the event loop runs other tasks."""
 
 
+@dataclass(eq=False)
 class LoadError(Exception):
-    """A file could not be loaded. `reason` says why; `is_final` that a retry would fail, too."""
+    """A file could not be loaded."""
 
-    def __init__(self, reason: str, *, is_final: bool, unreadable: int = 0, lines: int = 0) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.is_final = is_final
-        self.unreadable = unreadable
-        self.lines = lines
+    reason: str
+    is_final: bool
+    """Whether a retry would fail, too."""
+    unreadable: int = 0
+    lines: int = 0
 
 
 async def load(path: Path) -> BlocklistTable:

@@ -18,7 +18,7 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from services.links.domain.blocklist_key import MAX_LINE_BYTES, digest_of, pages_marker, parse_line
+from services.links.domain.blocklist_key import MAX_LINE_BYTES, hash_key, pages_marker, parse_line
 
 Fault = Literal["NOT_READ", "NOT_UTF8", "UNREADABLE_LINES"]
 """Why a file is not a list: it cannot be opened or read, is not UTF-8, or more than half of its
@@ -50,7 +50,7 @@ class _Table:
         self._shards = [(array("Q"), array("I")) for _ in range(_SHARDS)]
 
     def add(self, key: bytes, line: int) -> None:
-        digest = digest_of(key)
+        digest = hash_key(key)
         digests, lines = self._shards[digest >> 56]
         digests.append(digest)
         lines.append(line)
@@ -89,8 +89,9 @@ def read(file: BinaryIO, table: _Table) -> Outcome:
         is_whole = line.endswith(b"\n") or len(line) < MAX_LINE_BYTES
         if not continued:
             number += 1
+            text = line.removeprefix(_BOM) if number == 1 else line
             try:
-                keys = parse_line(_text(line, number)) if is_whole else None
+                keys = parse_line(text.decode()) if is_whole else None
             except UnicodeDecodeError:
                 return Outcome("NOT_UTF8", lines=outcome.lines, unreadable=outcome.unreadable)
             except ValueError:
@@ -106,10 +107,6 @@ def read(file: BinaryIO, table: _Table) -> Outcome:
     if 2 * outcome.unreadable > outcome.lines:
         outcome.fault = "UNREADABLE_LINES"
     return outcome
-
-
-def _text(line: bytes, number: int) -> str:
-    return (line.removeprefix(_BOM) if number == 1 else line).decode()
 
 
 def main(path: str, out: BinaryIO) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from services.links.domain.block import BlockReason
 from services.links.domain.blocklist import BlocklistMatch
-from services.links.domain.blocklist_key import digest_of
 from services.links.domain.target import HostKey, Target
 
 
@@ -21,7 +20,7 @@ class BlocklistTable:
         """Take 64-bit digests in ascending order, and as many 32-bit line numbers."""
         self.name = name
         self.fingerprint = fingerprint
-        self.reason = reason_of(name)
+        self.reason = find_reason(name)
         self._digests = digests
         self._lines = lines
 
@@ -30,28 +29,21 @@ class BlocklistTable:
 
     def match(self, target: Target) -> BlocklistMatch | None:
         """Return the entry that matches a target; None if there is none."""
-        for host in target.hosts:
-            line = self._line(host.digest)
+        for digest, key in target.keys(self._has):
+            line = self._line(digest)
             if line is not None:
-                return self._match(line, host.key)
-            if self._line(host.pages_digest) is None:
-                continue
-            for key in target.page_keys(host.key):
-                line = self._line(digest_of(key))
-                if line is not None:
-                    return self._match(line, key)
+                text = key.decode(errors="backslashreplace")
+                return BlocklistMatch(self.reason, self.name, line, text)
         return None
 
     def may_match_host(self, hosts: Sequence[HostKey]) -> bool:
         """Return whether the list has an entry for one of the hosts, or for pages on one."""
         return any(
-            self._line(digest) is not None
-            for host in hosts
-            for digest in (host.digest, host.pages_digest)
+            self._has(digest) for host in hosts for digest in (host.digest, host.pages_digest)
         )
 
-    def _match(self, line: int, key: bytes) -> BlocklistMatch:
-        return BlocklistMatch(self.reason, self.name, line, key.decode(errors="backslashreplace"))
+    def _has(self, digest: int) -> bool:
+        return self._line(digest) is not None
 
     def _line(self, digest: int) -> int | None:
         index = bisect_left(self._digests, digest)
@@ -60,7 +52,7 @@ class BlocklistTable:
         return None
 
 
-def reason_of(name: str) -> BlockReason:
+def find_reason(name: str) -> BlockReason:
     """Return the class of a list, with which its file name may start."""
     matching = (reason for reason in BlockReason if name.lower().startswith(reason.value))
     return next(matching, BlockReason.OTHER)

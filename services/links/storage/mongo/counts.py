@@ -22,8 +22,8 @@ from datetime import datetime, timedelta
 
 from pymongo import UpdateOne
 
+from services.links.storage.link_encoding import OwnerValue
 from services.links.storage.mongo.schema import BY_AGE
-from services.links.storage.owner_encoding import OwnerValue
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import to_micros
@@ -57,7 +57,7 @@ async def count_cached(
         "links_count_changes",
         lambda db: db.count_changes.find({"_id": {"$in": slots}}).to_list(None),
     )
-    changes = sorted(one["token"] for one in found)
+    changes = sorted(change["token"] for change in found)
     cached: Document | None = await database.read(
         "links_count_kept", lambda db: db.counts.find_one({"_id": owner})
     )

@@ -2,7 +2,7 @@
 
     _id                the code; a purge keeps it, so that it is never free again
     url                absent once the link is purged
-    creator            the owner (`owner_encoding`); absent for an anonymous link
+    creator            the owner (`link_encoding`); absent for an anonymous link
     others of `FIELDS` fields of `Link`; absent if empty or false
     host_key, ended_host_key
                        the hosts of url and ended_url (`hosts.host_key`)
@@ -25,17 +25,15 @@ an absent field as null, as indexes store it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from services.links.domain.block import BlockReason
 from services.links.domain.host import host_at, host_key
 from services.links.domain.link import FormerUrl, Link
 from services.links.domain.owner import ANONYMOUS
-from services.links.storage.owner_encoding import owner_of, value_of
-from services.links.storage.text_fields import check_text
+from services.links.storage.link_encoding import Field, check_text, decode_owner, encode_owner
 from services.shared.mongo import Document
 from services.shared.timestamps import from_micros, to_micros
 from services.shared.unreadable_records import decode_each
@@ -44,17 +42,9 @@ PURGED: Document = {"removed": True}
 """The fields of a purged link or scan code beside `_id`."""
 
 
-class Field(NamedTuple):
-    """The field of a document that has a field of `Link`, and the conversions of its value."""
-
-    name: str
-    encode: Callable[[Any], Any] | None = None
-    decode: Callable[[Any], Any] | None = None
-
-
 _CONVERTED = {
     "code": Field("_id"),
-    "owner": Field("creator", value_of, owner_of),
+    "owner": Field("creator", encode_owner, decode_owner),
     "created_at": Field("created_at", to_micros, from_micros),
     "tags": Field("tags", list, tuple),
     "changed_at": Field("changed_at", to_micros, from_micros),
@@ -74,29 +64,19 @@ Empty and false values are absent.
 """
 _READ = [(name, *field) for name, field in FIELDS.items()]
 LINK = {field.name: 1 for field in FIELDS.values() if field.name != "_id"}
-"""Projection: all fields that `link_of` reads, without history and reports, which may be large."""
-RESOLVED = dict.fromkeys(
-    (
-        "url",
-        "creator",
-        "created_at",
-        "expires_at",
-        "ended_url",
-        "removed_at",
-        "blocked",
-        "scan_code",
-    ),
-    1,
-)
-"""Projection: the fields that `link_of` needs for a resolution."""
+"""Projection: all fields that `decode_link` reads: no history or reports, which may be large."""
+RESOLUTION_FIELDS = ("url", "expires_at", "ended_url", "removed_at", "blocked", "scan_code")
+"""Fields that decide the resolution of a link."""
+RESOLVED = dict.fromkeys((*RESOLUTION_FIELDS, "creator", "created_at"), 1)
+"""Projection: the fields that `decode_link` needs for a resolution."""
 
 
-def document_of(link: Link) -> Document:
+def encode_link(link: Link) -> Document:
     """Return the document of a new link."""
     return {"_id": link.code, **_fields(link)}
 
 
-def link_of(document: Document) -> Link | None:
+def decode_link(document: Document) -> Link | None:
     """Return the link of a document; None for a purged link or a scan code.
 
     Raises if it cannot be read.
@@ -111,32 +91,32 @@ def link_of(document: Document) -> Link | None:
     return check_text(Link(**values))
 
 
-def links_of(documents: list[Document], unreadable: set[str] | None = None) -> list[Link]:
+def decode_links(documents: list[Document], unreadable: set[str] | None = None) -> list[Link]:
     """Return the links of those documents that have one that can be read.
 
     Adds the codes of the others to `unreadable`.
     """
-    links = decode_each("link", documents, link_of, document_code, unreadable)
+    links = decode_each("link", documents, decode_link, read_code, unreadable)
     return [link for link in links if link]
 
 
-def document_code(document: Document) -> object:
+def read_code(document: Document) -> object:
     return document["_id"]
 
 
-def history_of(document: Document) -> list[FormerUrl]:
+def decode_history(document: Document) -> list[FormerUrl]:
     """Return the previous URLs of a link, the most recent first."""
     return list(
         decode_each(
             "former_url",
             reversed(document.get("history", ())),
-            lambda one: FormerUrl(one["url"], from_micros(one["until"])),
+            lambda former: FormerUrl(former["url"], from_micros(former["until"])),
             lambda _: document["_id"],
         )
     )
 
 
-def update_of(old: Link, new: Link, now: datetime) -> Document:
+def encode_update(old: Link, new: Link, now: datetime) -> Document:
     """Return the update from one version of a link to the next; empty if they are equal.
 
     A changed URL moves into the history.

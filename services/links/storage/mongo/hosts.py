@@ -9,10 +9,10 @@ import asyncio
 
 from pymongo import ASCENDING
 
-from services.links.domain.host import HostCursor, host_key, host_of_key, keys_below
+from services.links.domain.host import HostCursor, host_key, key_range, to_host
 from services.links.domain.link import Link
 from services.links.storage.mongo import reads
-from services.links.storage.mongo.documents import LINK, links_of
+from services.links.storage.mongo.documents import LINK, decode_links
 from services.links.storage.mongo.schema import BY_ENDED_HOST_KEY, BY_HOST_KEY, LISTED
 from services.shared.mongo import Database, Document
 
@@ -29,30 +29,12 @@ class MongoHostIndex:
     async def hosts_after(self, host: str, limit: int) -> list[str]:
         key = host_key(host)
         entries = await self._entries({field: {field: {"$gt": key}} for field in _INDEXES}, limit)
-        return [host_of_key(key) for key in dict.fromkeys(key for key, _ in entries)]
+        return [to_host(key) for key in dict.fromkeys(key for key, _ in entries)]
 
-    async def at(self, host: str, code: str, limit: int) -> list[Link]:
-        following: Document = {"_id": {"$gt": code}}
-        pages = await asyncio.gather(
-            *(
-                reads.find_links(
-                    self._database,
-                    "links_at_host",
-                    {field: host_key(host), **following},
-                    reads.BY_CODE,
-                    limit,
-                    index,
-                )
-                for field, index in _INDEXES.items()
-            )
-        )
-        found = {link.code: link for page in pages for link in page}
-        return [found[code] for code in sorted(found)][:limit]
-
-    async def at_or_below(
-        self, host: str, after: HostCursor | None, limit: int
+    async def at(
+        self, host: str, after: HostCursor | None, limit: int, *, with_subdomains: bool = False
     ) -> tuple[list[Link], HostCursor | None]:
-        first, end = keys_below(host)
+        first, end = key_range(host, with_subdomains=with_subdomains)
         start = after or HostCursor(first, "")
         queries: dict[str, Document] = {
             field: {
@@ -65,8 +47,8 @@ class MongoHostIndex:
         }
         entries = await self._entries(queries, limit)
         codes = list(dict.fromkeys(code for _, code in entries))
-        found = await reads.find_documents(self._database, "links_at_or_below", codes, LINK)
-        return links_of(found), HostCursor(*entries[-1]) if len(entries) >= limit else None
+        found = await reads.find_documents(self._database, "links_at_host", codes, LINK)
+        return decode_links(found), HostCursor(*entries[-1]) if len(entries) >= limit else None
 
     async def listed_after(self, code: str, limit: int) -> list[Link]:
         query = {"_id": {"$gt": code}, "listed": {"$exists": True}}
@@ -91,9 +73,9 @@ class MongoHostIndex:
             )
         )
         entries = {
-            (one[field], one["_id"])
+            (document[field], document["_id"])
             for field, page in zip(queries, pages, strict=True)
-            for one in page
+            for document in page
         }
         # The first `limit` of both pages are the first of all.
         return sorted(entries)[:limit]

@@ -8,12 +8,15 @@ reports all write the link.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from pymongo import ASCENDING, ReplaceOne, UpdateOne
+from pymongo.database import Database as PyMongoDatabase
 from pymongo.errors import DuplicateKeyError
 
+from services.links.application.ports import MAX_CHANGES
+from services.links.application.records.creations import delete_records
 from services.links.domain.imports import CodeHolders
 from services.links.domain.link import (
     MAX_FORMER_URLS,
@@ -24,29 +27,46 @@ from services.links.domain.link import (
 )
 from services.links.domain.owner import Account, Guest
 from services.links.domain.resolution import Resolution, UnreadableLinks
-from services.links.storage.creations import delete_records_of
+from services.links.storage.link_encoding import encode_owner
 from services.links.storage.mongo import reads
 from services.links.storage.mongo.counts import invalidate_counts
 from services.links.storage.mongo.documents import (
     LINK,
     PURGED,
+    RESOLUTION_FIELDS,
     RESOLVED,
-    document_of,
-    history_of,
-    link_of,
-    links_of,
-    update_of,
+    decode_history,
+    decode_link,
+    decode_links,
+    encode_link,
+    encode_update,
 )
 from services.links.storage.mongo.lists import restorable
-from services.links.storage.mongo.rankings import delete_orphaned_rankings
+from services.links.storage.mongo.rankings import delete_orphaned_rankings, save_ranking
 from services.links.storage.mongo.records import MongoSession
 from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
-from services.links.storage.owner_encoding import value_of
 from services.shared.mongo import Database, Document, Operation
+from services.shared.mongo.feed import MongoFeed
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import to_micros
 
 _SCAN_CODE = {"scan_of": 1}
+_EVENTS: Document = {
+    "$or": [
+        # A purge replaces the document.
+        {"operationType": {"$in": ["replace", "delete"]}},
+        {
+            "operationType": "update",
+            "$or": [
+                {"updateDescription.removedFields": {"$in": RESOLUTION_FIELDS}},
+                *(
+                    {f"updateDescription.updatedFields.{name}": {"$exists": True}}
+                    for name in RESOLUTION_FIELDS
+                ),
+            ],
+        },
+    ]
+}
 
 
 class MongoLinkReader:
@@ -56,12 +76,12 @@ class MongoLinkReader:
         self._database = database
 
     async def add(self, link: Link) -> Link | None:
-        new = document_of(link)
+        new = encode_link(link)
         try:
             await self._database.write("links_add", lambda db: db.links.insert_one(new))
         except DuplicateKeyError:
             holder = await self._database.read_key_holder("links_held", _find(link.code))
-            return next(iter(links_of([holder])), None)
+            return next(iter(decode_links([holder])), None)
         return link
 
     async def holders(self, codes: Sequence[str]) -> CodeHolders:
@@ -71,14 +91,16 @@ class MongoLinkReader:
         found = await self._database.read("links_find", _find(code))
         if found and "scan_of" in found:
             found = await self._database.read("links_find_scanned", _find(found["scan_of"]))
-        return link_of(found) if found else None
+        return decode_link(found) if found else None
 
     async def resolve(self, codes: Sequence[str]) -> list[Resolution]:
         fields = RESOLVED | _SCAN_CODE
         found = await reads.find_documents(self._database, "links_resolve", codes, fields)
-        scanned = {one["scan_of"]: one["_id"] for one in found if "scan_of" in one}
+        scanned = {
+            document["scan_of"]: document["_id"] for document in found if "scan_of" in document
+        }
         unreadable: set[str] = set()
-        resolutions = [link.resolution() for link in links_of(found, unreadable)]
+        resolutions = [link.resolution() for link in decode_links(found, unreadable)]
         if scanned:
             found = await reads.find_documents(
                 self._database, "links_scanned", list(scanned), RESOLVED
@@ -86,7 +108,7 @@ class MongoLinkReader:
             by_scan_code: set[str] = set()
             resolutions += [
                 link.resolution().via_scan_code(link.scan_code)
-                for link in links_of(found, by_scan_code)
+                for link in decode_links(found, by_scan_code)
             ]
             unreadable |= {scanned[code] for code in by_scan_code}
         if unreadable:
@@ -95,12 +117,12 @@ class MongoLinkReader:
 
     async def find_all(self, owner: Account | Guest, codes: Sequence[str]) -> list[Link]:
         found = await reads.find_documents(self._database, "links_find_all", codes, LINK)
-        links = {link.code: link for link in links_of(found)}
+        links = {link.code: link for link in decode_links(found)}
         return [links[code] for code in codes if code in links and links[code].owner == owner]
 
     async def history(self, code: str) -> list[FormerUrl]:
         found = await self._database.read("links_history", _find(code, {"history": 1}))
-        return history_of(found) if found else []
+        return decode_history(found) if found else []
 
     async def link_code(self, code: str) -> str | None:
         fields = {"scan_of": 1, "removed": 1}
@@ -111,11 +133,11 @@ class MongoLinkReader:
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         # Both values of `bin`, so that the index yields all links in order.
-        query: Document = {"creator": value_of(owner), "bin": {"$in": [None, True]}}
+        query: Document = {"creator": encode_owner(owner), "bin": {"$in": [None, True]}}
         return await self._find_codes("links_newest", query, reads.NEWEST_FIRST, limit, BY_AGE)
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
-        query: Document = {"creator": value_of(owner), "bin": None}
+        query: Document = {"creator": encode_owner(owner), "bin": None}
         return await self._find_codes("links_owned_codes", query, reads.NEWEST_FIRST, limit, BY_AGE)
 
     async def removed_before(self, moment: datetime, limit: int) -> list[str]:
@@ -143,19 +165,16 @@ class MongoLinkRepository:
 
     def get(self, codes: Sequence[str]) -> dict[str, Link]:
         found = self._find({"_id": {"$in": list(codes)}}, LINK, len(codes))
-        return {link.code: link for link in links_of(found)}
-
-    def is_taken(self, code: str) -> bool:
-        return bool(self._find({"_id": code}, {"_id": 1}, 1))
+        return {link.code: link for link in decode_links(found)}
 
     def holders(self, codes: Sequence[str]) -> CodeHolders:
         return _holders(self._find({"_id": {"$in": list(codes)}}, LINK, len(codes)))
 
     def add_all(self, links: Sequence[Link], now: datetime) -> None:
-        documents = [document_of(link) for link in links]
+        documents = [encode_link(link) for link in links]
         self._links.insert_many(documents, session=self._tx.session)
         # Cached counts are of links dated long ago, as imported ones may be.
-        owners = {value_of(link.owner) for link in links if link.created_at < now}
+        owners = {encode_owner(link.owner) for link in links if link.created_at < now}
         invalidate_counts(self._tx, owners - {None})
 
     def save(self, updates: Sequence[tuple[Link, Link]], now: datetime) -> None:
@@ -165,7 +184,7 @@ class MongoLinkRepository:
             query: Document = {"_id": old.code}
             if new.url != old.url:
                 query[f"history.{MAX_FORMER_URLS - 1}"] = {"$exists": False}
-            if update := update_of(old, new, now):
+            if update := encode_update(old, new, now):
                 operations.append(UpdateOne(query, update))
             if new.scan_code != old.scan_code:
                 scan_codes.append({"_id": new.scan_code, "scan_of": new.code})
@@ -176,14 +195,14 @@ class MongoLinkRepository:
             if saved.matched_count < len(operations):
                 raise TooManyUrls(f"A link can have at most {MAX_FORMER_URLS + 1} URLs.")
         owners = {
-            value_of(new.owner)
+            encode_owner(new.owner)
             for old, new in updates
             if (old.removed_at is None) != (new.removed_at is None)
         }
         invalidate_counts(self._tx, owners - {None})
 
     def reassign(self, guest: Guest, account: Account, limit: int) -> int:
-        of_guest, of_account = value_of(guest), value_of(account)
+        of_guest, of_account = encode_owner(guest), encode_owner(account)
         found = self._find({"creator": of_guest}, {"_id": 1}, limit)
         if found:
             self._update_all(found, {"creator": of_account})
@@ -192,10 +211,10 @@ class MongoLinkRepository:
         return len(found)
 
     def withdraw(self, account: Account, limit: int, now: datetime) -> int:
-        creator = value_of(account)
+        creator = encode_owner(account)
         found = self._find(
             # Each alternative is a range of the index by age.
-            {"$or": [{"creator": creator, **one} for one in ({"bin": None}, restorable(now))]},
+            {"$or": [{"creator": creator, "bin": None}, {"creator": creator, **restorable(now)}]},
             {"_id": 1},
             limit,
         )
@@ -205,13 +224,22 @@ class MongoLinkRepository:
             invalidate_counts(self._tx, [creator])
         return len(found)
 
+    def save_ranking(
+        self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+    ) -> None:
+        save_ranking(self._tx, owner, key, codes, now)
+
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         fields = dict.fromkeys(
             ("created_at", "creator", "scan_code", "scan_of", "bin", "removed"), 1
         )
         found = self._find({"_id": {"$in": list(codes)}}, fields, len(codes))
         # Links that cannot be read are purged, too: any of their fields may be missing.
-        links = [one for one in found if "removed" not in one and "scan_of" not in one]
+        links = [
+            document
+            for document in found
+            if "removed" not in document and "scan_of" not in document
+        ]
         gone = [code for link in links for code in (link["_id"], link.get("scan_code")) if code]
         if gone:
             # Deletes all other fields.
@@ -220,10 +248,10 @@ class MongoLinkRepository:
             owned = [link for link in links if "creator" in link]
             delete_orphaned_rankings(self._tx, {link["creator"] for link in owned})
             created = [(link.get("creator"), link.get("created_at")) for link in links]
-            delete_records_of(MongoSession(self._tx.db, self._tx.session), created, now)
+            delete_records(MongoSession(self._tx.db, self._tx.session), created, now)
             counted = {link["creator"] for link in owned if "bin" not in link}
             invalidate_counts(self._tx, counted)
-        return [one["_id"] for one in found if "scan_of" not in one]
+        return [document["_id"] for document in found if "scan_of" not in document]
 
     def _find(self, query: Document, fields: Document, limit: int) -> list[Document]:
         return self._links.find(
@@ -231,7 +259,7 @@ class MongoLinkRepository:
         ).to_list()
 
     def _update_all(self, found: Sequence[Document], fields: Document) -> None:
-        query = {"_id": {"$in": [one["_id"] for one in found]}}
+        query = {"_id": {"$in": [document["_id"] for document in found]}}
         self._links.update_many(query, {"$set": fields}, session=self._tx.session)
 
 
@@ -242,5 +270,15 @@ def _find(code: str, fields: Document | None = None) -> Operation[Document | Non
 
 def _holders(found: list[Document]) -> CodeHolders:
     """Return what holds the codes of some documents."""
-    links = {link.code: link for link in links_of(found)}
-    return CodeHolders(links, frozenset(one["_id"] for one in found if one["_id"] not in links))
+    links = {link.code: link for link in decode_links(found)}
+    return CodeHolders(links, frozenset({document["_id"] for document in found} - links.keys()))
+
+
+def open_feed(database: Database) -> MongoFeed:
+    """Return the feed of codes and scan codes whose resolutions changed."""
+    return MongoFeed(database, "links_changes", "links", _EVENTS, MAX_CHANGES, _scan_codes)
+
+
+def _scan_codes(db: PyMongoDatabase[Document], codes: Sequence[str]) -> Iterable[str]:
+    with_scan_code = {"_id": {"$in": codes}, "scan_code": {"$ne": None}}
+    return (document["scan_code"] for document in db.links.find(with_scan_code, {"scan_code": 1}))

@@ -17,7 +17,7 @@ from pymongo import UpdateOne
 
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import MAX_STORED_RANKINGS, RANKING_TTL
-from services.links.storage.owner_encoding import OwnerValue, value_of
+from services.links.storage.link_encoding import OwnerValue, encode_owner
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import to_micros
@@ -27,50 +27,45 @@ CODES_PER_PART = 10_000
 _TOUCH: Document = {"$currentDate": {"changed_at": True}}
 
 
-class MongoRankingRepository:
-    """The `RankingRepository` of a transaction."""
-
-    def __init__(self, tx: Transaction) -> None:
-        self._tx = tx
-
-    def save(self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime) -> None:
-        db, session = self._tx.db, self._tx.session
-        new = {
-            "key": key,
-            "id": secrets.token_hex(12),
-            "count": len(codes),
-            "kept_at": to_micros(now),
-        }
-        query = {"_id": value_of(owner)}
-        document = db.rankings.find_one(query, session=session)
-        before = document["kept"] if document else []
-        after = [*[one for one in before if one["key"] != key][1 - MAX_STORED_RANKINGS :], new]
-        db.rankings.update_one(
-            query, {"$set": {"kept": after}, **_TOUCH}, upsert=True, session=session
+def save_ranking(
+    tx: Transaction, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+) -> None:
+    db, session = tx.db, tx.session
+    new = {
+        "key": key,
+        "id": secrets.token_hex(12),
+        "count": len(codes),
+        "kept_at": to_micros(now),
+    }
+    query = {"_id": encode_owner(owner)}
+    document = db.rankings.find_one(query, session=session)
+    before = document["kept"] if document else []
+    others = [ranking for ranking in before if ranking["key"] != key]
+    after = [*others[1 - MAX_STORED_RANKINGS :], new]
+    db.rankings.update_one(query, {"$set": {"kept": after}, **_TOUCH}, upsert=True, session=session)
+    _delete_codes(tx, [ranking for ranking in before if ranking not in after])
+    starts = range(0, len(codes), CODES_PER_PART)
+    updates = [
+        UpdateOne(
+            {"_id": part},
+            {"$set": {"codes": " ".join(codes[start : start + CODES_PER_PART])}, **_TOUCH},
+            upsert=True,
         )
-        _delete_codes(self._tx, [one for one in before if one not in after])
-        starts = range(0, len(codes), CODES_PER_PART)
-        updates = [
-            UpdateOne(
-                {"_id": part},
-                {"$set": {"codes": " ".join(codes[start : start + CODES_PER_PART])}, **_TOUCH},
-                upsert=True,
-            )
-            for part, start in zip(_parts(str(new["id"]), len(codes)), starts, strict=True)
-        ]
-        if updates:
-            db.ranked_codes.bulk_write(updates, session=session)
+        for part, start in zip(_parts(str(new["id"]), len(codes)), starts, strict=True)
+    ]
+    if updates:
+        db.ranked_codes.bulk_write(updates, session=session)
 
 
 async def read_ranking(
     database: Database, owner: Account | Guest, key: str, start: int, limit: int, now: datetime
 ) -> list[str] | None:
     """Return up to `limit` codes of a stored ranking from `start`; None if it has expired."""
-    query = {"_id": value_of(owner)}
+    query = {"_id": encode_owner(owner)}
     document: Document | None = await database.read(
         "links_kept_ranking", lambda db: db.rankings.find_one(query)
     )
-    rankings = {one["key"]: one for one in document["kept"]} if document else {}
+    rankings = {kept["key"]: kept for kept in document["kept"]} if document else {}
     ranking = rankings.get(key)
     if ranking is None or ranking["kept_at"] <= to_micros(now - RANKING_TTL):
         return None
@@ -83,10 +78,10 @@ async def read_ranking(
         "links_ranked_codes",
         lambda db: db.ranked_codes.find({"_id": {"$in": parts}}, {"codes": 1}).to_list(None),
     )
-    codes_of = {one["_id"]: one["codes"].split() for one in found}
-    if len(codes_of) < len(parts):  # It was replaced between the two reads.
+    by_part = {part["_id"]: part["codes"].split() for part in found}
+    if len(by_part) < len(parts):  # It was replaced between the two reads.
         return None
-    codes = [code for part in parts for code in codes_of[part]]
+    codes = [code for part in parts for code in by_part[part]]
     return codes[start - first * CODES_PER_PART : end - first * CODES_PER_PART]
 
 
@@ -106,6 +101,6 @@ def _parts(ranking: str, count: int) -> list[str]:
 
 
 def _delete_codes(tx: Transaction, rankings: Sequence[Document]) -> None:
-    parts = [part for one in rankings for part in _parts(one["id"], one["count"])]
+    parts = [part for ranking in rankings for part in _parts(ranking["id"], ranking["count"])]
     if parts:
         tx.db.ranked_codes.delete_many({"_id": {"$in": parts}}, session=tx.session)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pymongo import ASCENDING, DESCENDING
 
 from services.links.domain.link import Link
-from services.links.storage.mongo.documents import LINK, document_code, link_of
+from services.links.storage.mongo.documents import LINK, decode_link, read_code
 from services.shared.mongo import Database, Document
 from services.shared.unreadable_records import decode_page_async
 
@@ -58,7 +58,7 @@ async def find_links(
     async def read(wanted: int) -> list[Document]:
         return await find_ordered(database, name, query, LINK, order, wanted, index)
 
-    links = await decode_page_async("link", read, limit, link_of, document_code)
+    links = await decode_page_async("link", read, limit, decode_link, read_code)
     return [link for link in links if link]
 
 
@@ -67,4 +67,4 @@ async def find_codes(
 ) -> list[str]:
     """Return the first codes of a query by an index; limit 0 asks for all."""
     found = await find_ordered(database, name, query, {"_id": 1}, order, limit, index)
-    return [one["_id"] for one in found]
+    return [document["_id"] for document in found]

@@ -1,4 +1,4 @@
-"""Records as documents of collections. Implements `records`.
+"""Records as documents of collections. Implements `application.records.session`.
 
 Documents leave out the values that their `Table` names. The server sets the date `changed_at` of
 records that expire, and deletes them by its own clock (see `schema`).
@@ -19,7 +19,7 @@ from pymongo.collection import Collection
 from pymongo.database import Database as PyMongoDatabase
 from pymongo.errors import DuplicateKeyError
 
-from services.links.storage.records import Condition, Key, Record, Search, Session, Table, Work
+from services.links.application.records.session import Condition, Key, Record, Session, Table, Work
 from services.shared.mongo import Database, Document
 
 T = TypeVar("T")
@@ -29,37 +29,30 @@ _OPERATORS = {"=": "$eq", "<>": "$ne", "<": "$lt", "<=": "$lte", ">": "$gt", "in
 
 
 class MongoSession(Session):
-    """A transaction, or a connection without one."""
+    """The `Session` of a transaction, or of a connection without one."""
 
     def __init__(self, db: PyMongoDatabase[Document], session: ClientSession | None) -> None:
         self._db = db
         self._session = session
 
-    def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
-        return self._find(table, _with_keys(table, keys), [], len(keys))
-
-    def select(
+    def scan(
         self,
         table: Table,
-        *conditions: Condition,
-        order: Sequence[str] = (),
-        limit: int = 0,
-        search: Search | None = None,
+        conditions: Sequence[Condition],
+        order: Sequence[str],
+        limit: int,
         index: str = "",
-    ) -> list[Record]:
-        query, sort = _query(table, conditions), list(_sort(table, order))
-        if search is None:
-            return self._find(table, query, sort, limit, index)
-        matching = {"$regex": search.pattern.pattern, "$options": "i"}
-        stages: list[Document] = [
-            {"$match": query},
-            {"$sort": dict(sort)},
-            {"$limit": search.max_records},
-            {"$match": {"$or": [{name: matching} for name in search.fields]}},
-            {"$limit": limit},
-        ]
-        found = self._documents(table).aggregate(stages, session=self._session)
-        return [_record(table, document) for document in found]
+    ) -> Iterator[Record]:
+        found = self._documents(table).find(
+            _query(table, conditions),
+            ["_id", *table.fields],
+            sort=list(_sort(table, order)),
+            limit=limit,
+            batch_size=limit,
+            hint=index or None,
+            session=self._session,
+        )
+        return (_decode_record(table, document) for document in found)
 
     def add(self, table: Table, records: Sequence[Record]) -> None:
         documents = [
@@ -88,11 +81,11 @@ class MongoSession(Session):
         return True
 
     def update(self, table: Table, keys: Sequence[Key], field: str, value: Any) -> None:
-        query, change = _with_keys(table, keys), {"$set": {field: value}}
+        query, change = _query(table, table.with_keys(keys)), {"$set": {field: value}}
         self._documents(table).update_many(query, change, session=self._session)
 
     def delete(self, table: Table, keys: Sequence[Key], *conditions: Condition) -> int:
-        query = {**_with_keys(table, keys), **_query(table, conditions)}
+        query = _query(table, [*table.with_keys(keys), *conditions])
         documents = self._documents(table)
         # PyMongo retries only a deletion of one document after a failover.
         delete = documents.delete_one if len(keys) == 1 else documents.delete_many
@@ -107,31 +100,12 @@ class MongoSession(Session):
         change = {"$inc": {"mark": 1}}
         self._db.marks.update_one(_VERSION, change, upsert=True, session=self._session)
 
-    def _find(
-        self,
-        table: Table,
-        query: Document,
-        sort: list[tuple[str, int]],
-        limit: int,
-        index: str = "",
-    ) -> list[Record]:
-        found = self._documents(table).find(
-            query,
-            ["_id", *table.fields],
-            sort=sort,
-            limit=limit,
-            batch_size=limit,
-            hint=index or None,
-            session=self._session,
-        )
-        return [_record(table, document) for document in found]
-
     def _documents(self, table: Table) -> Collection[Document]:
         return self._db["marks" if table.mark else table.name]
 
 
 class MongoBackend:
-    """A MongoDB database. Implements `records.Backend`."""
+    """The `Backend` of a MongoDB database."""
 
     deletes_expired = True
     has_long_transactions = False
@@ -159,7 +133,7 @@ def _id(table: Table, record: Record) -> Any:
     return values if len(values) > 1 else values[table.key[0]]
 
 
-def _record(table: Table, document: Document) -> Record:
+def _decode_record(table: Table, document: Document) -> Record:
     document_id = document["_id"]
     key = {table.key[0]: document_id} if len(table.key) == 1 else document_id
     return {**table.left_out, **document, **key}
@@ -174,22 +148,22 @@ def _values(table: Table, record: Record) -> Document:
     }
 
 
-def _with_keys(table: Table, keys: Sequence[Key]) -> Document:
-    ids = [_id(table, dict(zip(table.key, key, strict=True))) for key in keys]
-    return {"_id": {"$in": ids}}
-
-
 def _query(table: Table, conditions: Sequence[Condition]) -> Document:
-    """Return the query for the conditions. A lower bound of a key is one of `_id` as a whole."""
+    """Return the query for conditions. The last field of a key stands for `_id` as a whole."""
     *same, last = table.key
     paths = {last: "_id"} if not same else {name: f"_id.{name}" for name in table.key}
-    query = {
+    query: Document = {
         paths.get(name, name): {_OPERATORS[operator]: value} for name, operator, value in conditions
     }
-    if same and paths[last] in query:
+    if table.mark:
+        query["_id"] = table.mark
+    elif same and paths[last] in query:
         key = {name: query.pop(paths[name])["$eq"] for name in same}
-        after = query.pop(paths[last])["$gt"]
-        query["_id"] = {"$gt": {**key, last: after}, "$lte": {**key, last: MaxKey()}}
+        bound = query.pop(paths[last])
+        if "$in" in bound:
+            query["_id"] = {"$in": [{**key, last: value} for value in bound["$in"]]}
+        else:
+            query["_id"] = {"$gt": {**key, last: bound["$gt"]}, "$lte": {**key, last: MaxKey()}}
     return query
 
 

@@ -19,10 +19,9 @@ from itertools import accumulate
 from pymongo import ASCENDING, DESCENDING, UpdateOne
 
 from services.links.domain.block import BlockReason
-from services.links.domain.link import Link
-from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, Statement
+from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, ReportPage, Statement
 from services.links.storage.mongo import reads
-from services.links.storage.mongo.documents import LINK, links_of
+from services.links.storage.mongo.documents import LINK, decode_links
 from services.shared import unreadable_records
 from services.shared.mongo import Database, Document
 from services.shared.mongo.transactions import Transaction
@@ -39,9 +38,7 @@ class MongoReportReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def pending(
-        self, after: ReportCursor | None, limit: int
-    ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
+    async def pending(self, after: ReportCursor | None, limit: int) -> ReportPage:
         query = _PENDING
         if after is not None:
             query = {
@@ -59,21 +56,21 @@ class MongoReportReader:
             _MOST_REPORTED_FIRST,
             limit,
         )
-        ends = accumulate(one["reports_waiting"] for one in order)
-        page = [one for one, end in zip(order, ends, strict=True) if end <= limit]
+        ends = accumulate(document["reports_waiting"] for document in order)
+        page = [document for document, end in zip(order, ends, strict=True) if end <= limit]
         is_end = len(page) == len(order) < limit
         # From this read: a link that is reported meanwhile moves to the front.
         cursor = None if is_end else ReportCursor(page[-1]["reported"], page[-1]["_id"])
-        codes = [one["_id"] for one in page]
+        codes = [document["_id"] for document in page]
         fields = LINK | {"reports": 1}
         found = await reads.find_documents(self._database, "links_reports", codes, fields)
-        documents = {one["_id"]: one for one in found}
+        documents = {document["_id"]: document for document in found}
         reported = [
             (link, report)
             for code in codes
             if (document := documents.get(code))
-            for link in links_of([document])
-            for report in _pending_of(document)
+            for link in decode_links([document])
+            for report in _read_pending(document)
         ]
         # Reports that became pending between the two reads appear when the page is read again.
         return reported[:limit], cursor
@@ -102,7 +99,8 @@ class MongoReportReader:
                 session=tx.session,
             ).to_list()
             updates = [
-                UpdateOne({"_id": one["_id"]}, _readable_deletion(one, last)) for one in found
+                UpdateOne({"_id": document["_id"]}, _readable_deletion(document, last))
+                for document in found
             ]
             if updates:
                 tx.db.links.bulk_write(updates, session=tx.session)
@@ -119,7 +117,8 @@ class MongoReportRepository:
 
     def add(self, code: str, reason: BlockReason, statement: Statement, new_id: str) -> str:
         name, at = f"reports.{reason.value}", to_micros(statement.at)
-        statements = [] if statement.is_empty else [_statement_document(statement)]
+        written = {"details": statement.details, "contact": statement.contact, "at": at}
+        statements = [] if statement.is_empty else [written]
         report = self._find(code, {name: 1}).get("reports", {}).get(reason.value)
         if report is None or "decided_at" in report:
             report_id: str = report["id"] if report else new_id
@@ -189,7 +188,7 @@ def _deletion(document: Document, last: int) -> Document:
     return {"$unset": dict.fromkeys([*unset, "reports_decided_at"], "")}
 
 
-def _pending_of(document: Document) -> Iterator[Report]:
+def _read_pending(document: Document) -> Iterator[Report]:
     """Yield the pending reports of a link, the most frequent first."""
     waiting = [
         (reason, report)
@@ -207,18 +206,10 @@ def _pending_of(document: Document) -> Iterator[Report]:
             first_at=from_micros(report["first_at"]),
             last_at=from_micros(report["last_at"]),
             statements=tuple(
-                Statement(one["details"], one["contact"], from_micros(one["at"]))
-                for one in report["statements"]
+                Statement(written["details"], written["contact"], from_micros(written["at"]))
+                for written in report["statements"]
             ),
         )
 
     reports = decode_each("report", waiting, to_report, lambda _: document["_id"])
     yield from sorted(reports, key=lambda report: (-report.count, report.reason.value))
-
-
-def _statement_document(statement: Statement) -> Document:
-    return {
-        "details": statement.details,
-        "contact": statement.contact,
-        "at": to_micros(statement.at),
-    }

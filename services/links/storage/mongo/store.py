@@ -3,7 +3,7 @@
 links                  see `documents` and `reports`
 counts, count_changes  see `counts`
 rankings, ranked_codes see `rankings`
-marks                  see `records` and `views`
+marks                  see `records` and `lists`
 decisions, blocked_addresses, imports, import_rows, import_days, creations, leases
                        see `records`
 """
@@ -14,19 +14,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from services.links.application.ports import LinkStore, UnitOfWork
-from services.links.storage.creations import CreationReader, CreationRepository
-from services.links.storage.decisions import DecisionReader, DecisionRepository
-from services.links.storage.imports import ImportReader, ImportRepository
-from services.links.storage.leases import Leases
-from services.links.storage.mongo.feed import open_feed
+from services.links.application.records.creations import CreationReader, CreationRepository
+from services.links.application.records.decisions import DecisionReader, DecisionRepository
+from services.links.application.records.imports import ImportReader, ImportRepository
+from services.links.application.records.leases import Leases
+from services.links.application.records.rescan_progress import RescanProgressStore
 from services.links.storage.mongo.hosts import MongoHostIndex
-from services.links.storage.mongo.links import MongoLinkReader, MongoLinkRepository
+from services.links.storage.mongo.links import MongoLinkReader, MongoLinkRepository, open_feed
 from services.links.storage.mongo.lists import MongoLinkLists
-from services.links.storage.mongo.rankings import MongoRankingRepository
 from services.links.storage.mongo.records import MongoBackend, MongoSession
 from services.links.storage.mongo.reports import MongoReportReader, MongoReportRepository
-from services.links.storage.mongo.views import MongoViewCounts
-from services.links.storage.rescan_progress import RescanProgressStore
 from services.shared.mongo import Database
 from services.shared.mongo.transactions import Transaction
 
@@ -40,7 +37,6 @@ def open_store(database: Database) -> LinkStore:
         transactions=_MongoTransactions(database),
         links=MongoLinkReader(database),
         lists=MongoLinkLists(database),
-        views=MongoViewCounts(database),
         hosts=MongoHostIndex(database),
         reports=MongoReportReader(database),
         decisions=DecisionReader(backend),
@@ -52,20 +48,20 @@ def open_store(database: Database) -> LinkStore:
     )
 
 
-class _MongoUnitOfWork:
-    def __init__(self, tx: Transaction) -> None:
-        session = MongoSession(tx.db, tx.session)
-        self.links = MongoLinkRepository(tx)
-        self.reports = MongoReportRepository(tx)
-        self.decisions = DecisionRepository(session)
-        self.rankings = MongoRankingRepository(tx)
-        self.imports = ImportRepository(session)
-        self.creations = CreationRepository(session)
-
-
 class _MongoTransactions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def run(self, name: str, work: Callable[[UnitOfWork], T]) -> T:
-        return await self._database.transaction(name, lambda tx: work(_MongoUnitOfWork(tx)))
+        return await self._database.transaction(name, lambda tx: work(_open_unit(tx)))
+
+
+def _open_unit(tx: Transaction) -> UnitOfWork:
+    session = MongoSession(tx.db, tx.session)
+    return UnitOfWork(
+        links=MongoLinkRepository(tx),
+        reports=MongoReportRepository(tx),
+        decisions=DecisionRepository(session),
+        imports=ImportRepository(session),
+        creations=CreationRepository(session),
+    )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
-from services.links.domain.host import HostCursor, host_at, host_key, host_of_key, keys_below
+from services.links.domain.host import HostCursor, host_at, host_key, key_range, to_host
 from services.links.domain.link import Link
 from services.links.storage.sqlite.rows import LINK_COLUMNS, find_all, read_page
 from services.shared.sqlite import Database
@@ -41,22 +41,14 @@ class SqliteHostIndex:
             rows = connection.execute(
                 "SELECT key FROM hosts WHERE key > ? ORDER BY key LIMIT ?", (host_key(host), limit)
             )
-            return [host_of_key(key) for key in dict.fromkeys(key for (key,) in rows)]
+            return [to_host(key) for key in dict.fromkeys(key for (key,) in rows)]
 
         return await self._database.read("links_hosts", operation)
 
-    async def at(self, host: str, code: str, limit: int) -> list[Link]:
-        return await self._links(
-            "links_at_host",
-            "WHERE code IN (SELECT code FROM hosts "
-            "WHERE key = :key AND code > :code ORDER BY code LIMIT :limit) ORDER BY code",
-            {"key": host_key(host), "code": code, "limit": limit},
-        )
-
-    async def at_or_below(
-        self, host: str, after: HostCursor | None, limit: int
+    async def at(
+        self, host: str, after: HostCursor | None, limit: int, *, with_subdomains: bool = False
     ) -> tuple[list[Link], HostCursor | None]:
-        first, end = keys_below(host)
+        first, end = key_range(host, with_subdomains=with_subdomains)
         start = after or HostCursor(first, "")
 
         def operation(connection: sqlite3.Connection) -> tuple[list[Link], HostCursor | None]:
@@ -69,19 +61,14 @@ class SqliteHostIndex:
             links = list(find_all(connection, codes).values())
             return links, HostCursor(*entries[-1]) if len(entries) == limit else None
 
-        return await self._database.read("links_at_or_below", operation)
+        return await self._database.read("links_at_host", operation)
 
     async def listed_after(self, code: str, limit: int) -> list[Link]:
-        return await self._links(
-            "links_listed",
-            "WHERE listed IS NOT NULL AND code > :code ORDER BY code LIMIT :limit",
-            {"code": code, "limit": limit},
+        statement = (
+            f"SELECT {LINK_COLUMNS} FROM links "
+            "WHERE listed IS NOT NULL AND code > :code ORDER BY code LIMIT :limit"
         )
-
-    async def _links(
-        self, name: str, where: str, parameters: Mapping[str, str | int]
-    ) -> list[Link]:
-        statement = f"SELECT {LINK_COLUMNS} FROM links {where}"
         return await self._database.read(
-            name, lambda connection: read_page(connection, statement, parameters)
+            "links_listed",
+            lambda connection: read_page(connection, statement, {"code": code, "limit": limit}),
         )

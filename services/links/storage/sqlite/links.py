@@ -1,20 +1,19 @@
 """Links by code and by owner in an SQLite file.
 
 The table `links` is clustered by owner and age: a page of an owner's links, and a search in them,
-read adjacent rows. With 100,000 links of one owner among a million others, a page takes 1 ms of a
-core, a search 100 ms and a ranking 120 ms. Clustering by code made a search five times as slow; a
-covering index with URL, title and tags made it twice as slow and took a third more space. Lookups
-by code go through an index.
+read adjacent rows. Lookups by code go through an index. Figures: docs/adr/0010-sqlite-layout.md.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from services.links.application.ports import MAX_CHANGES
-from services.links.domain.code import codes_of, may_be_scan_code
+from services.links.application.records.creations import delete_records
+from services.links.domain.code import list_codes, may_be_scan_code
 from services.links.domain.imports import CodeHolders
 from services.links.domain.link import (
     MAX_FORMER_URLS,
@@ -27,21 +26,20 @@ from services.links.domain.link import (
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import LinkOrder
 from services.links.domain.resolution import Resolution, UnreadableLinks
-from services.links.storage.creations import delete_records_of
 from services.links.storage.sqlite import hosts, rankings, reports
-from services.links.storage.sqlite.owner_query import OwnerQuery
+from services.links.storage.sqlite.owner_query import by_age, read_codes
 from services.links.storage.sqlite.records import SqliteSession
 from services.links.storage.sqlite.rows import (
     LINK_COLUMNS,
     RESOLUTION_COLUMNS,
     WRITTEN_COLUMNS,
     ResolutionRow,
-    creator_of,
+    decode_links,
+    encode_creator,
+    encode_link,
     find,
     find_all,
-    links_of,
     placeholders,
-    values_of,
 )
 from services.shared.sqlite import Database
 from services.shared.sqlite.feed import SqliteFeed
@@ -74,7 +72,7 @@ class SqliteLinkReader:
         self._database = database
 
     async def add(self, link: Link) -> Link | None:
-        values = values_of(link)
+        values = encode_link(link)
 
         def operation(connection: sqlite3.Connection) -> Link | None:
             if connection.execute(_INSERT, values).rowcount == 1:
@@ -107,7 +105,7 @@ class SqliteLinkReader:
                     unreadable,
                 )
             )
-            known = unreadable | {one.code for one in found}
+            known = unreadable | {resolution.code for resolution in found}
             others = [code for code in codes if code not in known and may_be_scan_code(code)]
             if others:
                 found += decode_each(
@@ -129,9 +127,9 @@ class SqliteLinkReader:
             rows = connection.execute(
                 f"SELECT {LINK_COLUMNS} FROM links "
                 f"WHERE code IN ({placeholders(codes)}) AND +creator = ?",
-                (*codes, creator_of(owner)),
+                (*codes, encode_creator(owner)),
             )
-            found = {link.code: link for link in links_of(rows)}
+            found = {link.code: link for link in decode_links(rows)}
             return [found[code] for code in codes if code in found]
 
         return await self._database.read("links_find_all", operation)
@@ -153,43 +151,48 @@ class SqliteLinkReader:
         return await self._database.read("links_history", operation)
 
     async def link_code(self, code: str) -> str | None:
-        def operation(connection: sqlite3.Connection) -> str | None:
-            found = connection.execute(
-                "SELECT code FROM links WHERE code = :code UNION ALL "
-                "SELECT code FROM links WHERE scan_code = :code",
-                {"code": code},
-            ).fetchone()
-            return found[0] if found else None
-
-        return await self._database.read("links_link_code", operation)
+        query = (
+            "SELECT code FROM links WHERE code = :code UNION ALL "
+            "SELECT code FROM links WHERE scan_code = :code"
+        )
+        found = await self._database.read(
+            "links_link_code",
+            lambda connection: connection.execute(query, {"code": code}).fetchone(),
+        )
+        return found[0] if found else None
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
-        query = OwnerQuery(owner).page(None, LinkOrder.NEWEST, limit)
-        return await self._database.read("links_newest", query.codes)
+        return await self._codes(
+            "links_newest",
+            f"WHERE creator = :creator {by_age(LinkOrder.NEWEST)} LIMIT :limit",
+            {"creator": encode_creator(owner), "limit": limit},
+        )
 
     async def owned_codes(self, owner: Account | Guest, limit: int) -> list[str]:
-        query = OwnerQuery(owner).not_removed().first(limit)
-        return await self._database.read("links_owned_codes", query.codes)
+        return await self._codes(
+            "links_owned_codes",
+            "WHERE creator = :creator AND removed_at IS NULL LIMIT :limit",
+            {"creator": encode_creator(owner), "limit": limit},
+        )
 
     async def removed_before(self, moment: datetime, limit: int) -> list[str]:
         return await self._codes(
             "links_removed_before",
-            "WHERE removed_at <= ? ORDER BY removed_at",
-            to_micros(moment),
-            limit,
+            "WHERE removed_at <= :moment ORDER BY removed_at LIMIT :limit",
+            {"moment": to_micros(moment), "limit": limit},
         )
 
     async def codes_after(self, code: str, limit: int) -> list[str]:
         return await self._codes(
-            "links_codes_after", "WHERE code > ? AND +creator <> '' ORDER BY code", code, limit
+            "links_codes_after",
+            "WHERE code > :code AND +creator <> '' ORDER BY code LIMIT :limit",
+            {"code": code, "limit": limit},
         )
 
-    async def _codes(self, name: str, where: str, value: str | int, limit: int) -> list[str]:
-        def operation(connection: sqlite3.Connection) -> list[str]:
-            rows = connection.execute(f"SELECT code FROM links {where} LIMIT ?", (value, limit))
-            return [code for (code,) in rows]
-
-        return await self._database.read(name, operation)
+    async def _codes(self, name: str, clauses: str, parameters: Mapping[str, Any]) -> list[str]:
+        return await self._database.read(
+            name, lambda connection: read_codes(connection, clauses, parameters)
+        )
 
 
 class SqliteLinkRepository:
@@ -201,14 +204,11 @@ class SqliteLinkRepository:
     def get(self, codes: Sequence[str]) -> dict[str, Link]:
         return find_all(self._connection, codes)
 
-    def is_taken(self, code: str) -> bool:
-        return self._connection.execute(_TAKEN, {"code": code}).fetchone() is not None
-
     def holders(self, codes: Sequence[str]) -> CodeHolders:
         return _holders(self._connection, codes)
 
     def add_all(self, links: Sequence[Link], now: datetime) -> None:
-        self._connection.executemany(_INSERT_FREE, [values_of(link) for link in links])
+        self._connection.executemany(_INSERT_FREE, [encode_link(link) for link in links])
         for link in links:
             hosts.add(self._connection, link)
 
@@ -219,10 +219,10 @@ class SqliteLinkRepository:
             if (after.url, after.ended_url) != (before.url, before.ended_url):
                 hosts.delete(self._connection, before.code, before.destinations())
                 hosts.add(self._connection, after)
-            self._connection.execute(_UPDATE, values_of(after))
+            self._connection.execute(_UPDATE, encode_link(after))
         FEED.publish(
             self._connection,
-            codes_of(
+            list_codes(
                 after
                 for before, after in updates
                 if after.resolution() != before.resolution() or after.scan_code != before.scan_code
@@ -234,9 +234,9 @@ class SqliteLinkRepository:
         claimed = self._connection.execute(
             "UPDATE links SET creator = ? "
             "WHERE code IN (SELECT code FROM links WHERE creator = ? LIMIT ?)",
-            (creator_of(account), creator_of(guest), limit),
+            (encode_creator(account), encode_creator(guest), limit),
         )
-        rankings.delete_orphaned(self._connection, [creator_of(guest)])
+        rankings.delete_orphaned(self._connection, [encode_creator(guest)])
         return claimed.rowcount
 
     def withdraw(self, account: Account, limit: int, now: datetime) -> int:
@@ -246,13 +246,18 @@ class SqliteLinkRepository:
             "RETURNING code, scan_code",
             (
                 to_micros(now - WITHDRAWN_BEFORE),
-                creator_of(account),
+                encode_creator(account),
                 to_micros(now - RESTORABLE_FOR),
                 limit,
             ),
         ).fetchall()
         FEED.publish(self._connection, [code for row in withdrawn for code in row if code], now)
         return len(withdrawn)
+
+    def save_ranking(
+        self, owner: Account | Guest, key: str, codes: Sequence[str], now: datetime
+    ) -> None:
+        rankings.save(self._connection, owner, key, codes, now)
 
     def purge(self, codes: Sequence[str], now: datetime) -> list[str]:
         condition = f"code IN ({placeholders(codes)})"
@@ -271,7 +276,7 @@ class SqliteLinkRepository:
         self._connection.execute(f"DELETE FROM links WHERE {condition}", codes)
         self._connection.execute(f"DELETE FROM former_urls WHERE {condition}", codes)
         reports.purge(self._connection, codes)
-        delete_records_of(SqliteSession(self._connection), {row[-2:] for row in rows}, now)
+        delete_records(SqliteSession(self._connection), {row[-2:] for row in rows}, now)
         rankings.delete_orphaned(self._connection, {creator for *_, creator, _ in rows})
         FEED.publish(self._connection, purged, now)
         all_purged = self._connection.execute(

@@ -11,16 +11,22 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import chain
 from typing import TypeVar
 
 from services.links.domain.link import Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
 from services.links.storage.sqlite import rankings
-from services.links.storage.sqlite.owner_query import OwnerQuery
-from services.links.storage.sqlite.rows import creator_of
+from services.links.storage.sqlite.owner_query import (
+    IN_STATE,
+    bind_owner,
+    count_in_state,
+    read_codes,
+    read_state_page,
+)
+from services.links.storage.sqlite.rows import encode_creator
 from services.links.storage.sqlite.search import Search
-from services.links.storage.sqlite.state_list import StateList
 from services.shared.sqlite import Database
 from services.shared.timestamps import to_micros
 
@@ -48,17 +54,20 @@ class SqliteLinkLists:
         limit: int,
         now: datetime,
     ) -> list[Link]:
+        state = link_filter.state
         if not link_filter.text:
-            state_list = StateList(owner, link_filter.state, now)
             return await self._database.read(
-                "links_page", lambda connection: state_list.page(connection, order, after, limit)
+                "links_page",
+                lambda connection: read_state_page(
+                    connection, owner, state, order, after, limit, now
+                ),
             )
         search = Search(owner, link_filter, order, now)
         links: list[Link] = []
         cursor = after
         while len(links) < limit:
             found, cursor = await self._database.read(
-                "links_search", partial(search.links, after=cursor, limit=limit - len(links))
+                "links_search", partial(search.links, cursor, limit - len(links))
             )
             links += found
             if cursor is None:
@@ -68,28 +77,37 @@ class SqliteLinkLists:
     async def count(self, owner: Account | Guest, link_filter: LinkFilter, now: datetime) -> int:
         if not link_filter.text:
             return await self._database.read(
-                "links_count", StateList(owner, link_filter.state, now).total
+                "links_count",
+                lambda connection: count_in_state(connection, owner, link_filter.state, now),
             )
         search = Search(owner, link_filter, LinkOrder.NEWEST, now)
         return sum([len(found) async for found in self._chunks("links_count", search.codes)])
 
     async def count_all(self, owner: Account | Guest, now: datetime) -> int:
-        def total(connection: sqlite3.Connection) -> int:
-            query = "SELECT coalesce(sum(links), 0) FROM owners WHERE creator = ?"
-            (links,) = connection.execute(query, (creator_of(owner),)).fetchone()
-            return int(links)
-
-        return await self._database.read("links_count_all", total)
+        query = "SELECT coalesce(sum(links), 0) FROM owners WHERE creator = ?"
+        (total,) = await self._database.read(
+            "links_count_all",
+            lambda connection: connection.execute(query, (encode_creator(owner),)).fetchone(),
+        )
+        return int(total)
 
     async def ranking(
         self, owner: Account | Guest, link_filter: LinkFilter, now: datetime
     ) -> list[str]:
         if not link_filter.text:
-            query = OwnerQuery(owner).in_state(link_filter.state, now).most_viewed_first()
-            return await self._database.read("links_ranking", query.codes)
+            clauses = (
+                f"WHERE creator = :creator AND {IN_STATE[link_filter.state]} "
+                "ORDER BY (SELECT people FROM views WHERE views.code = links.code) DESC, "
+                "created_at DESC, code DESC"
+            )
+            return await self._database.read(
+                "links_ranking",
+                lambda connection: read_codes(connection, clauses, bind_owner(owner, now)),
+            )
         search = Search(owner, link_filter, LinkOrder.NEWEST, now)
-        found = [one async for some in self._chunks("links_ranking", search.views) for one in some]
-        found.sort(key=lambda one: -one[1])
+        chunks = [chunk async for chunk in self._chunks("links_ranking", search.views)]
+        found = list(chain.from_iterable(chunks))
+        found.sort(key=lambda viewed: -viewed[1])
         return [code for code, _ in found]
 
     async def stored_ranking(
@@ -101,46 +119,24 @@ class SqliteLinkLists:
         )
 
     async def mark_expired(self, now: datetime, limit: int) -> bool:
-        due = "FROM links WHERE marked_expired = 0 AND expires_at <= ?"
-
-        def is_due(connection: sqlite3.Connection) -> bool:
-            found = connection.execute(f"SELECT 1 {due} LIMIT 1", (to_micros(now),))
-            return found.fetchone() is not None
+        due, at = "FROM links WHERE marked_expired = 0 AND expires_at <= ?", to_micros(now)
 
         def mark(connection: sqlite3.Connection) -> bool:
             marked = connection.execute(
                 "UPDATE links SET marked_expired = 1 "
                 f"WHERE code IN (SELECT code {due} ORDER BY expires_at LIMIT ?)",
-                (to_micros(now), limit),
+                (at, limit),
             )
             return marked.rowcount == limit
 
         # A read does not occupy the writer.
-        if not await self._database.read("links_expired", is_due):
-            return False
-        return await self._database.write("links_mark_expired", mark)
+        is_due = await self._database.read(
+            "links_expired",
+            lambda connection: connection.execute(f"SELECT 1 {due} LIMIT 1", (at,)).fetchone(),
+        )
+        return bool(is_due) and await self._database.write("links_mark_expired", mark)
 
-    async def _chunks(
-        self,
-        name: str,
-        read: Callable[[sqlite3.Connection, AgeCursor | None], tuple[list[T], AgeCursor | None]],
-    ) -> AsyncIterator[list[T]]:
-        """Yield the results of each chunk of a search, each in a read of its own."""
-        cursor: AgeCursor | None = None
-        while True:
-            found, cursor = await self._database.read(name, partial(_read_chunk, read, cursor))
-            yield found
-            if cursor is None:
-                return
-
-
-class SqliteViewCounts:
-    """The `ViewCounts` of an SQLite file."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    async def record(self, people: Mapping[str, int], cursor: str | None) -> None:
+    async def record_views(self, people: Mapping[str, int], cursor: str | None) -> None:
         # In the order of the primary key.
         numbers = sorted((code, count) for code, count in people.items() if count)
 
@@ -151,17 +147,22 @@ class SqliteViewCounts:
 
         await self._database.write("links_rank", operation)
 
-    async def cursor(self) -> str | None:
-        def operation(connection: sqlite3.Connection) -> str | None:
-            found = connection.execute("SELECT cursor FROM rank_cursor").fetchone()
-            return found[0] if found else None
+    async def view_cursor(self) -> str | None:
+        found = await self._database.read(
+            "links_rank_cursor",
+            lambda connection: connection.execute("SELECT cursor FROM rank_cursor").fetchone(),
+        )
+        return found[0] if found else None
 
-        return await self._database.read("links_rank_cursor", operation)
-
-
-def _read_chunk(
-    read: Callable[[sqlite3.Connection, AgeCursor | None], T],
-    after: AgeCursor | None,
-    connection: sqlite3.Connection,
-) -> T:
-    return read(connection, after)
+    async def _chunks(
+        self,
+        name: str,
+        read: Callable[[AgeCursor | None, sqlite3.Connection], tuple[list[T], AgeCursor | None]],
+    ) -> AsyncIterator[list[T]]:
+        """Yield the results of each chunk of a search, each in a read of its own."""
+        cursor: AgeCursor | None = None
+        while True:
+            found, cursor = await self._database.read(name, partial(read, cursor))
+            yield found
+            if cursor is None:
+                return

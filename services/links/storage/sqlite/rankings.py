@@ -8,7 +8,7 @@ from datetime import datetime
 
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import MAX_STORED_RANKINGS, RANKING_TTL
-from services.links.storage.sqlite.rows import creator_of
+from services.links.storage.sqlite.rows import encode_creator
 from services.shared.timestamps import to_micros
 
 _CODES_PER_ROW = 1000
@@ -24,8 +24,7 @@ def save(
     codes: Sequence[str],
     now: datetime,
 ) -> None:
-    """Store a ranking of an owner under a key, and delete expired ones."""
-    creator, stored_at = creator_of(owner), to_micros(now)
+    creator, stored_at = encode_creator(owner), to_micros(now)
     rows = [
         (creator, key, start, " ".join(codes[start : start + _CODES_PER_ROW]), stored_at)
         for start in range(0, len(codes), _CODES_PER_ROW)
@@ -57,7 +56,7 @@ def read(
 ) -> list[str] | None:
     """Return up to `limit` codes of a stored ranking from `start`; None if it has expired."""
     parameters = {
-        "creator": creator_of(owner),
+        "creator": encode_creator(owner),
         "key": key,
         "first": start - start % _CODES_PER_ROW,
         "end": start + limit,

@@ -1,13 +1,12 @@
-"""Records as rows of tables. Implements `records`."""
+"""Records as rows of tables. Implements `application.records.session`."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, TypeVar
 
-from services.links.storage.records import Condition, Key, Record, Search, Session, Table, Work
+from services.links.application.records.session import Condition, Key, Record, Session, Table, Work
 from services.links.storage.sqlite.rows import placeholders
 from services.shared.sqlite import Database
 
@@ -15,34 +14,29 @@ T = TypeVar("T")
 
 
 class SqliteSession(Session):
-    """A connection."""
+    """The `Session` of a connection."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._execute = connection.execute
         self._execute_many = connection.executemany
 
-    def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
-        return self.select(table, *_with_keys(table, keys))
-
-    def select(
+    def scan(
         self,
         table: Table,
-        *conditions: Condition,
-        order: Sequence[str] = (),
-        limit: int = 0,
-        search: Search | None = None,
+        conditions: Sequence[Condition],
+        order: Sequence[str],
+        limit: int,
         index: str = "",
-    ) -> list[Record]:
-        if search is None:
-            return list(self._records(table, conditions, order, limit, index))
-        # SQLite compares only ASCII without case.
-        searched = self._records(table, conditions, order, search.max_records)
-        found = (
-            record
-            for record in searched
-            if any(search.pattern.search(record[name] or "") for name in search.fields)
-        )
-        return list(islice(found, limit or None))
+    ) -> Iterator[Record]:
+        where, values = _where(conditions)
+        source = f"{table.name} INDEXED BY {index}" if index else table.name
+        statement = f"SELECT {', '.join(table.columns)} FROM {source} WHERE {where}"
+        if order:
+            terms = (f"{name[1:]} DESC" if name[0] == "-" else name for name in order)
+            statement += f" ORDER BY {', '.join(terms)}"
+        # SQLite takes a negative limit for none.
+        for row in self._execute(f"{statement} LIMIT ?", [*values, limit or -1]):
+            yield dict(zip(table.columns, row, strict=True))
 
     def add(self, table: Table, records: Sequence[Record]) -> None:
         columns = table.fields if table.dated_by else table.columns
@@ -64,11 +58,11 @@ class SqliteSession(Session):
         return stored.rowcount == 1
 
     def update(self, table: Table, keys: Sequence[Key], field: str, value: Any) -> None:
-        where, values = _where(_with_keys(table, keys))
+        where, values = _where(table.with_keys(keys))
         self._execute(f"UPDATE {table.name} SET {field} = ? WHERE {where}", [value, *values])
 
     def delete(self, table: Table, keys: Sequence[Key], *conditions: Condition) -> int:
-        where, values = _where([*_with_keys(table, keys), *conditions])
+        where, values = _where([*table.with_keys(keys), *conditions])
         return self._execute(f"DELETE FROM {table.name} WHERE {where}", values).rowcount
 
     def blocked_patterns_version(self) -> int:
@@ -78,27 +72,9 @@ class SqliteSession(Session):
     def change_blocked_patterns_version(self) -> None:
         """Do nothing: no pattern is blocked or unblocked without a decision."""
 
-    def _records(
-        self,
-        table: Table,
-        conditions: Sequence[Condition],
-        order: Sequence[str],
-        limit: int,
-        index: str = "",
-    ) -> Iterator[Record]:
-        where, values = _where(conditions)
-        source = f"{table.name} INDEXED BY {index}" if index else table.name
-        statement = f"SELECT {', '.join(table.columns)} FROM {source} WHERE {where}"
-        if order:
-            terms = (f"{name[1:]} DESC" if name[0] == "-" else name for name in order)
-            statement += f" ORDER BY {', '.join(terms)}"
-        # SQLite takes a negative limit for none.
-        for row in self._execute(f"{statement} LIMIT ?", [*values, limit or -1]):
-            yield dict(zip(table.columns, row, strict=True))
-
 
 class SqliteBackend:
-    """An SQLite file. Implements `records.Backend`."""
+    """The `Backend` of an SQLite file."""
 
     deletes_expired = False
     has_long_transactions = True
@@ -117,13 +93,6 @@ class SqliteBackend:
 
 def _into(table: Table, columns: Sequence[str]) -> str:
     return f"INTO {table.name} ({', '.join(columns)}) VALUES ({placeholders(columns)})"
-
-
-def _with_keys(table: Table, keys: Sequence[Key]) -> list[Condition]:
-    """Return the conditions of having one of some keys."""
-    *same, last = table.key
-    equal = zip(same, keys[0] if keys else (), strict=False)
-    return [*((name, "=", value) for name, value in equal), (last, "in", [key[-1] for key in keys])]
 
 
 def _where(conditions: Sequence[Condition], joint: str = " AND ") -> tuple[str, list[Any]]:

@@ -9,8 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from services.links.domain.block import BlockReason
-from services.links.domain.link import Link
-from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, Statement
+from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, ReportPage, Statement
 from services.links.storage.sqlite.rows import find_all
 from services.shared.sqlite import Database
 from services.shared.timestamps import from_micros, to_micros
@@ -26,12 +25,8 @@ class SqliteReportReader:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def pending(
-        self, after: ReportCursor | None, limit: int
-    ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
-        def operation(
-            connection: sqlite3.Connection,
-        ) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
+    async def pending(self, after: ReportCursor | None, limit: int) -> ReportPage:
+        def operation(connection: sqlite3.Connection) -> ReportPage:
             connection.execute("BEGIN")  # One snapshot, since links may be purged meanwhile.
             try:
                 return _pending(connection, after, limit)
@@ -41,35 +36,27 @@ class SqliteReportReader:
         return await self._database.read("links_reports", operation)
 
     async def count_pending(self) -> int:
-        def operation(connection: sqlite3.Connection) -> int:
-            (count,) = connection.execute(
-                "SELECT count(*) FROM reports WHERE decided_at IS NULL"
-            ).fetchone()
-            return int(count)
-
-        return await self._database.read("links_reports_waiting", operation)
+        query = "SELECT count(*) FROM reports WHERE decided_at IS NULL"
+        (count,) = await self._database.read(
+            "links_reports_waiting", lambda connection: connection.execute(query).fetchone()
+        )
+        return int(count)
 
     async def delete_decided(self, until: datetime, limit: int) -> bool:
-        def is_due(connection: sqlite3.Connection) -> bool:
-            found = connection.execute(
-                "SELECT 1 FROM reports WHERE decided_at <= ? LIMIT 1", (to_micros(until),)
-            )
-            return found.fetchone() is not None
+        query = "SELECT code, reason FROM reports WHERE decided_at <= ? ORDER BY decided_at LIMIT ?"
+        last = to_micros(until)
 
         def delete(connection: sqlite3.Connection) -> bool:
-            rows = connection.execute(
-                "SELECT code, reason FROM reports WHERE decided_at <= ? "
-                "ORDER BY decided_at LIMIT ?",
-                (to_micros(until), limit),
-            ).fetchall()
+            rows = connection.execute(query, (last, limit)).fetchall()
             for table in ("reports", "statements"):
                 connection.executemany(f"DELETE FROM {table} WHERE code = ? AND reason = ?", rows)
             return len(rows) == limit
 
         # Usually nothing is due, and a read does not occupy the writer.
-        if not await self._database.read("links_reports_due", is_due):
-            return False
-        return await self._database.write("links_reports_forget", delete)
+        is_due = await self._database.read(
+            "links_reports_due", lambda connection: connection.execute(query, (last, 1)).fetchone()
+        )
+        return bool(is_due) and await self._database.write("links_reports_forget", delete)
 
 
 class SqliteReportRepository:
@@ -124,9 +111,7 @@ def purge(connection: sqlite3.Connection, codes: Sequence[str]) -> None:
         connection.executemany(f"DELETE FROM {table} WHERE code = ?", keys)
 
 
-def _pending(
-    connection: sqlite3.Connection, after: ReportCursor | None, limit: int
-) -> tuple[list[tuple[Link, Report]], ReportCursor | None]:
+def _pending(connection: sqlite3.Connection, after: ReportCursor | None, limit: int) -> ReportPage:
     cursor = after or ReportCursor(_MAX_INTEGER, "")
     order = connection.execute(
         "SELECT sum(count) AS reported, code, count(*) FROM reports WHERE decided_at IS NULL "
@@ -144,13 +129,13 @@ def _pending(
         (link, report)
         for _, code in page
         for link in find_all(connection, [code]).values()
-        for report in _pending_of(connection, code)
+        for report in _read_pending(connection, code)
     ]
     is_end = len(page) == len(order) < limit
     return found, None if is_end else ReportCursor(*page[-1])
 
 
-def _pending_of(connection: sqlite3.Connection, code: str) -> list[Report]:
+def _read_pending(connection: sqlite3.Connection, code: str) -> list[Report]:
     """Return the pending reports of a link, the most frequent first."""
     rows = connection.execute(
         "SELECT id, code, reason, count, first_at, last_at FROM reports "

@@ -5,25 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import datetime
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from services.links.domain.block import BlockReason
 from services.links.domain.link import Link
-from services.links.domain.owner import ANONYMOUS, Owner
+from services.links.domain.owner import Owner
 from services.links.domain.resolution import LinkState, Resolution
-from services.links.storage.owner_encoding import OwnerValue, owner_of, value_of
-from services.links.storage.text_fields import check_text
+from services.links.storage.link_encoding import Field, check_text, decode_owner, encode_owner
 from services.shared.timestamps import from_micros, to_micros
 from services.shared.unreadable_records import decode_each, decode_page
-
-
-class Column(NamedTuple):
-    """The column of a field of `Link`, and the conversions of its value."""
-
-    name: str
-    encode: Callable[[Any], Any] | None = None
-    decode: Callable[[Any], Any] | None = None
 
 
 class ResolutionRow(NamedTuple):
@@ -46,77 +37,67 @@ class ResolutionRow(NamedTuple):
         if self.removed_at is not None:
             return Resolution(self.code, LinkState.REMOVED)
         return Resolution(
-            self.code, LinkState.ACTIVE, self.url, _moment(self.expires_at), self.ended_url
+            self.code,
+            LinkState.ACTIVE,
+            self.url,
+            None if self.expires_at is None else from_micros(self.expires_at),
+            self.ended_url,
         )
 
 
-def creator_of(owner: Owner) -> str | bytes:
+def encode_creator(owner: Owner) -> str | bytes:
     """Return an owner as the column `creator` has it."""
-    return value_of(owner) or ""
+    return encode_owner(owner) or ""
 
 
-def _owner(creator: OwnerValue) -> Owner:
-    return owner_of(creator) if creator else ANONYMOUS
+def _optional(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a conversion that leaves None as it is."""
+    return lambda value: None if value is None else convert(value)
 
 
-def _tags(lines: str) -> tuple[str, ...]:
+def _moment(name: str) -> Field:
+    """Return a column for a moment that may be missing."""
+    return Field(name, _optional(to_micros), _optional(from_micros))
+
+
+def _text(name: str) -> Field:
+    """Return a column that is null for an empty text."""
+    return Field(name, lambda text: text or None, lambda text: text or "")
+
+
+def _decode_tags(lines: str) -> tuple[str, ...]:
     return tuple(lines.split("\n")) if lines else ()
 
 
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
-
-
-def _moment(micros: int | None) -> datetime | None:
-    return None if micros is None else from_micros(micros)
-
-
-def _or_null(text: str) -> str | None:
-    return text or None
-
-
-def _or_empty(text: str | None) -> str:
-    return text or ""
-
-
-def _reason_value(reason: BlockReason | None) -> str | None:
-    return reason and reason.value
-
-
-def _reason(value: str | None) -> BlockReason | None:
-    return BlockReason(value) if value else None
-
-
 _CONVERTED = {
-    "owner": Column("creator", creator_of, _owner),
-    "created_at": Column("created_at", to_micros, from_micros),
-    "tags": Column("tags", "\n".join, _tags),
-    "changed_at": Column("changed_at", _micros, _moment),
-    "expires_at": Column("expires_at", _micros, _moment),
-    "public_statistics": Column("public_statistics", int, bool),
-    "removed_at": Column("removed_at", _micros, _moment),
-    "blocked": Column("blocked", _reason_value, _reason),
-    "blocklist": Column("listed", _or_null, _or_empty),
-    "exempt": Column("spared", int, bool),
-    "exempt_since": Column("spared_at", _micros, _moment),
-    "scan_code": Column("scan_code", _or_null, _or_empty),
+    "owner": Field("creator", encode_creator, lambda creator: decode_owner(creator or None)),
+    "created_at": Field("created_at", to_micros, from_micros),
+    "tags": Field("tags", "\n".join, _decode_tags),
+    "changed_at": _moment("changed_at"),
+    "expires_at": _moment("expires_at"),
+    "public_statistics": Field("public_statistics", int, bool),
+    "removed_at": _moment("removed_at"),
+    "blocked": Field("blocked", _optional(attrgetter("value")), _optional(BlockReason)),
+    "blocklist": _text("listed"),
+    "exempt": Field("spared", int, bool),
+    "exempt_since": _moment("spared_at"),
+    "scan_code": _text("scan_code"),
 }
-COLUMNS = {field.name: _CONVERTED.get(field.name, Column(field.name)) for field in fields(Link)}
+COLUMNS = {field.name: _CONVERTED.get(field.name, Field(field.name)) for field in fields(Link)}
 """The column of every field of `Link`. A text has its own name, and is stored as it is."""
 _COLUMNS = list(COLUMNS.values())
 _DECODERS = [column.decode for column in _COLUMNS]
 LINK_COLUMNS = ", ".join(column.name for column in _COLUMNS)
 RESOLUTION_COLUMNS = ", ".join(ResolutionRow._fields)
 WRITTEN_COLUMNS = (*(column.name for column in _COLUMNS), "folded", "marked_expired")
-"""The keys of `values_of`."""
+"""The keys of `encode_link`."""
 SEARCH_TEXT = "code || char(10) || url || char(10) || title || char(10) || tags"
 """SQL for `Link.search_text` without case folding."""
-PEOPLE = "SELECT people FROM views WHERE views.code = links.code"
 
 
-def links_of(rows: Iterable[Sequence[Any]]) -> list[Link]:
+def decode_links(rows: Iterable[Sequence[Any]]) -> list[Link]:
     """Return the links of rows with `LINK_COLUMNS`, without those that cannot be read."""
-    return list(decode_each("link", rows, _link_of, _code_of))
+    return list(decode_each("link", rows, _decode_link, itemgetter(0)))
 
 
 def read_page(
@@ -130,10 +111,10 @@ def read_page(
     def read(limit: int) -> list[Sequence[Any]]:
         return connection.execute(statement, {**parameters, "limit": limit}).fetchall()
 
-    return decode_page("link", read, parameters["limit"], _link_of, _code_of)
+    return decode_page("link", read, parameters["limit"], _decode_link, itemgetter(0))
 
 
-def _link_of(row: Sequence[Any]) -> Link:
+def _decode_link(row: Sequence[Any]) -> Link:
     return check_text(
         Link(
             *(
@@ -144,16 +125,12 @@ def _link_of(row: Sequence[Any]) -> Link:
     )
 
 
-def _code_of(row: Sequence[Any]) -> object:
-    return row[0]
-
-
 def find(connection: sqlite3.Connection, code: str, column: str = "code") -> Link | None:
     """Return the link whose code, or scan code, is `code`. Raises if it cannot be read."""
     row = connection.execute(
         f"SELECT {LINK_COLUMNS} FROM links WHERE {column} = ?", (code,)
     ).fetchone()
-    return _link_of(row) if row else None
+    return _decode_link(row) if row else None
 
 
 def find_all(connection: sqlite3.Connection, codes: Sequence[str]) -> dict[str, Link]:
@@ -161,10 +138,10 @@ def find_all(connection: sqlite3.Connection, codes: Sequence[str]) -> dict[str, 
     rows = connection.execute(
         f"SELECT {LINK_COLUMNS} FROM links WHERE code IN ({placeholders(codes)})", codes
     )
-    return {link.code: link for link in links_of(rows)}
+    return {link.code: link for link in decode_links(rows)}
 
 
-def values_of(link: Link) -> dict[str, Any]:
+def encode_link(link: Link) -> dict[str, Any]:
     """Return the values of a link's row, by column."""
     values: dict[str, Any] = {"folded": _folded(link), "marked_expired": False}
     for name, (column, encode, _) in COLUMNS.items():

@@ -1,6 +1,7 @@
 """The tables of links in an SQLite file. Moments are microseconds since the Unix epoch.
 
-A step is never changed once released, so its SQL contains no constants from the code.
+A step is never changed once released, so its SQL contains no constants from the code. What its
+comments call `StateList` is in `owner_query` now.
 """
 
 from __future__ import annotations

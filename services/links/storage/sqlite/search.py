@@ -16,8 +16,8 @@ from datetime import datetime
 from services.links.domain.link import Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
-from services.links.storage.sqlite.owner_query import OwnerQuery
-from services.links.storage.sqlite.rows import PEOPLE, SEARCH_TEXT, find_all
+from services.links.storage.sqlite.owner_query import IN_STATE, after_cursor, bind_owner, by_age
+from services.links.storage.sqlite.rows import SEARCH_TEXT, find_all, placeholders
 from services.shared.timestamps import from_micros
 
 CHUNK_LINKS = 1000
@@ -27,8 +27,6 @@ _SEPARATOR = "\x1e"
 """Between the texts of links. Neither they nor search texts contain control characters."""
 _PADDING = _SEPARATOR.encode() * 30_000
 """After the last text, so that the search is linear there, too."""
-_JOINED = f"CAST(group_concat(text, '{_SEPARATOR}') AS BLOB), group_concat(code, ' ')"
-_TEXT = f"code, created_at, coalesce(folded, {SEARCH_TEXT}) AS text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +39,12 @@ class Search:
     now: datetime
 
     def links(
-        self, connection: sqlite3.Connection, after: AgeCursor | None, limit: int
+        self, after: AgeCursor | None, limit: int, connection: sqlite3.Connection
     ) -> tuple[list[Link], AgeCursor | None]:
         """Return up to `limit` matching links of the next chunk, and the cursor at its end."""
         connection.execute("BEGIN")  # One snapshot for the texts and the links.
         try:
-            codes, cursor = self.codes(connection, after)
+            codes, cursor = self.codes(after, connection)
             links: list[Link] = []
             while codes and len(links) < limit:
                 some, codes = codes[:limit], codes[limit:]
@@ -57,42 +55,23 @@ class Search:
             connection.execute("ROLLBACK")
 
     def codes(
-        self, connection: sqlite3.Connection, after: AgeCursor | None
+        self, after: AgeCursor | None, connection: sqlite3.Connection
     ) -> tuple[list[str], AgeCursor | None]:
         """Return the codes of matching links of the next chunk, and the cursor at its end.
 
         The cursor is None after the last chunk.
         """
-        texts, joined, last_created_at = self._chunk(after).aggregate(
-            connection, f"{_JOINED}, {self._last}", _TEXT
-        )
-        return self._matches(texts, joined, last_created_at)
-
-    def views(
-        self, connection: sqlite3.Connection, after: AgeCursor | None
-    ) -> tuple[list[tuple[str, int]], AgeCursor | None]:
-        """Return codes as `codes` does, each with its number of visits by people."""
-        texts, joined, last_created_at, people = self._chunk(after).aggregate(
-            connection,
-            f"{_JOINED}, {self._last}, group_concat(people, ' ')",
-            f"{_TEXT}, coalesce(({PEOPLE}), 0) AS people",
-        )
-        codes, cursor = self._matches(texts, joined, last_created_at)
-        people_of = dict(zip(joined.split(), people.split(), strict=True)) if joined else {}
-        return [(code, int(people_of[code])) for code in codes], cursor
-
-    @property
-    def _last(self) -> str:
-        return "min(created_at)" if self.order is LinkOrder.NEWEST else "max(created_at)"
-
-    def _chunk(self, after: AgeCursor | None) -> OwnerQuery:
-        query = OwnerQuery(self.owner).in_state(self.link_filter.state, self.now)
-        return query.page(after, self.order, CHUNK_LINKS)
-
-    def _matches(
-        self, texts: bytes | None, joined: str | None, last_created_at: int
-    ) -> tuple[list[str], AgeCursor | None]:
-        if texts is None or joined is None:
+        condition, parameters = after_cursor(after, self.order)
+        last = "min" if self.order is LinkOrder.NEWEST else "max"
+        texts, joined, last_created_at = connection.execute(
+            f"SELECT CAST(group_concat(text, '{_SEPARATOR}') AS BLOB), group_concat(code, ' '), "
+            f"{last}(created_at) "
+            f"FROM (SELECT code, created_at, coalesce(folded, {SEARCH_TEXT}) AS text FROM links "
+            f"WHERE creator = :creator AND {IN_STATE[self.link_filter.state]} AND {condition} "
+            f"{by_age(self.order)} LIMIT :limit)",
+            {**bind_owner(self.owner, self.now), **parameters, "limit": CHUNK_LINKS},
+        ).fetchone()
+        if joined is None:
             return [], None
         codes = joined.split()
         # Texts that are not ASCII are folded already; lower() does not change them.
@@ -100,6 +79,18 @@ class Search:
         is_full = len(codes) == CHUNK_LINKS
         cursor = AgeCursor(from_micros(last_created_at), codes[-1]) if is_full else None
         return [codes[number] for number in matches], cursor
+
+    def views(
+        self, after: AgeCursor | None, connection: sqlite3.Connection
+    ) -> tuple[list[tuple[str, int]], AgeCursor | None]:
+        """Return codes as `codes` does, each with its number of visits by people."""
+        codes, cursor = self.codes(after, connection)
+        people = dict(
+            connection.execute(
+                f"SELECT code, people FROM views WHERE code IN ({placeholders(codes)})", codes
+            )
+        )
+        return [(code, people.get(code, 0)) for code in codes], cursor
 
 
 def _find(texts: bytes, text: bytes) -> Iterator[int]:

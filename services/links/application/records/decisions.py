@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 
+from services.links.application.records.session import Backend, Condition, Record, Session, Table
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import (
     MAX_SEARCHED_DECISIONS,
@@ -12,7 +14,6 @@ from services.links.domain.decision import (
     Decision,
     DecisionKind,
 )
-from services.links.storage.records import Backend, Condition, Record, Search, Session, Table
 from services.shared import unreadable_records
 from services.shared.timestamps import EPOCH, from_micros, to_micros
 from services.shared.unreadable_records import decode_page
@@ -30,7 +31,7 @@ _SEARCHED_FIELDS = ("code", "address", "reason", "cause")
 
 
 class DecisionReader:
-    """The `DecisionReader` of a database."""
+    """The operator's decisions and blocked patterns."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -38,29 +39,35 @@ class DecisionReader:
     async def page(
         self, skip: int, limit: int, search: re.Pattern[str] | None = None
     ) -> list[Decision]:
-        searched = search and Search(search, _SEARCHED_FIELDS, MAX_SEARCHED_DECISIONS)
+        """Return `limit` decisions, newest first, after skipping some. Fewer are the last ones.
 
-        def work(session: Session) -> list[Decision]:
-            return decode_page(
-                "decision",
-                lambda wanted: session.select(
-                    _DECISIONS, order=_NEWEST_FIRST, limit=wanted, search=searched
-                ),
-                skip + limit,
-                _decode_decision,
-                lambda record: record["number"],
+        `search` selects those whose code, pattern, class or comment contains a match, of the newest
+        `MAX_SEARCHED_DECISIONS`.
+        """
+
+        def read(session: Session, wanted: int) -> Sequence[Record]:
+            if search is None:
+                return session.select(_DECISIONS, order=_NEWEST_FIRST, limit=wanted)
+            searched = session.scan(_DECISIONS, (), _NEWEST_FIRST, MAX_SEARCHED_DECISIONS)
+            matching = (
+                record
+                for record in searched
+                if any(search.search(str(record[name] or "")) for name in _SEARCHED_FIELDS)
             )
+            return list(islice(matching, wanted))
 
-        decisions = await self._backend.read("links_decisions", work)
-        return decisions[skip:]
+        return (await self._read("links_decisions", read, skip + limit))[skip:]
 
     async def latest_about_link(self, code: str) -> Decision | None:
+        """Return the last decision to block or unblock a link."""
         return await self._latest("code", code)
 
     async def latest_about_pattern(self, pattern: str) -> Decision | None:
+        """Return the last decision to block or unblock a pattern."""
         return await self._latest("address", pattern)
 
     async def blocked_patterns(self) -> list[BlockedPattern]:
+        """Return all blocked patterns, unordered."""
         return await self._backend.read(
             "links_addresses",
             # In the thread of the read: there may be thousands.
@@ -68,6 +75,7 @@ class DecisionReader:
         )
 
     async def blocked_patterns_version(self) -> int:
+        """Return a number that changes whenever the blocked patterns change."""
         return await self._backend.read(
             "links_addresses_version", lambda session: session.blocked_patterns_version()
         )
@@ -79,27 +87,35 @@ class DecisionReader:
         ]
 
         # Decisions are made by hand, so a scan of all is short enough.
-        def work(session: Session) -> list[Decision]:
-            return decode_page(
+        def read(session: Session, wanted: int) -> Sequence[Record]:
+            return session.select(_DECISIONS, *conditions, order=_NEWEST_FIRST, limit=wanted)
+
+        return next(iter(await self._read("links_latest_decision", read, 1)), None)
+
+    async def _read(
+        self, name: str, read: Callable[[Session, int], Sequence[Record]], limit: int
+    ) -> list[Decision]:
+        """Return the first decisions that `read` finds, at most as many as it is asked for."""
+        return await self._backend.read(
+            name,
+            lambda session: decode_page(
                 "decision",
-                lambda wanted: session.select(
-                    _DECISIONS, *conditions, order=_NEWEST_FIRST, limit=wanted
-                ),
-                1,
+                lambda wanted: read(session, wanted),
+                limit,
                 _decode_decision,
                 lambda record: record["number"],
-            )
-
-        return next(iter(await self._backend.read("links_latest_decision", work)), None)
+            ),
+        )
 
 
 class DecisionRepository:
-    """The `DecisionRepository` of a transaction."""
+    """Decisions and blocked patterns in a unit of work."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def add(self, decision: Decision) -> None:
+        """Store a decision."""
         record = {
             "kind": decision.kind.value,
             "code": decision.code or None,
@@ -112,6 +128,7 @@ class DecisionRepository:
         self._session.add(_DECISIONS, [record])
 
     def block(self, blocked: BlockedPattern) -> None:
+        """Block a pattern, or replace its block."""
         record = {
             "address": blocked.pattern,
             "reason": blocked.reason.value,
@@ -121,12 +138,14 @@ class DecisionRepository:
         self._session.change_blocked_patterns_version()
 
     def unblock(self, pattern: str) -> bool:
+        """Remove the block of a pattern; return whether there was one."""
         if not self._session.delete(_PATTERNS, [(pattern,)]):
             return False
         self._session.change_blocked_patterns_version()
         return True
 
     def blocked_among(self, patterns: Collection[str]) -> set[str]:
+        """Return those of the patterns that are blocked."""
         found = self._session.find_all(_PATTERNS, [(pattern,) for pattern in patterns])
         return {record["address"] for record in found}
 

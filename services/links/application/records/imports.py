@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
+from services.links.application.records.session import Backend, Condition, Record, Session, Table
 from services.links.domain.imports import Import, RowResult, StoredRow, Verdict
 from services.links.domain.owner import Account
-from services.links.storage.records import Backend, Condition, Record, Session, Table
 from services.shared.errors import Unavailable
 from services.shared.timestamps import from_micros, to_micros
 from services.shared.unreadable_records import decode_each, decode_page
@@ -34,12 +34,13 @@ _KEY_BYTES = 16
 
 
 class ImportReader:
-    """The `ImportReader` of a database."""
+    """Imports outside of a unit of work."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
     async def newest(self, account: Account, since: datetime, limit: int) -> list[Import]:
+        """Return an account's newest imports that started after a time, newest first."""
         found = await self._backend.read(
             "links_imports",
             lambda session: session.select(
@@ -53,19 +54,25 @@ class ImportReader:
         return list(decode_each("import", found, _decode_import, lambda record: record.get("id")))
 
     async def delete_older(self, until: datetime, day: int, limit: int) -> bool:
+        """Delete imports that started at a time or before, and row counts of days before `day`.
+
+        Deletes up to `limit` rows, and each import after its last row. Returns whether there may be
+        more.
+        """
         is_older: Condition = ("day", "<", day)
         days = await self._backend.read(
             "links_import_days", lambda session: session.select(_DAY_KEYS, is_older, limit=limit)
         )
         if days:
-            keys = _DAYS.keys_of(days)
+            keys = _DAYS.read_keys(days)
             await self._backend.write_one(
                 "links_import_days_delete", lambda session: session.delete(_DAYS, keys, is_older)
             )
         is_due: Condition = ("started_at", "<=", to_micros(until))
         return await self._delete(is_due, limit) or len(days) == limit
 
-    async def delete_all_of(self, account: Account, limit: int) -> bool:
+    async def delete_all(self, account: Account, limit: int) -> bool:
+        """Delete an account's imports in the same way, and its row count."""
         await self._backend.write_one(
             "links_import_days_delete", lambda session: session.delete(_DAYS, [(account.id,)])
         )
@@ -95,27 +102,33 @@ class ImportReader:
 
 
 class ImportRepository:
-    """The `ImportRepository` of a transaction."""
+    """Imports and their rows in a unit of work."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def find(self, account: Account, import_id: str) -> Import | None:
+        """Return an import of an account."""
         found = self._session.find(_IMPORTS, import_key(account, import_id))
         return _decode_import(found) if found else None
 
-    def save(self, one: Import) -> None:
+    def save(self, saved: Import) -> None:
+        """Store an import, or replace it."""
         record = {
-            "key": import_key(one.account, one.id),
-            "creator": one.account.id,
-            "id": one.id,
-            "started_at": to_micros(one.started_at),
-            "links": one.links,
-            "removed": one.removed,
+            "key": import_key(saved.account, saved.id),
+            "creator": saved.account.id,
+            "id": saved.id,
+            "started_at": to_micros(saved.started_at),
+            "links": saved.links,
+            "removed": saved.removed,
         }
         self._session.put(_IMPORTS, record)
 
     def results(self, account: Account, import_id: str, numbers: Sequence[int]) -> list[RowResult]:
+        """Return the results of those of the rows that are stored, unordered.
+
+        Raises Unavailable if one of them cannot be read.
+        """
         key = import_key(account, import_id)
         found = self._session.find_all(_ROWS, [(key, number) for number in numbers])
         rows = decode_each("import_row", found, _decode_row, partial(_row_name, import_id))
@@ -126,6 +139,7 @@ class ImportRepository:
         return results
 
     def add_rows(self, account: Account, import_id: str, rows: Sequence[StoredRow]) -> None:
+        """Store rows that are not stored yet."""
         key = import_key(account, import_id)
         records = [
             {
@@ -143,6 +157,7 @@ class ImportRepository:
     def created_codes(
         self, account: Account, import_id: str, codes: Sequence[str]
     ) -> frozenset[str]:
+        """Return those of the codes whose links rows of the import created."""
         found = self._session.select(
             _ROWS,
             ("import", "=", import_key(account, import_id)),
@@ -156,6 +171,7 @@ class ImportRepository:
     def created_rows(
         self, account: Account, import_id: str, after: int, limit: int
     ) -> list[StoredRow]:
+        """Return rows that created a link and are not undone, by number, after a number."""
         conditions: list[Condition] = [
             ("import", "=", import_key(account, import_id)),
             ("number", ">", after),
@@ -173,14 +189,17 @@ class ImportRepository:
         )
 
     def mark_undone(self, account: Account, import_id: str, numbers: Sequence[int]) -> None:
+        """Note that the links of some rows were removed."""
         key = import_key(account, import_id)
         self._session.update(_ROWS, [(key, number) for number in numbers], "undone", True)
 
     def rows_on(self, account: Account, day: int) -> int:
+        """Return how many rows an account imported on a day, counted from the Unix epoch."""
         found = self._session.find(_DAYS, account.id)
         return found["rows"] if found and found["day"] == day else 0
 
     def save_rows_on(self, account: Account, day: int, count: int) -> None:
+        """Store how many rows an account imported on a day. Replaces the count of another day."""
         self._session.put(_DAYS, {"creator": account.id, "day": day, "rows": count})
 
 
@@ -203,7 +222,7 @@ def _delete_rows(session: Session, key: bytes, limit: int) -> int:
     """Delete up to `limit` rows of an import, and it after the last one; return their number."""
     rows = session.select(_ROW_KEYS, ("import", "=", key), ("number", ">", -1), limit=limit)
     if rows:
-        session.delete(_ROWS, _ROWS.keys_of(rows))
+        session.delete(_ROWS, _ROWS.read_keys(rows))
     if len(rows) < limit:
         # A call that adds rows writes the import, too, so one of the two runs again.
         session.delete(_IMPORTS, [(key,)])

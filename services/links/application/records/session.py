@@ -1,17 +1,15 @@
-"""What the stores need of a database for records that no redirect reads.
+"""What the records need of a database.
 
 A record is a row of a table on SQLite, and a document of a collection on MongoDB. `Table` describes
-both. Each store in this package reads and writes its records through a `Session`, which
-`sqlite.records` and `mongo.records` implement.
+both. `storage.sqlite.records` and `storage.mongo.records` implement `Session` and `Backend`.
 """
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 T = TypeVar("T")
 Record = Mapping[str, Any]
@@ -46,18 +44,16 @@ class Table:
         """All fields."""
         return (*self.key, *self.fields)
 
-    def keys_of(self, records: Iterable[Record]) -> list[Key]:
+    def with_keys(self, keys: Sequence[Key]) -> list[Condition]:
+        """Return the conditions of having one of some keys, which differ in the last field only."""
+        *same, last = self.key
+        equal = zip(same, keys[0] if keys else (), strict=False)
+        values = [key[-1] for key in keys]
+        return [*((name, "=", value) for name, value in equal), (last, "in", values)]
+
+    def read_keys(self, records: Iterable[Record]) -> list[Key]:
         """Return the keys of records."""
         return [tuple(record[name] for name in self.key) for record in records]
-
-
-class Search(NamedTuple):
-    """Selects those of the first `max_records` with a match in one of the fields."""
-
-    pattern: re.Pattern[str]
-    """Must ignore case."""
-    fields: Sequence[str]
-    max_records: int
 
 
 class Session(ABC):
@@ -68,28 +64,38 @@ class Session(ABC):
     A limit of 0 is none.
     """
 
-    @abstractmethod
     def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
         """Return the records with some keys, unordered."""
+        return self.select(table, *table.with_keys(keys), limit=len(keys)) if keys else []
 
     def find(self, table: Table, *key: Any) -> Record | None:
         """Return the record with a key."""
         return next(iter(self.find_all(table, [key])), None)
 
-    @abstractmethod
     def select(
         self,
         table: Table,
         *conditions: Condition,
         order: Sequence[str] = (),
         limit: int = 0,
-        search: Search | None = None,
         index: str = "",
     ) -> list[Record]:
         """Return the first records that meet the conditions.
 
-        `index` names the index to use. Both databases must have it. It is ignored in a search.
+        `index` names the index to use. Both databases must have it.
         """
+        return list(self.scan(table, conditions, order, limit, index))
+
+    @abstractmethod
+    def scan(
+        self,
+        table: Table,
+        conditions: Sequence[Condition],
+        order: Sequence[str],
+        limit: int,
+        index: str = "",
+    ) -> Iterator[Record]:
+        """Yield what `select` returns, while it is read."""
 
     @abstractmethod
     def add(self, table: Table, records: Sequence[Record]) -> None:
@@ -139,12 +145,9 @@ class Backend(Protocol):
 
     async def read(self, name: str, work: Work[T]) -> T:
         """Run reads, without waiting for writes."""
-        ...
 
     async def write(self, name: str, work: Work[T]) -> T:
         """Run a transaction. Repeat it after conflicts."""
-        ...
 
     async def write_one(self, name: str, work: Work[T]) -> T:
         """Run work that makes one call, which is atomic without a transaction."""
-        ...
