@@ -25,6 +25,7 @@ _ENCODINGS = ((b"br", ".br"), (b"gzip", ".gz"))
 """Content codings, best first, and the suffix of a file in each."""
 _TEXT = "text/plain; charset=utf-8"
 _XML = "application/xml"
+_XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n'
 _OPENSEARCH = "application/opensearchdescription+xml"
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -223,34 +224,23 @@ def _robots(edge: Edge, public_url: str) -> str:
 
 
 def _sitemap(edge: Edge, public_url: str) -> str:
-    urls = [f"  <url><loc>{escape(public_url + path)}</loc></url>" for path in edge.listed]
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="utf-8"?>',
-            '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
-            *urls,
-            "</urlset>",
-            "",
-        ]
-    )
+    urls = "".join(f"  <url><loc>{escape(public_url + path)}</loc></url>\n" for path in edge.listed)
+    namespace = "http://www.sitemaps.org/schemas/sitemap/0.9"
+    return f'{_XML_DECLARATION}<urlset xmlns="{namespace}">\n{urls}</urlset>\n'
 
 
 def _opensearch(edge: Edge, public_url: str) -> str:
     """Return an OpenSearch description: a browser's keyword shortens the link that follows it."""
     template = escape(f"{public_url}{edge.share}?url={{searchTerms}}")
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="utf-8"?>',
-            '<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">',
-            "  <ShortName>Atajo</ShortName>",
-            "  <Description>Shorten a link</Description>",
-            "  <InputEncoding>UTF-8</InputEncoding>",
-            f'  <Image width="32" height="32">{escape(public_url)}/favicon.ico</Image>',
-            f'  <Url type="text/html" template="{template}"/>',
-            "</OpenSearchDescription>",
-            "",
-        ]
-    )
+    return f"""{_XML_DECLARATION}\
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+  <ShortName>Atajo</ShortName>
+  <Description>Shorten a link</Description>
+  <InputEncoding>UTF-8</InputEncoding>
+  <Image width="32" height="32">{escape(public_url)}/favicon.ico</Image>
+  <Url type="text/html" template="{template}"/>
+</OpenSearchDescription>
+"""
 
 
 async def _send_file(

@@ -95,12 +95,12 @@ class _Document:
         """
         page = self._origin + escape(path)
         url = f'"{page}{query}"'
-        alternates = {each: page + languages.query_of(each) for each in alternatives}
+        alternates = {name: page + languages.query_of(name) for name in alternatives}
         if alternates:
             alternates["x-default"] = page
         links = "".join(
-            f'\n    <link rel="alternate" hreflang="{each}" href="{target}" />'
-            for each, target in alternates.items()
+            f'\n    <link rel="alternate" hreflang="{language}" href="{target}" />'
+            for language, target in alternates.items()
         )
         return (
             self._document.replace(_CANONICAL, _CANONICAL.replace('""', url) + links)

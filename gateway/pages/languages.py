@@ -97,7 +97,7 @@ def nginx_maps(languages: Sequence[str]) -> str:
         (preferred, Version(language, is_in_url=False).folder)
         for preferred, language in _preferences(languages)
     ]
-    named = [(_named(each), Version(each, is_in_url=True).folder) for each in languages]
+    named = [(_named(language), Version(language, is_in_url=True).folder) for language in languages]
     lines = [
         "# The folder of the documents in the language of a request.",
         "map $http_accept_language $accepted_language {",

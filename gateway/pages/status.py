@@ -13,8 +13,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
@@ -49,91 +47,73 @@ _TEMPLATE = """<!doctype html>
 """
 
 
-class FeatureState(StrEnum):
-    """How well a feature works. The values are those of the JSON."""
-
-    YES = "works"
-    PARTLY = "partly"
-    NO = "fails"
-
-
-class Feature(NamedTuple):
-    """A feature, and how well it works, as a value and as text."""
-
-    name: str
-    state: FeatureState
-    text: str
+_WORKS, _PARTLY, _FAILS = "works", "partly", "fails"
+"""How well a feature works, as in the JSON."""
 
 
 def features(
     states: Mapping[str, str], lag_seconds: float, were_reads_rejected: bool
-) -> list[Feature]:
-    """Return how well each feature works.
+) -> dict[str, tuple[str, str]]:
+    """Return how well each feature works, and the same as text.
 
     `states` are the states of the dependencies (`Health.dependencies`), and `lag_seconds` is the
     age of the oldest visit that analytics has not acknowledged. `were_reads_rejected` says whether
     searches or statistics were rejected within the last minute.
     """
-    up = {name for name, state in states.items() if state == OK}
-    return [
-        _following(up),
-        _shortening(up),
-        _counting(up, lag_seconds),
-        _reading(up, were_reads_rejected),
-        _accounts(up),
-    ]
-
-
-def _following(up: set[str]) -> Feature:
-    if "links" in up:
-        return Feature("following", FeatureState.YES, "Short links work.")
-    text = "Short links work only if they were opened in the last few minutes."
-    return Feature("following", FeatureState.PARTLY, text)
-
-
-def _shortening(up: set[str]) -> Feature:
-    if "links" not in up:
-        return Feature("shortening", FeatureState.NO, "Creating links does not work.")
-    if "auth" not in up:
-        text = "Creating links works only for visitors who are not logged in."
-        return Feature("shortening", FeatureState.PARTLY, text)
-    return Feature("shortening", FeatureState.YES, "Creating links works.")
-
-
-def _counting(up: set[str], lag_seconds: float) -> Feature:
-    if "journal" not in up:
-        text = "Visit counting does not work: current visits are not counted."
-        return Feature("counting", FeatureState.NO, text)
-    if "analytics" not in up or lag_seconds > _LATE_SECONDS:
-        text = "Visit counting is delayed: no visits are lost, and all will be counted."
-        return Feature("counting", FeatureState.PARTLY, text)
+    no_auth, no_links, no_analytics, no_journal = (
+        states.get(name) != OK for name in ("auth", "links", "analytics", "journal")
+    )
+    is_late = no_analytics or lag_seconds > _LATE_SECONDS
     within = max(1, math.ceil(lag_seconds))
     seconds = f"{within} second{'s' if within > 1 else ''}"
-    text = f"Visit counting works: new visits are counted within {seconds}."
-    return Feature("counting", FeatureState.YES, text)
-
-
-def _reading(up: set[str], were_rejected: bool) -> Feature:
-    if "links" not in up:
-        return Feature("reading", FeatureState.NO, "Link lists and statistics do not work.")
-    if "analytics" not in up:
-        return Feature("reading", FeatureState.PARTLY, "Link lists work, but statistics do not.")
-    if "auth" not in up:
-        text = "Link lists and statistics work only for visitors who are not logged in."
-        return Feature("reading", FeatureState.PARTLY, text)
-    if were_rejected:
-        text = (
-            "Link lists and statistics work, but some requests were rejected in the last minute "
-            "because of high load."
-        )
-        return Feature("reading", FeatureState.PARTLY, text)
-    return Feature("reading", FeatureState.YES, "Link lists and statistics work.")
-
-
-def _accounts(up: set[str]) -> Feature:
-    if "auth" in up:
-        return Feature("accounts", FeatureState.YES, "Login and registration work.")
-    return Feature("accounts", FeatureState.NO, "Login and registration do not work.")
+    cases = {
+        "following": (
+            (
+                no_links,
+                _PARTLY,
+                "Short links work only if they were opened in the last few minutes.",
+            ),
+            (True, _WORKS, "Short links work."),
+        ),
+        "shortening": (
+            (no_links, _FAILS, "Creating links does not work."),
+            (no_auth, _PARTLY, "Creating links works only for visitors who are not logged in."),
+            (True, _WORKS, "Creating links works."),
+        ),
+        "counting": (
+            (no_journal, _FAILS, "Visit counting does not work: current visits are not counted."),
+            (
+                is_late,
+                _PARTLY,
+                "Visit counting is delayed: no visits are lost, and all will be counted.",
+            ),
+            (True, _WORKS, f"Visit counting works: new visits are counted within {seconds}."),
+        ),
+        "reading": (
+            (no_links, _FAILS, "Link lists and statistics do not work."),
+            (no_analytics, _PARTLY, "Link lists work, but statistics do not."),
+            (
+                no_auth,
+                _PARTLY,
+                "Link lists and statistics work only for visitors who are not logged in.",
+            ),
+            (
+                were_reads_rejected,
+                _PARTLY,
+                "Link lists and statistics work, but some requests were rejected in the last "
+                "minute because of high load.",
+            ),
+            (True, _WORKS, "Link lists and statistics work."),
+        ),
+        "accounts": (
+            (no_auth, _FAILS, "Login and registration do not work."),
+            (True, _WORKS, "Login and registration work."),
+        ),
+    }
+    return {
+        name: next((state, text) for applies, state, text in rows if applies)
+        for name, rows in cases.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -188,14 +168,14 @@ class StatusPage:
 
     def _render(self) -> _Rendering:
         all_features = features(self._states(), self._lag_seconds(), self._were_reads_rejected())
-        works = {feature.name: feature.state for feature in all_features}
-        good = all(state == FeatureState.YES for state in works.values())
+        works = {name: state for name, (state, _) in all_features.items()}
+        good = set(works.values()) == {_WORKS}
         html = _TEMPLATE.format(
             title="All systems operational" if good else "Some features do not work",
-            items="\n".join(f"        <li>{feature.text}</li>" for feature in all_features),
+            items="\n".join(f"        <li>{text}</li>" for _, text in all_features.values()),
         )
         return _Rendering(
-            status=200 if works["following"] == FeatureState.YES else 503,
+            status=200 if works["following"] == _WORKS else 503,
             html=html.encode(),
             json=json.dumps(works).encode(),
             rendered_at=self._clock(),
