@@ -32,15 +32,16 @@ from gateway.http.metrics import HTTP_SECONDS
 from gateway.pages.files import Site
 from gateway.pages.status import StatusPage
 from gateway.redirects.link_pages import LinkPages
-from gateway.support.cancellation import Cancellation
 from gateway.support.client_ip import ClientIpFinder
-from gateway.support.disconnect import (
+from gateway.support.edge import Edge, RawHeaders
+from gateway.support.failures import (
     CLIENT_CLOSED_REQUEST,
+    Cancellation,
     ClientDisconnectedError,
+    failure_of,
+    note_failure,
     run_while_connected,
 )
-from gateway.support.edge import Edge, RawHeaders
-from gateway.support.failure import failure_of, note_failure
 from gateway.support.rate_limits import CallLimiter, Networks, networks_of
 from gateway.support.request_id import sending_request_id
 from services.shared.errors import AppError, Internal, InvalidArgument, NotFound

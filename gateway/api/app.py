@@ -23,10 +23,13 @@ from gateway.api.limits import Gate, Quota
 from gateway.api.metrics import API_REQUESTS
 from gateway.api.problems import ApiError, from_error
 from gateway.api.requests import Services
-from gateway.support.cancellation import Cancellation
-from gateway.support.disconnect import CLIENT_CLOSED_REQUEST, ClientDisconnectedError
 from gateway.support.edge import Edge, RawHeaders
-from gateway.support.failure import note_failure
+from gateway.support.failures import (
+    CLIENT_CLOSED_REQUEST,
+    Cancellation,
+    ClientDisconnectedError,
+    note_failure,
+)
 from gateway.support.rate_limits import CallLimiter, RateLimiter
 from gateway.use_cases.creation_limits import CreationLimits
 from services.shared.errors import AppError

@@ -40,7 +40,8 @@ class Quota(NamedTuple):
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         """Return the headers about the limit, which are structured fields (RFC 9651)."""
-        rate, remaining, reset = self.limiter.usage(self.networks)
+        rate = self.limiter.rate
+        remaining, reset = self.limiter.usage(self.networks)
         return [
             (b"ratelimit-policy", b'"default";q=%d;w=%d' % (rate.amount, rate.seconds)),
             (b"ratelimit", b'"default";r=%d;t=%d' % (remaining, math.ceil(reset))),

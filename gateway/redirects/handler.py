@@ -16,7 +16,7 @@ from gateway.redirects.metrics import RedirectMetrics
 from gateway.redirects.resolution import LinkState, Resolution, location_of
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
-from gateway.support.request_headers import Headers
+from gateway.support.headers import Headers
 from gateway.support.request_id import sending_request_id, set_request_id
 from gateway.visits.pipeline import VisitPipeline
 from services.shared.errors import AppError
@@ -86,7 +86,7 @@ class Redirects:
         if self._traced or not _is_short_url(code):
             return None
         started = time.perf_counter()
-        if self._resolver.is_gathering:
+        if self._resolver.lookups.is_gathering:
             return Lookup(started, self._resolver.lookup(code))
         # This request starts the call, so the call has its request id.
         context = contextvars.Context()
@@ -127,7 +127,8 @@ class Redirects:
         self._visits.record_request(code, headers, host, link_code)
         if server_headers is not self._server_headers:  # uvicorn makes new ones every second.
             self._server_headers = server_headers
-            self._head = b"HTTP/1.1 302 Found\r\n" + _lines([*server_headers, *self._headers])
+            lines = [b"%s: %s\r\n" % header for header in (*server_headers, *self._headers)]
+            self._head = b"".join([b"HTTP/1.1 302 Found\r\n", *lines])
         response = b"%slocation: %s\r\n\r\n%s" % (self._head, location, _BODY)
         self._metrics.observe("found", time.perf_counter() - started)
         return response
@@ -151,7 +152,7 @@ class Redirects:
             resolution = await (lookup.result if lookup else self._resolver.lookup(code))
             is_active = resolution is not None and resolution.state is LinkState.ACTIVE
             if resolution and is_active and scope["method"] == "GET":
-                host = _host_of(scope)
+                host = scope["client"][0] if scope.get("client") else ""
                 self._visits.record_request(code, scope["headers"], host, resolution.link_code)
         except Exception as error:
             self._log_failure(error, time.perf_counter() - started)
@@ -181,16 +182,6 @@ class Redirects:
             self._log.error("redirect_error", exc_info=error, **fields)
 
 
-def _host_of(scope: Scope) -> str:
-    """Return the IP address of a request's connection, empty if unknown."""
-    client = scope.get("client")
-    return client[0] if client else ""
-
-
 def _is_short_url(code: str) -> bool:
     """Whether `/<code>` is a short URL, whether or not it has a link."""
     return code not in ROUTES and is_code(code)
-
-
-def _lines(headers: Headers) -> bytes:
-    return b"".join([b"%s: %s\r\n" % header for header in headers])

@@ -122,7 +122,7 @@ class ChangeFollower:
         """Return whether links answers a lookup in time."""
         try:
             async with asyncio.timeout(TEST_SECONDS):
-                await self._resolver.probe()
+                await self._resolver.lookups.probe()
         except (AppError, TimeoutError):
             return False
         return True

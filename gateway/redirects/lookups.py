@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from gateway.redirects.cache import ResolutionCache
 from gateway.redirects.resolution import (
@@ -32,18 +33,16 @@ URLS_PER_STEP = 50
 """URLs that are encoded between two turns of the event loop. The longest take 0.3 ms each."""
 
 
+@dataclass(slots=True, eq=False)
 class _InFlight:
     """A code that is being looked up, and the callers that wait for it."""
 
-    __slots__ = ("code", "fallback", "generation", "waiters")
-
-    def __init__(self, code: str, generation: int) -> None:
-        self.code = code
-        self.generation = generation
-        """The generation of the cache when the lookup started."""
-        self.waiters: list[asyncio.Future[Resolution | None]] = []
-        self.fallback: asyncio.TimerHandle | None = None
-        """Answers the waiters from the cache after `FALLBACK_SECONDS`."""
+    code: str
+    generation: int
+    """The generation of the cache when the lookup started."""
+    waiters: list[asyncio.Future[Resolution | None]] = field(default_factory=list)
+    fallback: asyncio.TimerHandle | None = None
+    """Answers the waiters from the cache after `FALLBACK_SECONDS`."""
 
 
 class Lookups:
@@ -129,7 +128,7 @@ class Lookups:
 
     async def _look_up(self, lookups: Sequence[_InFlight]) -> None:
         # A change may have settled some already.
-        lookups = [one for one in lookups if self._in_flight.get(one.code) is one]
+        lookups = [lookup for lookup in lookups if self._in_flight.get(lookup.code) is lookup]
         if not lookups:
             return
         try:
@@ -139,13 +138,13 @@ class Lookups:
                 locations[code] = location_of(resolution.url)
                 if number % URLS_PER_STEP == 0:
                     await asyncio.sleep(0)
-            for one in lookups:
-                code = one.code
-                if self._in_flight.get(code) is one:  # A change may have settled it meanwhile.
+            for lookup in lookups:
+                code = lookup.code
+                if self._in_flight.get(code) is lookup:  # A change may have settled it meanwhile.
                     resolved = found.get(code)
-                    is_confirmed = one.generation == self._cache.generation
+                    is_confirmed = lookup.generation == self._cache.generation
                     self._cache.put(code, resolved, locations.get(code, b""), is_confirmed)
-                    self._settle(one, resolved)
+                    self._settle(lookup, resolved)
         except AppError as error:
             self._fail(lookups, error)
         except asyncio.CancelledError:
@@ -158,7 +157,7 @@ class Lookups:
 
     async def _resolve(self, lookups: Sequence[_InFlight]) -> Resolutions:
         try:
-            return await self._source.resolve([one.code for one in lookups])
+            return await self._source.resolve([lookup.code for lookup in lookups])
         except UnreadableLinks as error:
             self._fail([lookup for lookup in lookups if lookup.code in error.codes], error)
             return error.found

@@ -110,7 +110,7 @@ class RedirectCollector(Collector):
         yield CounterMetricFamily(
             "atajo_lookup_faults",
             "Lookups that ended with an unexpected error, whose traceback is in the log.",
-            value=self._resolver.faults,
+            value=self._resolver.lookups.faults,
         )
 
     def _change_metrics(self) -> Iterable[Metric]:

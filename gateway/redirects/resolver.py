@@ -53,9 +53,14 @@ class Resolver:
         self._wall = wall
         self._clock_offset = wall() - clock()
         self.cache = ResolutionCache(
-            limit_bytes, fresh_seconds, stale_seconds, self._revalidate, clock, wall
+            limit_bytes,
+            fresh_seconds,
+            stale_seconds,
+            lambda code: self.lookups.start(code),
+            clock,
+            wall,
         )
-        self._lookups = Lookups(source, self.cache)
+        self.lookups = Lookups(source, self.cache)
         self._misses = 0
         self._edited: set[str] = set()
         """Codes that calls of this gateway edited since the last poll of the change feed began."""
@@ -68,16 +73,6 @@ class Resolver:
         cache = self.cache
         return {"hit": cache.hits, "stale": cache.stale_hits, "miss": self._misses}
 
-    @property
-    def faults(self) -> int:
-        """Lookups since the start that ended with an unexpected error."""
-        return self._lookups.faults
-
-    @property
-    def is_gathering(self) -> bool:
-        """Whether the next lookup joins a call that another one started."""
-        return self._lookups.is_gathering
-
     def lookup(self, code: str) -> asyncio.Future[Resolution | None]:
         """Return a future with the resolution of a well-formed code, None if it has no link.
 
@@ -88,7 +83,7 @@ class Resolver:
         resolution = self.cache.get(code)
         if resolution is None and not self.cache.has_no_link(code):
             self._misses += 1
-            return self._lookups.join(code)
+            return self.lookups.join(code)
         future: asyncio.Future[Resolution | None] = self._loop.create_future()
         future.set_result(resolution)
         return future
@@ -125,8 +120,8 @@ class Resolver:
         for number, (code, resolution) in enumerate(changed.items(), 1):
             if code in self._edited:  # The feed may be behind the edit.
                 self.cache.distrust(code)
-                self._lookups.restart(code)
-            elif code in self.cache or code in self._lookups:
+                self.lookups.restart(code)
+            elif code in self.cache or code in self.lookups:
                 self._replace(code, resolution)
             else:
                 self.cache.distrust(code)  # It may be cached as having no link.
@@ -140,10 +135,6 @@ class Resolver:
         """
         self.version += 1
         self.cache.invalidate()
-
-    async def probe(self) -> None:
-        """Return if links answers a lookup. Raises AppError."""
-        await self._lookups.probe()
 
     def stop_following(self) -> None:
         """Have every code looked up before it is served, until `follow`."""
@@ -166,10 +157,7 @@ class Resolver:
 
     async def close(self) -> None:
         """End the calls in flight."""
-        await self._lookups.close()
-
-    def _revalidate(self, code: str) -> None:
-        self._lookups.start(code)
+        await self.lookups.close()
 
     def _replace_and_confirm(self, code: str, resolution: Resolution) -> None:
         """Serve a resolution at once, and look its code up.
@@ -178,10 +166,10 @@ class Resolver:
         served later only if links is unavailable.
         """
         self._replace(code, resolution, is_confirmed=False)
-        self._lookups.start(code)
+        self.lookups.start(code)
 
     def _replace(self, code: str, resolution: Resolution | None, is_confirmed: bool = True) -> None:
         """Cache what a code resolves to from now on, and answer callers that wait for it."""
         location = location_of(resolution.url) if resolution else b""
         self.cache.put(code, resolution, location, is_confirmed)
-        self._lookups.settle(code, resolution)
+        self.lookups.settle(code, resolution)

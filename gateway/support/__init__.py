@@ -3,12 +3,11 @@
 batcher, single_flight         combine concurrent calls
 client_ip                      the client's IP address behind proxies
 content_negotiation            content coding by Accept-Encoding
-disconnect                     cancels work when the client disconnects
-header_cache                   what a header says, by header
+failures                       requests that fail, are cancelled, or whose client disconnects
+headers, request_id            headers and id of a request
 edge                           routes, headers and limits from deploy/edge.toml
 metrics                        metrics from plain integers
 rate_limits                    limits by client IP address or API key
-request_headers, request_id    headers and id of a request
 timestamps                     ISO 8601
 user_agents                    device, browser and system of a User-Agent
 """

@@ -66,10 +66,7 @@ class Edge:
         cache = table["cache"]
         pages = table["pages"].values()
         return cls(
-            body_bytes=table["limits"]["body_bytes"],
-            large_body_bytes=table["limits"]["large_body_bytes"],
-            retry_after=table["limits"]["retry_after"],
-            redirect_header_bytes=table["limits"]["redirect_header_bytes"],
+            **table["limits"],
             functions=edge_table.functions(table),
             large_functions=frozenset(
                 (

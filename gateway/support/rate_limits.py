@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from ipaddress import IPv4Address
-from typing import NamedTuple, Self
+from typing import Self
 
 from prometheus_client import Counter
 
@@ -87,14 +87,12 @@ class Rate:
         return cls(int(amount), int(times or 1) * _SECONDS[unit])
 
 
+@dataclass(slots=True, eq=False)
 class _Window:
     """Counts the calls of one address or network until `ends` (by the limiter's clock)."""
 
-    __slots__ = ("count", "ends")
-
-    def __init__(self, ends: float) -> None:
-        self.ends = ends
-        self.count = 0
+    ends: float
+    count: int = 0
 
 
 @dataclass(frozen=True)
@@ -108,16 +106,6 @@ class Hit:
         """Uncount calls that should not have counted. Later windows keep their counts."""
         for window in self.windows:
             window.count = max(0, window.count - calls)
-
-
-class Usage(NamedTuple):
-    """What a client may still do in its window."""
-
-    rate: Rate
-    remaining: int
-    """Calls."""
-    reset: float
-    """Seconds until the window ends."""
 
 
 class RateLimiter:
@@ -148,6 +136,8 @@ class RateLimiter:
 
         Rejected calls are not counted, so that one machine cannot use up the limit of its network.
         """
+        if not calls:
+            return Hit(0, ())
         now = self._clock()
         self._drop_ended(now)
         self.check(networks, calls)
@@ -158,48 +148,42 @@ class RateLimiter:
 
     def check(self, networks: Networks, calls: int = 1) -> None:
         """Raise ResourceExhausted if `hit` would. Counts nothing."""
-        if self._left(networks, self._clock()) < calls:
+        if self._left(networks) < calls:
             raise self.refusal(networks, calls)
 
     def reserve(self, networks: Networks, calls: int) -> Hit:
         """Count as many of the calls as the limit permits, perhaps none."""
-        allowed = min(calls, self._left(networks, self._clock()))
-        return self.hit(networks, allowed) if allowed else Hit(0, ())
+        return self.hit(networks, min(calls, self._left(networks)))
 
     def refusal(self, networks: Networks, calls: int = 1) -> ResourceExhausted:
         """Count a rejection of calls; return its error with the seconds until they may be made."""
-        now = self._clock()
-        waits = [
-            reset
-            for network, max_calls in zip(networks, self._max_calls, strict=False)
-            for count, reset in [self._state(network, now)]
-            if count + calls > max_calls
-        ]
+        waits = [reset for left, reset in self._states(networks) if left < calls]
         self._limited.inc()
         return ResourceExhausted(self._message, self._reason, retry_after=max([1.0, *waits]))
 
-    def usage(self, networks: Networks) -> Usage:
-        """Return what a client may still do: the least that one of its networks allows."""
-        now = self._clock()
-        usages = []
-        for network, max_calls in zip(networks, self._max_calls, strict=False):
-            count, reset = self._state(network, now)
-            usages.append(Usage(self.rate, max(0, min(self.rate.amount, max_calls - count)), reset))
-        return min(usages, key=lambda usage: usage.remaining)
+    def usage(self, networks: Networks) -> tuple[int, float]:
+        """Return how many calls a client may still make, and the seconds until its window ends.
 
-    def _left(self, networks: Networks, now: float) -> int:
+        That is the least that one of its networks allows.
+        """
+        usages = [(min(self.rate.amount, left), reset) for left, reset in self._states(networks)]
+        return min(usages, key=lambda usage: usage[0])
+
+    def _left(self, networks: Networks) -> int:
         """Return how many calls the limit permits now."""
-        return min(
-            max(0, max_calls - self._state(network, now)[0])
-            for network, max_calls in zip(networks, self._max_calls, strict=False)
-        )
+        return min(left for left, _ in self._states(networks))
 
-    def _state(self, network: bytes, now: float) -> tuple[int, float]:
-        """Return the calls in the current window of a network, and the seconds until it ends."""
-        window = self._windows.get(network)
-        if window is None or window.ends <= now:
-            return 0, self._seconds_left(now)
-        return window.count, window.ends - now
+    def _states(self, networks: Networks) -> list[tuple[int, float]]:
+        """Return how many calls each network may still make, and the seconds until it may more."""
+        now = self._clock()
+        states = []
+        for network, max_calls in zip(networks, self._max_calls, strict=False):
+            window = self._windows.get(network)
+            if window is None or window.ends <= now:
+                states.append((max_calls, self._seconds_left(now)))
+            else:
+                states.append((max(0, max_calls - window.count), window.ends - now))
+        return states
 
     def _drop_ended(self, now: float) -> None:
         """Drop a few windows that have ended, and more of them than a hit adds."""

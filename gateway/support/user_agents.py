@@ -17,7 +17,7 @@ from ua_parser.loaders import load_lazy_builtins
 from ua_parser.matchers import UserAgentMatcher
 from ua_parser.regex import Resolver
 
-from gateway.support.header_cache import HeaderCache
+from gateway.support.headers import HeaderCache
 
 Device = Literal["desktop", "phone", "tablet", "other"]
 
@@ -38,37 +38,26 @@ _BROWSERS = {
             "Whale", "Yandex Browser",
         )
     },
+    **dict.fromkeys(("Chrome Mobile", "Chrome Mobile WebView", "Chrome Mobile iOS"), "Chrome"),
+    **dict.fromkeys(("Ecosia Android", "Ecosia iOS"), "Ecosia"),
+    **dict.fromkeys(("Firefox Alpha", "Firefox Beta", "Firefox Mobile", "Firefox iOS"), "Firefox"),
+    **dict.fromkeys(("IE", "IE Mobile"), "Internet Explorer"),
+    **dict.fromkeys(("Mobile Safari", "Mobile Safari UI/WKWebView"), "Safari"),
+    **dict.fromkeys(
+        ("Opera Coast", "Opera GX", "Opera Mini", "Opera Mobile", "Opera Neon", "Opera Tablet",
+         "Opera Touch"),
+        "Opera",
+    ),
+    **dict.fromkeys(("QQ Browser Mini", "QQ Browser Mobile"), "QQ Browser"),
     "AVG": "AVG Secure Browser",
     "Android": "Android Browser",
     "Baidu Explorer": "Baidu Browser",
     "BlackBerry WebKit": "BlackBerry Browser",
-    "Chrome Mobile": "Chrome",
-    "Chrome Mobile WebView": "Chrome",
-    "Chrome Mobile iOS": "Chrome",
     "DuckDuckGo Mobile": "DuckDuckGo",
-    "Ecosia Android": "Ecosia",
-    "Ecosia iOS": "Ecosia",
     "Edge Mobile": "Edge",
-    "Firefox Alpha": "Firefox",
-    "Firefox Beta": "Firefox",
-    "Firefox Mobile": "Firefox",
-    "Firefox iOS": "Firefox",
     "Google": "Google App",
-    "IE": "Internet Explorer",
-    "IE Mobile": "Internet Explorer",
     "MiuiBrowser": "Mi Browser",
-    "Mobile Safari": "Safari",
-    "Mobile Safari UI/WKWebView": "Safari",
     "NetFront NX": "NetFront",
-    "Opera Coast": "Opera",
-    "Opera GX": "Opera",
-    "Opera Mini": "Opera",
-    "Opera Mobile": "Opera",
-    "Opera Neon": "Opera",
-    "Opera Tablet": "Opera",
-    "Opera Touch": "Opera",
-    "QQ Browser Mini": "QQ Browser",
-    "QQ Browser Mobile": "QQ Browser",
     "Quark PC": "Quark",
     "VivoBrowser": "Vivo Browser",
     "WeChat Browser": "WeChat",

@@ -33,7 +33,7 @@ class VisitCollector(Collector):
             "Batches of visits sent to analytics by result: acknowledged; refused, whose visits "
             "are lost; failed, which are sent again.",
             "result",
-            self._visits.batches,
+            self._visits.sender.batches,
         )
         yield CounterMetricFamily(
             "atajo_visits_lost",
@@ -50,7 +50,7 @@ class VisitCollector(Collector):
         yield GaugeMetricFamily(
             "atajo_visits_restoring",
             "1 while visits of an earlier run are being read back from the journal, else 0.",
-            value=self._visits.restoring,
+            value=self._visits.journal.restoring,
         )
         yield GaugeMetricFamily(
             "atajo_visit_flush_lag_seconds",
@@ -65,7 +65,7 @@ class VisitCollector(Collector):
             "Visits of people that analytics has acknowledged without this dimension: browser, "
             "from the User-Agent; country, from the IP address.",
             "dimension",
-            self._visits.unknown,
+            self._visits.sender.unknown,
         )
         yield labeled_counter(
             "atajo_visitor_key_requests",
@@ -85,11 +85,11 @@ class VisitCollector(Collector):
         yield GaugeMetricFamily(
             "atajo_visit_journal_bytes",
             "Size of the visit journal.",
-            value=self._visits.journal_bytes,
+            value=self._visits.journal.size,
         )
         yield GaugeMetricFamily(
             "atajo_visit_journal_limit_bytes",
             "Maximum size of the visit journal: ATAJO_JOURNAL_BYTES, or less if its disk has less. "
             "Visits beyond it are lost.",
-            value=self._visits.journal_limit_bytes,
+            value=self._visits.journal.limit,
         )

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from gateway.support.request_headers import Headers, combined
+from gateway.support.headers import Headers, combined
 from gateway.visits.enrichment.classification import (
     PURPOSE_HEADERS,
     is_prefetch,
@@ -54,14 +54,14 @@ class VisitPipeline:
         own_url: str = "",
     ) -> None:
         """`own_url` is the URL of the product, whose host does not count as a referrer."""
-        self._journal = journal
+        self.journal = journal
         self._visitors = visitors
         self._referrer_of = referrers_except(own_url)
         self._referrers = ReferrerNames(self._referrer_of)
         self._clock = clock
         self._hour = -1
         self._hour_starts = self._hour_ends = 0.0
-        self._sender = Sender(journal, sink, self._update_oldest, self._lose)
+        self.sender = Sender(journal, sink, self._update_oldest, self._lose)
         self._buffer: list[Visit] = []
         self._recorded = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
@@ -77,39 +77,14 @@ class VisitPipeline:
         """Visits recorded since the start, by kind of visitor."""
 
     @property
-    def batches(self) -> dict[str, int]:
-        """Batches sent since the start, by result. Failed batches are sent again."""
-        return self._sender.batches
-
-    @property
-    def unknown(self) -> dict[str, int]:
-        """Visits of people in acknowledged batches, by the dimension that is unknown."""
-        return self._sender.unknown
-
-    @property
     def lost(self) -> int:
         """Visits that could not be written or read back, or that analytics refused."""
-        return self._lost + self._journal.lost_lines
+        return self._lost + self.journal.lost_lines
 
     @property
     def pending(self) -> int:
-        """Visits that analytics has not acknowledged, a lower bound while `restoring`."""
-        return self._journal.pending + len(self._buffer)
-
-    @property
-    def restoring(self) -> bool:
-        """Whether visits of earlier processes are not acknowledged yet."""
-        return self._journal.restoring
-
-    @property
-    def journal_bytes(self) -> int:
-        """Size of the journal in bytes."""
-        return self._journal.size
-
-    @property
-    def journal_limit_bytes(self) -> int:
-        """Maximum size of the journal: as configured, or less if its disk has less."""
-        return self._journal.limit
+        """Visits that analytics has not acknowledged, a lower bound while `journal.restoring`."""
+        return self.journal.pending + len(self._buffer)
 
     @property
     def lag_seconds(self) -> float:
@@ -124,7 +99,7 @@ class VisitPipeline:
         """Raise Unavailable unless the next visit can be written to the journal."""
         if self._is_unwritable:
             raise Unavailable("The journal cannot be written.", "JOURNAL_UNWRITABLE")
-        if not await self._journal.has_room():
+        if not await self.journal.has_room():
             raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
     def record_request(self, code: str, headers: Headers, host: str, link_code: str = "") -> None:
@@ -191,7 +166,7 @@ class VisitPipeline:
             return
         self._buffer = []
         try:
-            self._journal.append(*visits)
+            self.journal.append(*visits)
         except JournalFullError as error:  # The next tick looks for room.
             self._lose(len(visits) - error.appended, str(error))
             visits = visits[: error.appended]
@@ -200,7 +175,7 @@ class VisitPipeline:
         if self._open_since is None and visits:
             self._open_since = self._clock()
             self._update_oldest()
-        if self._journal.open_rows >= MAX_ROWS:  # The next tick may be late.
+        if self.journal.open_rows >= MAX_ROWS:  # The next tick may be late.
             try:
                 self._close_batch()
             except OSError as error:
@@ -209,14 +184,14 @@ class VisitPipeline:
     def start(self) -> None:
         """Start to send. Call once, in the running event loop."""
         self._tasks = [
-            background.start_task(self._journal.count_restored(), "journal_count"),
+            background.start_task(self.journal.count_restored(), "journal_count"),
             background.start_task(self._close_batches(), "visits_close"),
-            background.start_task(self._sender.run(), "visits_send"),
+            background.start_task(self.sender.run(), "visits_send"),
         ]
 
     async def stop(self, seconds: float) -> None:
         """Send remaining visits for at most `seconds`. The rest stays in the journal."""
-        journal = self._journal
+        journal = self.journal
         for task in self._tasks:
             task.cancel()
         await asyncio.wait(self._tasks)
@@ -224,7 +199,7 @@ class VisitPipeline:
             self._close_batch()
             await journal.sync()
             async with asyncio.timeout(seconds):
-                await self._sender.drain()
+                await self.sender.drain()
         except (TimeoutError, AppError, OSError) as error:
             log.warning(
                 "visits_left_in_journal",
@@ -246,7 +221,7 @@ class VisitPipeline:
 
     async def _close_batches(self) -> None:
         """In every tick with visits, sync, and close the batch unless one waits to be sent."""
-        journal = self._journal
+        journal = self.journal
         while True:
             await self._recorded.wait()
             await asyncio.sleep(TICK_SECONDS)
@@ -262,22 +237,22 @@ class VisitPipeline:
                 self._is_unwritable = True
                 self._throttled.error("journal_not_synced", error=str(error))
             if journal.closed_batches:
-                self._sender.wake()
+                self.sender.wake()
             if journal.open_visits or journal.is_dirty:
                 self._recorded.set()
 
     def _close_batch(self) -> None:
         self.flush()
-        if not self._journal.open_visits:
+        if not self.journal.open_visits:
             return
-        self._journal.close_batch()
+        self.journal.close_batch()
         self._closed_since.append(self._clock() if self._open_since is None else self._open_since)
         self._open_since = None
         self._update_oldest()
 
     def _update_oldest(self) -> None:
         """Update the value of `lag_seconds`, which other threads read."""
-        while len(self._closed_since) > self._journal.closed_batches:
+        while len(self._closed_since) > self.journal.closed_batches:
             self._closed_since.popleft()
         self._oldest = self._closed_since[0] if self._closed_since else self._open_since
 

@@ -16,7 +16,7 @@ import ada_url
 import re2
 from ahocorasick_rs import BytesAhoCorasick
 
-from gateway.support.header_cache import MAX_HEADER_BYTES, HeaderCache
+from gateway.support.headers import MAX_HEADER_BYTES, HeaderCache
 from gateway.visits.enrichment.bot_patterns import (
     BROWSER_WORDS,
     CONTACT_URL,

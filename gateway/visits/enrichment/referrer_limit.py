@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from gateway.support.header_cache import MAX_HEADER_BYTES
+from gateway.support.headers import MAX_HEADER_BYTES
 
 MAX_NAMES_OF_LINK = 20
 """Maximum names of one client for one link in a day."""

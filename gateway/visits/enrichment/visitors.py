@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from gateway.support.header_cache import MAX_HEADER_BYTES
+from gateway.support.headers import MAX_HEADER_BYTES
 from gateway.support.user_agents import parse_user_agent
 from gateway.visits.enrichment.classification import kind_of
 from gateway.visits.enrichment.countries import CountryOf

@@ -63,13 +63,16 @@ class Journal:
 
     def __init__(self, folder: Path, max_bytes: int) -> None:
         self._folder = Folder(folder)
-        self._max_bytes = self._limit = max_bytes
+        self._max_bytes = max_bytes
+        self.limit = max_bytes
+        """Maximum bytes of all files: `max_bytes`, or less if the disk has less."""
         self._line_of = lines.VisitLines().__getitem__
         found, later = find_files(folder)
         self._closed = deque(found)
         self._unsynced: deque[BatchFile] = deque()
         self._acknowledged: deque[BatchFile] = deque()
-        self._size = sum(file.size for file in self._closed)
+        self.size = sum(file.size for file in self._closed)
+        """Bytes of all files."""
         self._unsynced_bytes = 0
         self._was_full = self._is_unsynced_at_close = False
         self._new_names: list[Path] = []
@@ -119,16 +122,6 @@ class Journal:
         """Visits that are not acknowledged, a lower bound while `restoring`. Thread-safe."""
         finished = self._finished  # Read first, so that the result is not negative.
         return self._appended - finished
-
-    @property
-    def size(self) -> int:
-        """Bytes of all files."""
-        return self._size
-
-    @property
-    def limit(self) -> int:
-        """Maximum bytes of all files: `max_bytes`, or less if the disk has less."""
-        return self._limit
 
     @property
     def last_number(self) -> int:
@@ -190,7 +183,7 @@ class Journal:
     async def has_room(self) -> bool:
         """Whether there is room for the longest possible visit."""
         await self._look_for_room()
-        return self._size + lines.MAX_BYTES <= self._limit
+        return self.size + lines.MAX_BYTES <= self.limit
 
     def close_batch(self) -> None:
         """Close the open batch, to be sent after the next `sync`, and begin the next one.
@@ -275,7 +268,7 @@ class Journal:
         why = "The journal or its disk has no room."
         if self._unsynced_bytes + len(data) > MAX_UNSYNCED_BYTES:
             return 0, "The disk of the journal does not keep up."
-        room = self._limit - self._size
+        room = self.limit - self.size
         if len(data) > room:
             data = _whole_lines(data, max(0, room))
         written = os.pwrite(active.fd, data, active.size) if data else 0
@@ -286,13 +279,13 @@ class Journal:
         if written:
             active.size += written
             active.unsynced.append(data)
-            self._size += written
+            self.size += written
             self._unsynced_bytes += written
         return written, why
 
     async def _look_for_room(self) -> None:
         free = await asyncio.to_thread(self._folder.free_bytes)
-        self._limit = max(0, min(self._max_bytes, self._size + free - HEADROOM))
+        self.limit = max(0, min(self._max_bytes, self.size + free - HEADROOM))
 
     async def _sync(self, file: BatchFile) -> None:
         """Sync a file to disk. After a failed sync, rewrite what may not be on disk."""
@@ -356,7 +349,7 @@ class Journal:
             except BaseException:
                 self._acknowledged.appendleft(file)
                 raise
-            self._size -= file.size
+            self.size -= file.size
 
 
 def _whole_lines(data: bytes, size: int) -> bytes:

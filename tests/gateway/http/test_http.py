@@ -23,7 +23,7 @@ from gateway.redirects.metrics import RedirectMetrics
 from gateway.redirects.resolution import ChangeFeedPage, Resolution
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
-from gateway.support.request_headers import Headers
+from gateway.support.headers import Headers
 from services.shared.errors import Unavailable
 from services.shared.observability import logs
 from tests.support.in_process_gateway import InProcessGateway

@@ -17,12 +17,13 @@ import pytest
 
 from gateway.redirects.cache import (
     FRESH_SECONDS,
+    MAX_ABSENT,
+    NEGATIVE_TTL_SECONDS,
     RETRY_SECONDS,
     STALE_SECONDS,
     UNCONFIRMED_SECONDS,
 )
 from gateway.redirects.lookups import MAX_CODES
-from gateway.redirects.negative_cache import MAX_ABSENT, NEGATIVE_TTL_SECONDS
 from gateway.redirects.resolution import (
     BlockReason,
     ChangeFeedPage,
@@ -329,14 +330,14 @@ async def test_an_unexpected_error_reaches_all_waiters_and_is_not_cached(
         asked = [resolver.lookup(code) for code in ("aaaaaaaa", "bbbbbbbb", "aaaaaaaa")]
         told = await asyncio.gather(*asked, return_exceptions=True)
         assert [type(error) for error in told] == [Internal] * 3
-        assert resolver.faults == 1
+        assert resolver.lookups.faults == 1
         broken.broken = False
         assert await resolver.lookup("aaaaaaaa") is not None
         # Cached links are still served.
         broken.broken = True
         clock.now += FRESH_SECONDS + STALE_SECONDS
         assert await resolver.lookup("aaaaaaaa") is not None
-    assert resolver.faults == 2
+    assert resolver.lookups.faults == 2
 
 
 async def test_an_invalid_url_leaves_no_waiter(resolver: Resolver, source: Source) -> None:

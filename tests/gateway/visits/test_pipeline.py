@@ -87,7 +87,7 @@ async def test_an_unreadable_batch_is_lost_and_not_sent(tmp_path: Path) -> None:
     pipeline.start()
     await pipeline.stop(5)
     assert [(batch.number, batch.visits) for batch in sink.batches] == [(2, 1)]
-    assert (pipeline.lost, pipeline.batches["refused"]) == (1, 0)
+    assert (pipeline.lost, pipeline.sender.batches["refused"]) == (1, 0)
 
 
 class KeepsTheFile(Sink):
@@ -215,7 +215,7 @@ async def test_the_lag_of_a_backlog_counts_from_the_start(tmp_path: Path) -> Non
     now = 1_800_000_000.0
     again = VisitPipeline(Journal(tmp_path, 1 << 20), away, visitors_of_nowhere(), lambda: now)
     now += 1
-    assert (again.restoring, again.pending, again.lag_seconds) == (True, 0, 1.0)
+    assert (again.journal.restoring, again.pending, again.lag_seconds) == (True, 0, 1.0)
     again.start()
     while not again.pending:  # noqa: ASYNC110 - Nobody says so but this.
         await asyncio.sleep(0)

@@ -1,11 +1,12 @@
-"""A cache of what a header says. Clients choose headers, so their length and number are bounded."""
+"""Headers of a request, as ASGI has them, and a cache of what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 Value = TypeVar("Value")
+Headers = Collection[tuple[bytes, bytes]]
 
 MAX_HEADER_BYTES = 512
 """Bytes of a header that are read. The longest User-Agent in the list of bots has 285."""
@@ -16,7 +17,7 @@ _MAX_CACHED = 4096
 class HeaderCache(dict[bytes, Value]):
     """Caches a bounded number of values by header, and none longer than `MAX_HEADER_BYTES`.
 
-    `parse` receives the first `MAX_HEADER_BYTES` of a header.
+    Clients choose headers. `parse` receives the first `MAX_HEADER_BYTES` of a header.
     """
 
     def __init__(self, parse: Callable[[bytes], Value]) -> None:
@@ -31,3 +32,11 @@ class HeaderCache(dict[bytes, Value]):
             self.clear()  # Those in use return at once.
         value = self[beginning] = self._parse(beginning)
         return value
+
+
+def combined(headers: Headers) -> dict[bytes, bytes]:
+    """Return headers by name, with the values of one name joined (RFC 9110, 5.3)."""
+    values: dict[bytes, list[bytes]] = {}
+    for name, value in headers:
+        values.setdefault(name, []).append(value)
+    return {name: b", ".join(given) for name, given in values.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.support.request_headers import combined
+from gateway.support.headers import combined
 
 
 def test_values_of_one_name_are_joined() -> None:
