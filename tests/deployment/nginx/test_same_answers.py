@@ -145,7 +145,8 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
     *[(method, f"{EDGE.api}/links/{{known}}", {}) for method in ("HEAD", "PATCH", "DELETE", "PUT")],
     ("OPTIONS", f"{EDGE.api}/links", {"headers": PREFLIGHT}),
     *[
-        ("POST", f"{EDGE.api}/links", {"content": b"a" * size, "headers": JSON})
+        ("POST", f"{EDGE.api}{path}", {"content": b"a" * size, "headers": JSON})
+        for path in ("", "/links")
         for size in (10, 70_000, 600_000)
     ],
 ]
