@@ -1,12 +1,8 @@
-"""The OpenAPI description of the API, as `/api/v1/openapi.json` and docs/reference/openapi.json.
-
-`python -m gateway.api` prints it.
-"""
+"""The OpenAPI description of the API, as `/api/v1/openapi.json` and docs/reference/openapi.json."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import functools
 from typing import Any
 
 from fastapi import FastAPI
@@ -40,32 +36,25 @@ _TAGS = [
 ]
 _EVERY = ("key_required", "invalid_key", "rate_limited", "internal", "unavailable", "timeout")
 """Problems that each operation may have."""
-_HEADERS: dict[str, dict[str, Any]] = {
-    "RateLimit-Policy": {
-        "description": "The limit: `q` calls in `w` seconds.",
+
+
+def _header(description: str, example: str | int, **schema: str | int) -> dict[str, Any]:
+    schema = schema or {"type": "string"}
+    return {
+        "description": description,
         "required": True,
-        "schema": {"type": "string", "examples": ['"default";q=600;w=60']},
-    },
-    "RateLimit": {
-        "description": "`r` calls are left for the next `t` seconds.",
-        "required": True,
-        "schema": {"type": "string", "examples": ['"default";r=599;t=60']},
-    },
-    "Retry-After": {
-        "description": "Seconds after which the request may succeed.",
-        "required": True,
-        "schema": {"type": "integer", "minimum": 1, "examples": [12]},
-    },
-    "WWW-Authenticate": {
-        "description": "What is missing (RFC 6750).",
-        "required": True,
-        "schema": {"type": "string", "examples": ["Bearer"]},
-    },
-    "Location": {
-        "description": "Path of the new link in this API.",
-        "required": True,
-        "schema": {"type": "string", "examples": [f"{PREFIX}/links/spring-sale"]},
-    },
+        "schema": {**schema, "examples": [example]},
+    }
+
+
+_HEADERS = {
+    "RateLimit-Policy": _header("The limit: `q` calls in `w` seconds.", '"default";q=600;w=60'),
+    "RateLimit": _header("`r` calls are left for the next `t` seconds.", '"default";r=599;t=60'),
+    "Retry-After": _header(
+        "Seconds after which the request may succeed.", 12, type="integer", minimum=1
+    ),
+    "WWW-Authenticate": _header("What is missing (RFC 6750).", "Bearer"),
+    "Location": _header("Path of the new link in this API.", f"{PREFIX}/links/spring-sale"),
 }
 _HEADERS_BY_STATUS = {
     "201": ("Location",),
@@ -78,17 +67,11 @@ _HEADERS_BY_STATUS = {
 
 def describe(app: FastAPI) -> None:
     """Let an application serve the description of its routes."""
-    made: list[dict[str, Any]] = []
-
-    def openapi() -> dict[str, Any]:
-        if not made:
-            made.append(_description(app))
-        return made[0]
-
-    app.openapi = openapi  # type: ignore[method-assign]
+    make = functools.partial(_describe, app)
+    app.openapi = functools.cache(make)  # type: ignore[method-assign]
 
 
-def _description(app: FastAPI) -> dict[str, Any]:
+def _describe(app: FastAPI) -> dict[str, Any]:
     description = get_openapi(
         title="Atajo API",
         version=VERSION,
@@ -124,7 +107,7 @@ def _plain(schema: Any) -> Any:
     take for values that are always there.
     """
     if isinstance(schema, list):
-        return [_plain(one) for one in schema]
+        return [_plain(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     unwanted = {"title", "default"} | ({"description"} if "enum" in schema else set())
@@ -155,7 +138,7 @@ def _complete(operation: dict[str, Any]) -> None:
 def _parameter_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a parameter, which cannot be null, and has its description beside it."""
     plain = {key: value for key, value in schema.items() if key not in ("title", "description")}
-    [*variants] = (one for one in plain.pop("anyOf", ()) if one != {"type": "null"})
+    [*variants] = (kind for kind in plain.pop("anyOf", ()) if kind != {"type": "null"})
     return {**(variants[0] if variants else {}), **plain}
 
 
@@ -163,7 +146,11 @@ def _add_examples(operation: dict[str, Any]) -> None:
     """Add the examples of an operation. FastAPI would drop what is null in them."""
     name = operation["operationId"]
     bodies = [operation["requestBody"]] if "requestBody" in operation else []
-    bodies += [one for status, one in operation["responses"].items() if status in ("200", "201")]
+    bodies += [
+        operation["responses"][status]
+        for status in ("200", "201")
+        if status in operation["responses"]
+    ]
     for body, example in zip(bodies, EXAMPLES.get(name, ()), strict=True):
         body["content"]["application/json"]["example"] = example
 
@@ -173,8 +160,3 @@ def _merge(present: dict[str, Any], other: dict[str, Any]) -> None:
     present["description"] += f", or {other['description']}"
     for media_type, media in other["content"].items():
         present["content"][media_type]["examples"] |= media["examples"]
-
-
-def text(openapi: Callable[[], dict[str, Any]]) -> str:
-    """Return a description as a file."""
-    return json.dumps(openapi(), indent=2, ensure_ascii=False) + "\n"

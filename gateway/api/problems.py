@@ -82,28 +82,9 @@ KINDS: Mapping[str, Kind] = {
 """Every code of a problem. Codes are stable."""
 
 _CODES: Mapping[str, str] = {
-    "KEY_REQUIRED": "key_required",
-    "INVALID_KEY": "invalid_key",
-    "INSUFFICIENT_SCOPE": "insufficient_scope",
+    **{code.upper(): code for code in KINDS},
     "NO_LINK": "not_found",
-    "CODE_TAKEN": "code_taken",
-    "IN_PROGRESS": "in_progress",
-    "URL_REFUSED": "url_refused",
-    "CODE_RESERVED": "code_reserved",
-    "INVALID_URL": "invalid_url",
-    "INVALID_ENDED_URL": "invalid_ended_url",
-    "INVALID_TITLE": "invalid_title",
-    "INVALID_TAGS": "invalid_tags",
-    "INVALID_EXPIRY": "invalid_expiry",
-    "INVALID_QUERY": "invalid_query",
-    "INVALID_CURSOR": "invalid_cursor",
-    "INVALID_RANGE": "invalid_range",
-    "INVALID_TIMEZONE": "invalid_timezone",
-    "ACCOUNT_FULL": "account_full",
-    "TOO_MANY_LINKS": "too_many_links",
     "TOO_MANY_CODES": "too_many_links",
-    "TOO_MANY_URLS": "too_many_urls",
-    "IDEMPOTENCY_MISMATCH": "idempotency_mismatch",
     "TOO_MANY_REQUESTS": "rate_limited",
     "TOO_MANY_SHORT_CODES": "rate_limited",
     "TOO_MANY_QUERIES": "overloaded",
@@ -237,18 +218,18 @@ def _from_app_error(error: AppError) -> ApiError:
     return ApiError(code, error.message, headers=headers)
 
 
-def _from_faults(error: RequestValidationError) -> ApiError:
+def _from_faults(invalid: RequestValidationError) -> ApiError:
     """Return the error for a request that does not match the description.
 
     An invalid path is no path of the API.
     """
-    found = error.errors()
-    if any(one["loc"][0] == "path" for one in found):
+    found = invalid.errors()
+    if any(error["loc"][0] == "path" for error in found):
         return ApiError("not_found")
-    return ApiError("invalid_input", faults=[fault_of(one) for one in found[:_MAX_FAULTS]])
+    return ApiError("invalid_input", faults=[_parse_fault(error) for error in found[:_MAX_FAULTS]])
 
 
-def fault_of(error: Mapping[str, Any]) -> Fault:
+def _parse_fault(error: Mapping[str, Any]) -> Fault:
     """Return the fault for an error of pydantic."""
     source, *path = error["loc"]
     parts = path if source == "body" else [source, *path]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -24,7 +25,6 @@ from pydantic.fields import FieldInfo
 
 from deploy.local.settings import RunSettings
 from deploy.monitoring.__main__ import MonitorSettings
-from gateway.api import description
 from gateway.api.app import create_app
 from gateway.backends.owners import Guest
 from gateway.backends.ports import Link
@@ -328,7 +328,7 @@ def main() -> None:
         document: fill(document.read_text(encoding="utf-8"), made)
         for document in (OPERATIONS, *sorted(REFERENCE.glob("*.md")))
     }
-    written[DESCRIPTION] = description.text(create_app().openapi)
+    written[DESCRIPTION] = json.dumps(create_app().openapi(), indent=2, ensure_ascii=False) + "\n"
     for document, after in written.items():
         before = document.read_text(encoding="utf-8")
         if check and after != before:
