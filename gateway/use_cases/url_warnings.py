@@ -108,10 +108,10 @@ def _displayed(label: str) -> str:
 
 def _mixes_scripts(label: str) -> bool:
     """Whether the letters of a label are not of one script, nor of the scripts of one language."""
-    each = [scripts for letter in label if not (scripts := _scripts_of(letter)) <= _ANY_SCRIPT]
-    if not each or frozenset.intersection(*each):
+    found = [scripts for letter in label if not (scripts := _scripts_of(letter)) <= _ANY_SCRIPT]
+    if not found or frozenset.intersection(*found):
         return False
-    return not any(all(scripts & allowed for scripts in each) for allowed in _SCRIPT_SETS)
+    return not any(all(scripts & allowed for scripts in found) for allowed in _SCRIPT_SETS)
 
 
 @lru_cache(_CACHED_LETTERS)
@@ -184,7 +184,7 @@ def _skeleton(word: str) -> str:
         for letter in unicodedata.normalize("NFD", word)
         if not unicodedata.category(letter).startswith("M")
     ]
-    latin = "".join(_LOOKS_LIKE.get(one) or _CONFUSABLES.get(one, one) for one in plain)
+    latin = "".join(_LOOKS_LIKE.get(letter) or _CONFUSABLES.get(letter, letter) for letter in plain)
     for look, same in _ASCII_LOOK_ALIKES:
         latin = latin.replace(look, same)
     return latin.lower()
