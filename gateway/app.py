@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
-from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -25,14 +23,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from gateway.api.app import RestApi
-from gateway.functions.protocol import Decoder, Payload, failure, success
+from gateway.functions.protocol import Decoder, failure, success
 from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.table import Function
 from gateway.http.metrics import HTTP_SECONDS
 from gateway.pages.files import Site
 from gateway.pages.status import StatusPage
 from gateway.redirects.link_pages import LinkPages
-from gateway.support.client_ip import ClientIpFinder
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.failures import (
     CLIENT_CLOSED_REQUEST,
@@ -42,8 +39,9 @@ from gateway.support.failures import (
     note_failure,
     run_while_connected,
 )
-from gateway.support.rate_limits import CallLimiter, Networks, networks_of
+from gateway.support.rate_limits import networks_of
 from gateway.support.request_id import sending_request_id
+from gateway.use_cases.services import Services
 from services.shared.errors import AppError, Internal, InvalidArgument, NotFound
 from services.shared.observability import logs, request_id
 
@@ -55,74 +53,67 @@ _FAILURES_PER_MINUTE = 10
 
 def create_functions_app(
     functions: Mapping[str, Function],
+    services: Services,
     edge: Edge,
     origins: list[str],
     rejected: RejectedReads,
-    clients: ClientIpFinder,
-    running: CallLimiter,
 ) -> FastAPI:
     """Return a FastAPI application with the functions that `edge` lists, callable from `origins`.
 
     Raises ValueError if `edge` lists other functions.
     """
+
+    async def respond(request: Request, error: Exception) -> Response:
+        match error:
+            case ClientDisconnectedError():
+                return Response(status_code=CLIENT_CLOSED_REQUEST)
+            case AppError():
+                note_failure(request.scope, error)
+                rejected.record(error)
+                reported = error
+            case HTTPException(status_code=404) if request.method == "POST":
+                reported = NotFound("There is no such function.")
+            case HTTPException():
+                reported = InvalidArgument("Functions are called by POST.")
+            case _:
+                reported = Internal()  # `Dispatcher` logs it.
+        return failure(reported, edge.function_headers)
+
+    if (paths := {f"/{name}" for name in functions}) != set(edge.functions):
+        raise ValueError(f"Listed in one place only: {paths ^ set(edge.functions)}")
     # FastAPI makes the spans of the functions if tracing is on (services.shared.observability).
     app = FastAPI(
         openapi_url=None,
         redirect_slashes=False,
+        exception_handlers=dict.fromkeys(
+            (AppError, ClientDisconnectedError, HTTPException, Exception), respond
+        ),
         telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )
-    if (paths := {f"/{name}" for name in functions}) != set(edge.functions):
-        raise ValueError(f"Listed in one place only: {paths ^ set(edge.functions)}")
     for name, function in functions.items():
-        path = f"/{name}"
-        decoder = Decoder(function.payload, edge.body_bytes_of(path))
-        hold = partial(running.hold, is_large=path in edge.large_functions)
-        app.post(path)(_endpoint(function, decoder, edge, clients, hold))
-
-    @app.exception_handler(AppError)
-    async def respond_to_app_error(request: Request, error: AppError) -> Response:
-        note_failure(request.scope, error)
-        rejected.record(error)
-        return failure(error, edge.function_headers)
-
-    @app.exception_handler(ClientDisconnectedError)
-    async def respond_to_disconnect(_request: Request, _error: ClientDisconnectedError) -> Response:
-        return Response(status_code=CLIENT_CLOSED_REQUEST)
-
-    @app.exception_handler(HTTPException)
-    async def respond_to_unknown_function(request: Request, error: HTTPException) -> Response:
-        if error.status_code == 404 and request.method == "POST":
-            return failure(NotFound("There is no such function."), edge.function_headers)
-        return failure(InvalidArgument("Functions are called by POST."), edge.function_headers)
-
-    @app.exception_handler(Exception)
-    async def respond_to_unexpected_error(_request: Request, _error: Exception) -> Response:
-        return failure(Internal(), edge.function_headers)  # `Dispatcher` logs it.
-
+        app.post(f"/{name}")(_endpoint(f"/{name}", function, services, edge))
     app.add_middleware(Cancellation, respond=lambda error: failure(error, edge.function_headers))
     app.add_middleware(_Cors, origins=origins, headers=edge.function_headers)
     return app
 
 
-def _endpoint(
-    function: Function,
-    decoder: Decoder[Payload],
-    edge: Edge,
-    clients: ClientIpFinder,
-    hold: Callable[[Networks], AbstractContextManager[None]],
-) -> Callable[..., Any]:
+def _endpoint(path: str, function: Function, services: Services, edge: Edge) -> Callable[..., Any]:
     """Return the endpoint of a function, which counts a call before it reads the body.
 
     A body of another type does not count, so that pages of other origins cannot use up the limits
     of their visitors.
     """
 
+    decoder = Decoder(function.payload, edge.body_bytes_of(path))
+    is_large = path in edge.large_functions
+
     async def endpoint(request: Request) -> Response:
         decoder.check_type(request)
-        networks = networks_of(clients.of(request))
-        function.count(networks)
-        with hold(networks):
-            call = function.call(await decoder.read(request), request)
+        networks = networks_of(services.clients.of(request))
+        if function.limit:
+            function.limit.hit(networks)
+        with services.running.hold(networks, is_large=is_large):
+            call = function.call(services, await decoder.read(request), request)
             data = await (run_while_connected(request, call) if function.is_read else call)
         return success(request, data, edge.function_headers)
 
@@ -166,15 +157,12 @@ class Dispatcher:
     ) -> None:
         self._functions: ASGIApp = functions
         self._api = api
-        self._api_path = edge.api
         self._api_prefix = f"{edge.api}/"
         self._site = site
         self._link_pages = link_pages
         self._status_page = status_page
+        self._edge = edge
         self._names = frozenset(edge.functions)
-        self._status_path = edge.status
-        self._page_at = edge.page_at
-        self._link_page_paths = edge.link_pages
         self._other_paths = frozenset((*edge.functions, *edge.gateway))
         self._failures = logs.Throttled(__name__, max_lines=_FAILURES_PER_MINUTE)
         self._refusals = logs.Throttled(__name__)
@@ -211,15 +199,15 @@ class Dispatcher:
             app = self._api
         elif scope["method"] not in ("GET", "HEAD") or path in self._names:
             app = self._functions
-        elif path == self._status_path:
+        elif path == self._edge.status:
             app = self._status_page
         else:
-            is_link_page = self._page_at(path) in self._link_page_paths
+            is_link_page = self._edge.page_at(path) in self._edge.link_pages
             app = self._link_pages if is_link_page else self._site
         await app(scope, receive, send)
 
     def _is_of_api(self, path: str) -> bool:
-        return path.startswith(self._api_prefix) or path == self._api_path
+        return path.startswith(self._api_prefix) or path == self._edge.api
 
     def _route(self, scope: Scope) -> tuple[str, str]:
         """Return the labels `route` and `method`, `other` for those that the edge does not list."""
@@ -227,7 +215,7 @@ class Dispatcher:
         if self._is_of_api(path):
             route = self._api_prefix
         else:
-            route = path if path in self._other_paths else self._page_at(path) or "other"
+            route = path if path in self._other_paths else self._edge.page_at(path) or "other"
         return route, method if method in _METHODS else "other"
 
     def _log(self, error: Exception | None, route: str, status: int, seconds: float) -> None:

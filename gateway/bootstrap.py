@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -15,24 +15,13 @@ from prometheus_client.registry import Collector
 from gateway.api.app import RestApi
 from gateway.api.authentication import KeyVerifier
 from gateway.api.limits import LOOKUP_FACTOR, Gate
-from gateway.api.requests import Services
 from gateway.app import Dispatcher, create_functions_app
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
 from gateway.backends.view_counts import ViewCounts
-from gateway.functions.accounts import Accounts
-from gateway.functions.imports import Imports
-from gateway.functions.keys import Keys
-from gateway.functions.owned_links import OwnedLinks
-from gateway.functions.passkeys import Passkeys
-from gateway.functions.preview import Previews
-from gateway.functions.profile import Profiles
 from gateway.functions.rejected_reads import RejectedReads
-from gateway.functions.sessions import Sessions
-from gateway.functions.short_urls import ShortUrls
-from gateway.functions.statistics import LinkStatistics
-from gateway.functions.table import Function, Limits, table
+from gateway.functions.table import table
 from gateway.pages.files import Site
 from gateway.pages.html import PageSettings
 from gateway.pages.status import StatusPage
@@ -52,8 +41,10 @@ from gateway.support.rate_limits import (
     Rate,
     RateLimiter,
 )
-from gateway.use_cases.creation_limits import CreationLimits
+from gateway.use_cases.limits import Limits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
+from gateway.use_cases.profiles import Profiles
+from gateway.use_cases.services import Services
 from gateway.use_cases.statistics import StatisticsReader
 from gateway.visits.enrichment.countries import (
     CountriesFile,
@@ -70,9 +61,6 @@ from gateway.visits.pipeline import VisitPipeline
 from services.shared import link_codes
 from services.shared.observability.health import Health
 
-_UNVERIFIED = "Too many requests without a valid key from this address."
-_NO_LIMIT = Rate(999_999_999, 60)
-"""A rate that nobody reaches. Responses of the REST API name it."""
 FLUSH_SECONDS = 1.0
 """How long a shutdown sends visits to analytics. The rest stays in the journal."""
 
@@ -140,37 +128,28 @@ def bootstrap(
         needed=(),
     )
     views = ViewCounts(analytics)
+    by_network = settings.limits == "on"
     services = Services(
+        auth,
         links,
         LinkEditor(links, resolver),
         LinkPresenter(views, settings.origin),
         StatisticsReader(links, analytics),
-    )
-    running = CallLimiter(by_network=settings.limits == "on")
-    limits = _limits(settings)
-    creation_limits = CreationLimits(limits.creations, limits.import_rows, limits.short_codes)
-    functions = _functions(
-        settings,
-        auth,
-        services,
-        views,
+        Profiles(links, views, ClientConcurrencyLimiter("profile", PROFILES, by_network)),
         resolver,
         visits,
         clients,
-        running,
-        limits,
-        creation_limits,
+        CallLimiter(by_network),
+        _limits(settings),
     )
-    gate = _gate(settings, auth, clients)
-    api = RestApi(services, gate, edge, running, creation_limits, limits.edits)
     origins = [settings.origin, *settings.cors_origins]
     rejected = RejectedReads()
     status_page = StatusPage(
         edge, lambda: health.dependencies, lambda: visits.lag_seconds, rejected.is_recent
     )
     dispatcher = Dispatcher(
-        create_functions_app(functions, edge, origins, rejected, clients, running),
-        api,
+        create_functions_app(table(services.limits), services, edge, origins, rejected),
+        RestApi(services, _gate(settings, auth, clients), edge),
         site,
         LinkPages(edge, resolver, site),
         status_page,
@@ -185,79 +164,38 @@ def bootstrap(
     return Gateway(app, health, collectors, resolver, changes, visits, keys)
 
 
-def _functions(
-    settings: GatewaySettings,
-    auth: AuthClient,
-    services: Services,
-    views: ViewCounts,
-    resolver: Resolver,
-    visits: VisitPipeline,
-    clients: ClientIpFinder,
-    running: CallLimiter,
-    limits: Limits,
-    creation_limits: CreationLimits,
-) -> Mapping[str, Function]:
-    links, editor = services.links, services.editor
-    by_network = settings.limits == "on"
-    profile_limit = ClientConcurrencyLimiter("profile", PROFILES, by_network)
-    return table(
-        ShortUrls(auth, links, editor, resolver, visits, clients, creation_limits),
-        OwnedLinks(auth, links, editor, services.presenter),
-        Profiles(auth, links, views, clients, profile_limit),
-        LinkStatistics(auth, services.statistics),
-        Previews(links),
-        Imports(auth, links, editor, resolver, running, clients, creation_limits),
-        Accounts(auth, clients),
-        Passkeys(auth, clients),
-        Keys(auth, clients),
-        Sessions(auth),
-        limits,
-    )
-
-
 def _gate(settings: GatewaySettings, auth: AuthClient, clients: ClientIpFinder) -> Gate:
-    def limiter(name: str, rate: Rate, message: str) -> RateLimiter:
-        return RateLimiter(name, rate if settings.limits == "on" else _NO_LIMIT, message=message)
-
-    unverified = settings.api_unverified
+    unverified = settings.limit_api_unverified
+    lookups = Rate(unverified.amount * LOOKUP_FACTOR, unverified.seconds)
+    message = "Too many requests without a valid key from this address."
     return Gate(
         KeyVerifier(auth),
         clients,
-        limiter("api", settings.api, "Too many requests of this account."),
-        limiter("api_unverified", unverified, _UNVERIFIED),
-        limiter(
-            "api_lookup", Rate(unverified.amount * LOOKUP_FACTOR, unverified.seconds), _UNVERIFIED
-        ),
+        RateLimiter("api", settings.limit_api, message="Too many requests of this account."),
+        RateLimiter("api_unverified", unverified, message=message),
+        RateLimiter("api_lookup", lookups, message=message),
     )
 
 
 def _limits(settings: GatewaySettings) -> Limits:
-    def limit(name: str, rate: Rate) -> RateLimiter | None:
-        return RateLimiter(name, rate) if settings.limits == "on" else None
-
-    def daily(name: str, rate: Rate, message: str, reason: str) -> RateLimiter | None:
-        if settings.limits == "off":
-            return None
-        return CalendarRateLimiter(name, rate, message, reason)
-
     return Limits(
-        creations=limit("create", settings.creations),
-        reports=limit("report", settings.reports),
-        registrations=limit("register", settings.registrations),
-        logins=limit("login", settings.logins),
-        recoveries=limit("recovery", settings.logins),
-        session_checks=limit("session_check", settings.logins),
-        edits=limit("edit", settings.edits),
-        reads=limit("read", settings.reads),
-        import_rows=daily(
+        creations=RateLimiter("create", settings.limit_creations),
+        reports=RateLimiter("report", settings.limit_reports),
+        registrations=RateLimiter("register", settings.limit_registrations),
+        logins=RateLimiter("login", settings.limit_logins),
+        recoveries=RateLimiter("recovery", settings.limit_logins),
+        session_checks=RateLimiter("session_check", settings.limit_logins),
+        edits=RateLimiter("edit", settings.limit_edits),
+        reads=RateLimiter("read", settings.limit_reads),
+        import_rows=CalendarRateLimiter(
             "import_rows",
-            settings.import_rows,
+            settings.limit_import_rows,
             "This address imported too many rows.",
             "TOO_MANY_ROWS",
         ),
-        short_codes=daily(
+        short_codes=CalendarRateLimiter(
             "short_codes",
-            settings.short_codes,
+            settings.limit_short_codes,
             f"This address chose too many endings of {link_codes.MIN_LENGTH} characters.",
             "TOO_MANY_SHORT_CODES",
         ),

@@ -13,24 +13,39 @@ from gateway.support.rate_limits import Rate
 from services.shared.settings import Endpoint, ProcessSettings, PublicUrl, origin_of
 
 # Limits per client address, in each gateway. A local run, with its load tests, has one address.
-_CREATIONS = {"production": Rate(300, 60), "local": Rate(2000, 1)}
-_REGISTRATIONS = {"production": Rate(30, 3600), "local": Rate(200, 1)}
-_LOGINS = _CREATIONS
-_EDITS = _CREATIONS
-_REPORTS = {"production": Rate(20, 3600), "local": Rate(100, 3600)}
-_READS = {"production": Rate(600, 60), "local": Rate(2000, 1)}
-_API = _READS
-_IMPORT_ROWS = Rate(100_000, 86_400)
-_SHORT_CODES = Rate(5_000, 86_400)
-_API_UNVERIFIED = {"production": Rate(60, 60), "local": Rate(2000, 1)}
+_PRODUCTION = {
+    "limit_creations": Rate(300, 60),
+    "limit_registrations": Rate(30, 3600),
+    "limit_logins": Rate(300, 60),
+    "limit_edits": Rate(300, 60),
+    "limit_reads": Rate(600, 60),
+    "limit_reports": Rate(20, 3600),
+    "limit_import_rows": Rate(100_000, 86_400),
+    "limit_short_codes": Rate(5_000, 86_400),
+    "limit_api": Rate(600, 60),
+    "limit_api_unverified": Rate(60, 60),
+}
+_LOCAL = {
+    **dict.fromkeys(_PRODUCTION, Rate(2000, 1)),
+    "limit_registrations": Rate(200, 1),
+    "limit_reports": Rate(100, 3600),
+    "limit_import_rows": _PRODUCTION["limit_import_rows"],
+    "limit_short_codes": _PRODUCTION["limit_short_codes"],
+}
+_NO_LIMIT = Rate(999_999_999, 60)
+"""A rate that nobody reaches. Responses of the REST API name it."""
 
 
-def _rate(value: Any) -> Any:
-    return (Rate.parse(value) if value.strip() else None) if isinstance(value, str) else value
+def _rate(value: Any, field: ValidationInfo) -> Any:
+    """Parse a rate such as `300/minute`. An empty text stands for that of the environment."""
+    if isinstance(value, str):
+        defaults = _LOCAL if field.data.get("environment") == "local" else _PRODUCTION
+        value = Rate.parse(value) if value.strip() else defaults[field.field_name or ""]
+    return _NO_LIMIT if field.data.get("limits") == "off" else value
 
 
-OptionalRate = Annotated[Rate | None, BeforeValidator(_rate)]
-"""A rate such as `300/minute`, None for an empty text."""
+Limit = Annotated[Rate, BeforeValidator(_rate), Field(validate_default=True)]
+_OF_ENVIRONMENT: Any = ""
 
 
 class GatewaySettings(ProcessSettings):
@@ -65,21 +80,21 @@ class GatewaySettings(ProcessSettings):
     """File in MaxMind's format with the countries of IP addresses, by default iptocc's data."""
     limits: Literal["on", "off"] = "on"
     """`off` disables the limits by client address, for load tests."""
-    limit_creations: OptionalRate = None
-    limit_registrations: OptionalRate = None
-    limit_logins: OptionalRate = None
-    limit_edits: OptionalRate = None
-    limit_reads: OptionalRate = None
-    limit_reports: OptionalRate = None
+    limit_creations: Limit = _OF_ENVIRONMENT
+    limit_registrations: Limit = _OF_ENVIRONMENT
+    limit_logins: Limit = _OF_ENVIRONMENT
+    limit_edits: Limit = _OF_ENVIRONMENT
+    limit_reads: Limit = _OF_ENVIRONMENT
+    limit_reports: Limit = _OF_ENVIRONMENT
     """Limits by client address, such as `300/minute`, by default those of the environment."""
-    limit_import_rows: OptionalRate = None
+    limit_import_rows: Limit = _OF_ENVIRONMENT
     """Rows of imports by client address, by default `100000/day`. A day is a UTC day."""
-    limit_short_codes: OptionalRate = None
+    limit_short_codes: Limit = _OF_ENVIRONMENT
     """Chosen endings of four characters by client address, by default `5000/day`."""
-    limit_api: OptionalRate = None
+    limit_api: Limit = _OF_ENVIRONMENT
     """Limit of the REST API by account, by default that of the environment. Each link of a bulk
     creation counts."""
-    limit_api_unverified: OptionalRate = None
+    limit_api_unverified: Limit = _OF_ENVIRONMENT
     """Limit of the REST API by client address for requests without a valid key, by default that of
     the environment. Ten times as many keys that were not valid recently are looked up."""
     cache_bytes: int = Field(default=64_000_000, ge=1)
@@ -129,43 +144,3 @@ class GatewaySettings(ProcessSettings):
         elif not host.strip("0123456789."):
             host = f"[{host}]"
         return f"contact@{host}"
-
-    @property
-    def creations(self) -> Rate:
-        return self.limit_creations or _CREATIONS[self.environment]
-
-    @property
-    def registrations(self) -> Rate:
-        return self.limit_registrations or _REGISTRATIONS[self.environment]
-
-    @property
-    def logins(self) -> Rate:
-        return self.limit_logins or _LOGINS[self.environment]
-
-    @property
-    def edits(self) -> Rate:
-        return self.limit_edits or _EDITS[self.environment]
-
-    @property
-    def reads(self) -> Rate:
-        return self.limit_reads or _READS[self.environment]
-
-    @property
-    def reports(self) -> Rate:
-        return self.limit_reports or _REPORTS[self.environment]
-
-    @property
-    def import_rows(self) -> Rate:
-        return self.limit_import_rows or _IMPORT_ROWS
-
-    @property
-    def short_codes(self) -> Rate:
-        return self.limit_short_codes or _SHORT_CODES
-
-    @property
-    def api(self) -> Rate:
-        return self.limit_api or _API[self.environment]
-
-    @property
-    def api_unverified(self) -> Rate:
-        return self.limit_api_unverified or _API_UNVERIFIED[self.environment]

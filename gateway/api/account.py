@@ -10,7 +10,7 @@ from gateway.api import models
 from gateway.api.problems import problem_responses
 from gateway.api.requests import AnyKey, ServicesOf, StrictRoute
 from gateway.backends.ports import LinkQuery, Scope
-from gateway.support.timestamps import text_of
+from gateway.use_cases.json_values import to_json
 
 router = APIRouter(tags=["Account"], route_class=StrictRoute)
 
@@ -32,6 +32,6 @@ async def get_account(key: AnyKey, services: ServicesOf) -> Any:
         "key": {
             "name": key.name,
             "scopes": [scope for scope in Scope if scope in key.scopes],
-            "expires_at": text_of(key.expires_at) if key.expires_at else None,
+            "expires_at": to_json(key.expires_at),
         },
     }

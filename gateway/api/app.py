@@ -11,6 +11,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from prometheus_client import Counter
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,9 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gateway.api import account, links, statistics
 from gateway.api.description import PREFIX, describe
 from gateway.api.limits import Gate, Quota
-from gateway.api.metrics import API_REQUESTS
 from gateway.api.problems import ApiError, from_error
-from gateway.api.requests import Services
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.failures import (
     CLIENT_CLOSED_REQUEST,
@@ -30,11 +29,16 @@ from gateway.support.failures import (
     ClientDisconnectedError,
     note_failure,
 )
-from gateway.support.rate_limits import CallLimiter, RateLimiter
-from gateway.use_cases.creation_limits import CreationLimits
+from gateway.use_cases.services import Services
 from services.shared.errors import AppError
 from services.shared.observability import request_id
 
+API_REQUESTS = Counter(
+    "atajo_api_requests",
+    "Requests of the REST API by operation, status, and the scope that the operation needs; none "
+    "for requests that are no operation, and for operations that need no scope.",
+    ["operation_id", "status", "scope"],
+)
 _METHODS = ("GET", "HEAD", "POST", "PATCH", "DELETE")
 CORS_HEADERS: RawHeaders = (
     (b"access-control-allow-origin", b"*"),
@@ -45,14 +49,12 @@ CORS_HEADERS: RawHeaders = (
     ),
 )
 """Any origin may call, without credentials of the browser, and read these headers."""
-_PREFLIGHT: RawHeaders = (
-    (b"access-control-allow-methods", ", ".join(_METHODS).encode()),
-    (
-        b"access-control-allow-headers",
-        b"Authorization, Content-Type, Idempotency-Key, " + request_id.HEADER.encode(),
-    ),
-    (b"access-control-max-age", b"3600"),
-)
+_PREFLIGHT = {
+    "access-control-allow-methods": ", ".join(_METHODS),
+    "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, "
+    + request_id.HEADER,
+    "access-control-max-age": "3600",
+}
 
 
 def create_app() -> FastAPI:
@@ -63,11 +65,14 @@ def create_app() -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         exception_handlers=dict.fromkeys(
-            (AppError, ApiError, RequestValidationError, HTTPException, Exception), _respond
+            (
+                *(AppError, ApiError, RequestValidationError, HTTPException),
+                *(ClientDisconnectedError, Exception),
+            ),
+            _respond,
         ),
         telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )
-    app.add_exception_handler(ClientDisconnectedError, _respond_to_nobody)
     for router in (links.router, statistics.router, account.router):
         app.include_router(router)
     describe(app)
@@ -76,16 +81,14 @@ def create_app() -> FastAPI:
 
 async def _respond(request: Request, error: Exception) -> Response:
     """Return the problem for any error. The one handler of all errors."""
+    if isinstance(error, ClientDisconnectedError):
+        return Response(status_code=CLIENT_CLOSED_REQUEST)
     if isinstance(error, AppError):
         note_failure(request.scope, error)
     problem = from_error(error)
     if problem.code == "method_not_allowed":
         problem.headers["Allow"] = ", ".join(_allowed(request))
     return problem.response()
-
-
-async def _respond_to_nobody(_request: Request, _error: Exception) -> Response:
-    return Response(status_code=CLIENT_CLOSED_REQUEST)
 
 
 def _allowed(request: Request) -> list[str]:
@@ -104,20 +107,9 @@ def _allowed(request: Request) -> list[str]:
 class RestApi:
     """Serves the API for the `Dispatcher`."""
 
-    def __init__(
-        self,
-        services: Services,
-        gate: Gate,
-        edge: Edge,
-        running: CallLimiter,
-        creation_limits: CreationLimits,
-        edits: RateLimiter | None,
-    ) -> None:
+    def __init__(self, services: Services, gate: Gate, edge: Edge) -> None:
         app = create_app()
         app.state.services = services
-        app.state.running = running
-        app.state.creation_limits = creation_limits
-        app.state.edits = edits
         app.state.edge = edge
         self._app: ASGIApp = Cancellation(app, lambda error: from_error(error).response())
         self._gate = gate
@@ -142,7 +134,8 @@ class RestApi:
 
         try:
             if scope["method"] == "OPTIONS":
-                await _preflight()(scope, receive, send_with_headers)
+                preflight = Response(status_code=204, headers=_PREFLIGHT)
+                await preflight(scope, receive, send_with_headers)
                 return
             admission = await self._gate.admit(request)
             quota = admission.quota
@@ -158,24 +151,10 @@ class RestApi:
             API_REQUESTS.labels(operation, str(status), needed).inc()
 
 
-def _preflight() -> Response:
-    response = Response(status_code=204)
-    response.raw_headers.extend(_PREFLIGHT)
-    return response
-
-
 def _scopes(description: dict[str, Any]) -> dict[str, str]:
     """Return the scope that each operation needs, `none` for any."""
     return {
-        operation["operationId"]: next(
-            (
-                scope
-                for needs in operation["security"]
-                for scopes in needs.values()
-                for scope in scopes
-            ),
-            "none",
-        )
+        operation["operationId"]: next(iter(operation["security"][0]["apiKey"]), "none")
         for operations in description["paths"].values()
         for operation in operations.values()
     }

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Path, Query, Response
 
 from gateway.api import models
 from gateway.api.description import PREFIX
-from gateway.api.idempotency import IdempotencyOf
+from gateway.api.idempotency import Idempotency, IdempotencyOf
+from gateway.api.limits import Admission
 from gateway.api.problems import from_error, problem_responses
 from gateway.api.requests import (
-    CreationsOf,
+    AdmissionOf,
     LinksEditor,
     LinksReader,
     LinksWriter,
-    QuotaOf,
     ServicesOf,
     StrictRoute,
 )
-from gateway.backends.ports import Link
+from gateway.backends.ports import Link, VerifiedKey
 from gateway.use_cases.links import LinkPresenter
+from gateway.use_cases.services import Services
 from services.shared.errors import AppError
 
 router = APIRouter(prefix="/links", tags=["Links"], route_class=StrictRoute)
@@ -87,18 +89,12 @@ async def create_link(
     key: LinksWriter,
     services: ServicesOf,
     idempotency: IdempotencyOf,
-    creations: CreationsOf,
+    admission: AdmissionOf,
     link: Annotated[models.NewLink, Body()],
     response: Response,
 ) -> Any:
     """Create a link, which works at once."""
-    new = [link.as_port_value()]
-    counted = creations.count(new)
-    created = await services.editor.create_all(
-        key.account, new, idempotency.key, idempotency.fingerprint
-    )
-    counted.settle(created)
-    [outcome] = created.outcomes
+    [outcome] = await _create([link], key, services, idempotency, admission)
     if isinstance(outcome, AppError):
         raise outcome
     response.headers["Location"] = f"{PREFIX}/links/{outcome.code}"
@@ -118,20 +114,12 @@ async def create_links(
     key: LinksWriter,
     services: ServicesOf,
     idempotency: IdempotencyOf,
-    quota: QuotaOf,
-    creations: CreationsOf,
+    admission: AdmissionOf,
     links: Annotated[models.NewLinks, Body()],
 ) -> Any:
     """Create links, each with an outcome of its own. Each link counts as one call."""
-    new = [link.as_port_value() for link in links.links]
-    quota.check(len(new) - 1)  # The request itself counted as one.
-    counted = creations.count(new)
-    quota.hit(len(new) - 1)
-    created = await services.editor.create_all(
-        key.account, new, idempotency.key, idempotency.fingerprint
-    )
-    counted.settle(created)
-    return {"results": [_result(outcome, services.presenter) for outcome in created.outcomes]}
+    outcomes = await _create(links.links, key, services, idempotency, admission)
+    return {"results": [_result(outcome, services.presenter) for outcome in outcomes]}
 
 
 @router.get(
@@ -202,6 +190,25 @@ async def restore_link(code: CodeInPath, key: LinksEditor, services: ServicesOf)
     await services.editor.restore(key.account, [code])
     link, _ = await services.links.get(key.account, code)
     return await services.presenter.one(link)
+
+
+async def _create(
+    links: Sequence[models.NewLink],
+    key: VerifiedKey,
+    services: Services,
+    idempotency: Idempotency,
+    admission: Admission,
+) -> list[Link | AppError]:
+    """Count and create links, each with an outcome of its own."""
+    new = [link.as_port_value() for link in links]
+    admission.quota.check(len(new) - 1)  # The request itself counted as one.
+    counted = services.limits.count_links(admission.client, new)
+    admission.quota.hit(len(new) - 1)
+    created = await services.editor.create_all(
+        key.account, new, idempotency.key, idempotency.fingerprint
+    )
+    counted.settle(created)
+    return created.outcomes
 
 
 def _result(outcome: Link | AppError, presenter: LinkPresenter) -> dict[str, Any]:

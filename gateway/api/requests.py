@@ -6,9 +6,8 @@ FastAPI reads a body before it resolves dependencies, and accepts any JSON that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import pydantic_core
@@ -18,10 +17,9 @@ from fastapi.security import SecurityScopes
 from starlette.responses import Response
 
 from gateway.api.authentication import bearer
-from gateway.api.limits import Admission, Quota
+from gateway.api.limits import Admission
 from gateway.api.problems import ApiError, Fault
-from gateway.backends.links import LinksClient
-from gateway.backends.ports import NewLink, Scope, VerifiedKey
+from gateway.backends.ports import Scope, VerifiedKey
 from gateway.support.edge import Edge
 from gateway.support.json_bodies import (
     TOO_MANY_KEYS,
@@ -29,23 +27,10 @@ from gateway.support.json_bodies import (
     has_too_many_keys,
     read_body,
 )
-from gateway.support.rate_limits import CallLimiter, Networks, RateLimiter
-from gateway.use_cases.creation_limits import CountedLinks, CreationLimits
-from gateway.use_cases.links import LinkEditor, LinkPresenter
-from gateway.use_cases.statistics import StatisticsReader
+from gateway.use_cases.services import Services
 
 TOO_LARGE_HEADER = "x-body-too-large"
 """nginx sends it instead of a body that is larger than it accepts."""
-
-
-@dataclass(frozen=True)
-class Services:
-    """What handlers call."""
-
-    links: LinksClient
-    editor: LinkEditor
-    presenter: LinkPresenter
-    statistics: StatisticsReader
 
 
 class StrictRoute(APIRoute):
@@ -60,10 +45,10 @@ class StrictRoute(APIRoute):
             edge: Edge = request.app.state.edge
             path = request.url.path
             with ExitStack() as holding:
-                admission = admission_of(request)
+                admission = await _admission(request)
                 account = admission.valid_key().account
                 is_large = path in edge.large_functions
-                running: CallLimiter = request.app.state.running
+                running = (await _services(request)).running
                 holding.enter_context(running.hold(admission.client, is_large=is_large))
                 if is_large:
                     holding.enter_context(running.hold_account(account.id))
@@ -109,17 +94,17 @@ async def _read_body(request: Request, max_bytes: int) -> bytes:
     return await read_body(request, max_bytes)
 
 
-def admission_of(request: Request) -> Admission:
+async def _admission(request: Request) -> Admission:
     """Return who sent a request."""
     admission: Admission = request.state.admission
     return admission
 
 
 async def _authorized(
-    request: Request, scopes: SecurityScopes, _scheme: Annotated[Any, Depends(bearer)]
+    admission: AdmissionOf, scopes: SecurityScopes, _scheme: Annotated[Any, Depends(bearer)]
 ) -> VerifiedKey:
     """Return the key of a request. Raises ApiError or AppError if it may not call the operation."""
-    key = admission_of(request).valid_key()
+    key = admission.valid_key()
     held = {scope.value for scope in key.scopes}
     for scope in scopes.scopes:
         if scope not in held:
@@ -137,31 +122,11 @@ async def _services(request: Request) -> Services:
     return services
 
 
-async def _quota(request: Request) -> Quota:
-    return admission_of(request).quota
-
-
-@dataclass(frozen=True)
-class CreationCounter:
-    """Counts links that a request creates for its client."""
-
-    limits: CreationLimits
-    client: Networks
-
-    def count(self, links: Sequence[NewLink]) -> CountedLinks:
-        """Count links to be created. Raises ResourceExhausted."""
-        return self.limits.count_links(self.client, links)
-
-
-async def _creation_counter(request: Request) -> CreationCounter:
-    return CreationCounter(request.app.state.creation_limits, admission_of(request).client)
-
-
-async def _count_edit(request: Request, key: LinksWriter) -> VerifiedKey:
+async def _count_edit(
+    key: LinksWriter, services: ServicesOf, admission: AdmissionOf
+) -> VerifiedKey:
     """Count a change of links for its client; return the key. Raises ResourceExhausted."""
-    edits: RateLimiter | None = request.app.state.edits
-    if edits:
-        edits.hit(admission_of(request).client)
+    services.limits.edits.hit(admission.client)
     return key
 
 
@@ -176,5 +141,4 @@ LinksWriter = Annotated[VerifiedKey, key_with(Scope.LINKS_WRITE)]
 LinksEditor = Annotated[VerifiedKey, Depends(_count_edit)]
 StatisticsKey = Annotated[VerifiedKey, key_with(Scope.STATISTICS_READ)]
 ServicesOf = Annotated[Services, Depends(_services)]
-QuotaOf = Annotated[Quota, Depends(_quota)]
-CreationsOf = Annotated[CreationCounter, Depends(_creation_counter)]
+AdmissionOf = Annotated[Admission, Depends(_admission)]

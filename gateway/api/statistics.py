@@ -12,8 +12,8 @@ from gateway.api.problems import ApiError, problem_responses
 from gateway.api.requests import ServicesOf, StatisticsKey, StrictRoute
 from gateway.backends.ports import DateRange, Period
 from gateway.support.failures import run_while_connected
+from gateway.use_cases.json_values import link_statistics_json, statistics_json
 from gateway.use_cases.statistics import DEFAULT_PERIOD
-from gateway.use_cases.statistics_json import link_statistics_json, statistics_json
 
 router = APIRouter(tags=["Statistics"], route_class=StrictRoute)
 

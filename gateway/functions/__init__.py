@@ -1,16 +1,16 @@
 """The functions of the pages: their payloads and replies. `gateway/use_cases` calls the services.
 
-table              every function with its payload, handler and limit
-protocol           the Firebase callable protocol on the wire
-port_fields        payloads with the fields of a value of a port
-outcomes           errors that callers branch on
+table              every function with its handler and limit, and errors that callers branch on
+protocol           the Firebase callable protocol on the wire, and what payloads are made of
 owner              on whose behalf a call is made
 short_urls         createShortLink, accessLink, reportLink
-owned_links        showLink, showLinks, changeLink, removeLinks, restoreLinks, ...
+owned_links        showLink, showLinks, showProfile, changeLink, removeLinks, restoreLinks, ...
 preview            previewLink
-profile            showProfile
 statistics         showStatistics
 accounts           verifyUser, registerUser, changePassword, removeAccount
+passkeys           listPasskeys, beginPasskey, finishPasskey, ...
 keys               createKey, listKeys, revokeKey
+sessions           listSessions, endSession, endOtherSessions
+imports            checkImport, importLinks, undoImport, listImports
 rejected_reads     whether expensive reads were rejected recently
 """

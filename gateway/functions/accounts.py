@@ -6,26 +6,21 @@ resetPassword.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 from starlette.requests import Request
 
-from gateway.backends.auth import AuthClient
 from gateway.backends.ports import Login
-from gateway.functions.outcomes import Reply
-from gateway.functions.owner import Token, session_token
-from gateway.functions.protocol import Payload, Text
-from gateway.support.client_ip import ClientIpFinder
-from gateway.support.timestamps import text_of
+from gateway.functions.owner import Password, PasswordPayload, SessionPayload
+from gateway.functions.protocol import Payload, Reply, Text
 from gateway.support.user_agents import parse_user_agent
+from gateway.use_cases.json_values import to_json
+from gateway.use_cases.services import Services
 from services.shared.errors import InvalidArgument
 
 _MAX_DEVICE_CHARACTERS = 1000
-
-Password = Annotated[Text, Field(repr=False)]
 
 
 def _device(value: str | None) -> str | None:
@@ -57,31 +52,15 @@ class RegisterUser(Payload):
     username: Text
 
 
-class ChangePassword(Payload):
+class ChangePassword(PasswordPayload):
     """`password` is the current one, `new_password` the bcrypt hash that the page computed.
 
     `revoke` is whether to revoke API keys and passkeys.
     """
 
-    token: Token = None
-    password: Password
     new_password: Password
     new_salt: Password
     revoke: bool | None = None
-
-
-class RemoveAccount(Payload):
-    token: Token = None
-    password: Password
-
-
-class CreateRecoveryCodes(Payload):
-    token: Token = None
-    password: Password
-
-
-class CountRecoveryCodes(Payload):
-    token: Token = None
 
 
 class ResetPassword(Payload):
@@ -95,108 +74,84 @@ class ResetPassword(Payload):
     revoke: bool | None = None
 
 
-@dataclass(frozen=True)
-class Accounts:
-    """Handlers of the functions. Each returns the `data` of the response."""
-
-    auth: AuthClient
-    clients: ClientIpFinder
-
-    async def verify_user(self, payload: VerifyUser, request: Request) -> Reply:
-        if not payload.email or not payload.password:
-            raise InvalidArgument("Email and password are needed.")
-        login = await self.auth.login(
-            payload.email,
-            payload.password,
-            self.clients.text_of(request),
-            payload.device or "",
-            *browser_of(request),
-        )
-        return login_reply(login, payload)
-
-    async def register_user(self, payload: RegisterUser, request: Request) -> Reply:
-        await self.auth.register(payload.email, payload.password, payload.salt, payload.username)
-        return {"success": True}
-
-    async def change_password(self, payload: ChangePassword, request: Request) -> Reply:
-        token = token_with_password(payload)
-        new_token, expires_at = await self.auth.change_password(
-            token,
-            payload.password,
-            payload.new_password,
-            payload.new_salt,
-            self.clients.text_of(request),
-            *browser_of(request),
-            revoke=payload.revoke or False,
-        )
-        return {
-            "success": True,
-            "token": new_token,
-            "expirationTimestamp": _unix_milliseconds(expires_at),
-        }
-
-    async def remove_account(self, payload: RemoveAccount, request: Request) -> Reply:
-        token = token_with_password(payload)
-        await self.auth.close_account(token, payload.password, self.clients.text_of(request))
-        return {"success": True}
-
-    async def create_recovery_codes(self, payload: CreateRecoveryCodes, request: Request) -> Reply:
-        codes = await self.auth.create_recovery_codes(
-            token_with_password(payload), payload.password, self.clients.text_of(request)
-        )
-        return {"success": True, "codes": codes}
-
-    async def count_recovery_codes(self, payload: CountRecoveryCodes, request: Request) -> Reply:
-        left, created_at = await self.auth.count_recovery_codes(session_token(payload.token))
-        return {
-            "success": True,
-            "left": left,
-            "created_at": text_of(created_at) if created_at else None,
-        }
-
-    async def reset_password(self, payload: ResetPassword, request: Request) -> Reply:
-        if not payload.email or not payload.recovery_code:
-            raise InvalidArgument("Email and recovery code are needed.")
-        await self.auth.reset_password(
-            payload.email,
-            payload.recovery_code,
-            payload.new_password,
-            payload.new_salt,
-            self.clients.text_of(request),
-            payload.device or "",
-            payload.revoke or False,
-        )
-        return {"success": True}
+async def verify_user(services: Services, payload: VerifyUser, request: Request) -> Reply:
+    if not payload.email or not payload.password:
+        raise InvalidArgument("Email and password are needed.")
+    login = await services.auth.login(
+        payload.email,
+        payload.password,
+        services.clients.text_of(request),
+        payload.device or "",
+        *parse_browser(request),
+    )
+    return login_reply(login, payload)
 
 
-def browser_of(request: Request) -> tuple[str, str]:
+async def register_user(services: Services, payload: RegisterUser, request: Request) -> None:
+    await services.auth.register(payload.email, payload.password, payload.salt, payload.username)
+
+
+async def change_password(services: Services, payload: ChangePassword, request: Request) -> Reply:
+    token, expires_at = await services.auth.change_password(
+        payload.session_token(),
+        payload.password,
+        payload.new_password,
+        payload.new_salt,
+        services.clients.text_of(request),
+        *parse_browser(request),
+        revoke=payload.revoke or False,
+    )
+    return {"token": token, "expirationTimestamp": _to_unix_milliseconds(expires_at)}
+
+
+async def remove_account(services: Services, payload: PasswordPayload, request: Request) -> None:
+    await services.auth.close_account(
+        payload.session_token(), payload.password, services.clients.text_of(request)
+    )
+
+
+async def create_recovery_codes(
+    services: Services, payload: PasswordPayload, request: Request
+) -> Reply:
+    codes = await services.auth.create_recovery_codes(
+        payload.session_token(), payload.password, services.clients.text_of(request)
+    )
+    return {"codes": codes}
+
+
+async def count_recovery_codes(
+    services: Services, payload: SessionPayload, request: Request
+) -> Reply:
+    left, created_at = await services.auth.count_recovery_codes(payload.session_token())
+    return {"left": left, "created_at": to_json(created_at)}
+
+
+async def reset_password(services: Services, payload: ResetPassword, request: Request) -> None:
+    if not payload.email or not payload.recovery_code:
+        raise InvalidArgument("Email and recovery code are needed.")
+    await services.auth.reset_password(
+        payload.email,
+        payload.recovery_code,
+        payload.new_password,
+        payload.new_salt,
+        services.clients.text_of(request),
+        payload.device or "",
+        payload.revoke or False,
+    )
+
+
+def parse_browser(request: Request) -> tuple[str, str]:
     """Return the names of the browser and the operating system, empty if they are unknown."""
     user_agent = request.headers.get("user-agent", "").encode("latin-1")
     agent = parse_user_agent(user_agent)
     return agent.browser, agent.system
 
 
-class _WithPassword(Protocol):
-    @property
-    def token(self) -> str | None: ...
-
-    @property
-    def password(self) -> str: ...
-
-
-def token_with_password(payload: _WithPassword) -> str:
-    """Return the token of a call with a password. Raises NoOwner and InvalidArgument."""
-    if not payload.password:
-        raise InvalidArgument("The password is needed.")
-    return session_token(payload.token)
-
-
 def login_reply(login: Login, payload: Payload) -> Reply:
     """Return the data of a log-in, with a `device` if the payload has one."""
     reply = {
-        "success": True,
         "token": login.token,
-        "expirationTimestamp": _unix_milliseconds(login.expires_at),
+        "expirationTimestamp": _to_unix_milliseconds(login.expires_at),
         "username": login.username,
     }
     if "device" in payload.model_fields_set:
@@ -204,5 +159,5 @@ def login_reply(login: Login, payload: Payload) -> Reply:
     return reply
 
 
-def _unix_milliseconds(timestamp: datetime) -> int:
+def _to_unix_milliseconds(timestamp: datetime) -> int:
     return int(timestamp.timestamp() * 1000)

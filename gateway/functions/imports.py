@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, FailFast, Field, PlainValidator
 from starlette.requests import Request
 
-from gateway.backends.auth import AuthClient
-from gateway.backends.links import LinksClient
 from gateway.backends.ports import ImportRow
-from gateway.functions.outcomes import Reply
-from gateway.functions.owner import Token, account_of
-from gateway.functions.port_fields import with_fields_of
-from gateway.functions.protocol import Payload
-from gateway.redirects.resolver import Resolver
-from gateway.support.client_ip import ClientIpFinder
-from gateway.support.rate_limits import CallLimiter, networks_of
-from gateway.support.timestamps import datetime_of, text_of
-from gateway.use_cases.creation_limits import CreationLimits
-from gateway.use_cases.links import LinkEditor
+from gateway.functions.owner import SessionPayload, find_account
+from gateway.functions.protocol import Payload, Reply, with_fields_of
+from gateway.support.rate_limits import networks_of
+from gateway.support.timestamps import datetime_of
+from gateway.use_cases.json_values import to_json
+from gateway.use_cases.services import Services
 from services.shared.errors import DeadlineExceeded
 
 MAX_CHECKED_ROWS = 500
@@ -75,100 +68,74 @@ class ImportedRow(CheckedRow):
     """A row to import. Texts may be any: they are cut to the limits of a link."""
 
 
-class ListImports(Payload):
-    token: Token = None
-
-
-class CheckImport(Payload):
-    token: Token = None
+class CheckImport(SessionPayload):
     rows: Annotated[list[CheckedRow], FailFast(), Field(min_length=1, max_length=MAX_CHECKED_ROWS)]
 
 
 ImportId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{22}$")]
 
 
-class ImportLinks(Payload):
-    token: Token = None
+class ImportLinks(SessionPayload):
     import_id: ImportId
     rows: Annotated[
         list[ImportedRow], FailFast(), Field(min_length=1, max_length=MAX_IMPORTED_ROWS)
     ]
 
 
-class UndoImport(Payload):
-    token: Token = None
+class UndoImport(SessionPayload):
     import_id: ImportId
 
 
-@dataclass(frozen=True)
-class Imports:
-    """Handlers of the functions. Each returns the `data` of the response."""
+async def check_import(services: Services, payload: CheckImport, request: Request) -> Reply:
+    account = await find_account(services, payload)
+    rows = [row.as_port_value() for row in payload.rows]
+    with services.running.hold_account(account.id):
+        results = await services.links.check_import(account, rows)
+    return {
+        "verdicts": [{"row": result.number, "verdict": result.verdict.value} for result in results]
+    }
 
-    auth: AuthClient
-    links: LinksClient
-    editor: LinkEditor
-    resolver: Resolver
-    running: CallLimiter
-    clients: ClientIpFinder
-    limits: CreationLimits
 
-    async def check_import(self, payload: CheckImport, request: Request) -> Reply:
-        account = await account_of(self.auth, payload.token)
-        rows = [row.as_port_value() for row in payload.rows]
-        with self.running.hold_account(account.id):
-            results = await self.links.check_import(account, rows)
-        verdicts = [{"row": one.number, "verdict": one.verdict.value} for one in results]
-        return {"success": True, "verdicts": verdicts}
+async def import_links(services: Services, payload: ImportLinks, request: Request) -> Reply:
+    account = await find_account(services, payload)
+    rows = [row.as_port_value() for row in payload.rows]
+    version = services.resolver.version
+    client, codes = networks_of(services.clients.of(request)), [row.code for row in rows]
+    with (
+        services.running.hold_account(account.id),
+        services.limits.reserve_rows(client, codes) as counted,
+    ):
+        results, created, stored = await services.links.import_links(
+            account, payload.import_id, rows, counted.allowance
+        )
+        counted.keep(stored, created)
+        await services.editor.serve_created(created, version)
+    return {
+        "results": [
+            {"row": result.number, "verdict": result.verdict.value, "code": result.code}
+            for result in results
+        ]
+    }
 
-    async def import_links(self, payload: ImportLinks, request: Request) -> Reply:
-        account = await account_of(self.auth, payload.token)
-        rows = [row.as_port_value() for row in payload.rows]
-        version = self.resolver.version
-        client, codes = networks_of(self.clients.of(request)), [row.code for row in rows]
-        with (
-            self.running.hold_account(account.id),
-            self.limits.reserve_rows(client, codes) as counted,
-        ):
-            results, created, stored = await self.links.import_links(
-                account, payload.import_id, rows, counted.allowance
-            )
-            counted.keep(stored, created)
-            await self.editor.serve_created(created, version)
-        return {
-            "success": True,
-            "results": [
-                {"row": one.number, "verdict": one.verdict.value, "code": one.code}
-                for one in results
-            ],
-        }
 
-    async def undo_import(self, payload: UndoImport, request: Request) -> Reply:
-        """Remove all links of the import. After an error, the next call continues with the rest."""
-        account = await account_of(self.auth, payload.token)
-        after: int | None = None
-        try:
-            async with asyncio.timeout(UNDO_SECONDS):
-                while True:
-                    removed, resolutions, after = await self.links.undo_import(
-                        account, payload.import_id, after
-                    )
-                    self.resolver.put_edited(resolutions)
-                    if after is None:
-                        return {"success": True, "removed": removed}
-        except TimeoutError:
-            raise DeadlineExceeded("There are more links than could be removed in time.") from None
+async def undo_import(services: Services, payload: UndoImport, request: Request) -> Reply:
+    """Remove all links of the import. After an error, the next call continues with the rest."""
+    account = await find_account(services, payload)
+    after: int | None = None
+    try:
+        async with asyncio.timeout(UNDO_SECONDS):
+            while True:
+                removed, resolutions, after = await services.links.undo_import(
+                    account, payload.import_id, after
+                )
+                services.resolver.put_edited(resolutions)
+                if after is None:
+                    return {"removed": removed}
+    except TimeoutError:
+        raise DeadlineExceeded("There are more links than could be removed in time.") from None
 
-    async def list_imports(self, payload: ListImports, request: Request) -> Reply:
-        account = await account_of(self.auth, payload.token)
-        return {
-            "success": True,
-            "imports": [
-                {
-                    "import_id": one.id,
-                    "started_at": text_of(one.started_at),
-                    "links": one.links,
-                    "removed": one.removed,
-                }
-                for one in await self.links.imports(account)
-            ],
-        }
+
+async def list_imports(services: Services, payload: SessionPayload, request: Request) -> Reply:
+    account = await find_account(services, payload)
+    imports = to_json(await services.links.imports(account))
+    return {"imports": [{"import_id": shown.pop("id"), **shown} for shown in imports]}

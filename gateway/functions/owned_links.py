@@ -1,24 +1,27 @@
-"""showLink, showLinks, changeLink and others: functions of an owner's links."""
+"""showLink, showLinks, showProfile, changeLink and others: functions of an owner's links."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
 from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import FailFast, Field
 from starlette.requests import Request
 
-from gateway.backends.auth import AuthClient
-from gateway.backends.links import LinksClient
 from gateway.backends.ports import LinkChanges, LinkOrder, LinkQuery
-from gateway.functions.outcomes import Reply
-from gateway.functions.owner import OwnedLinkPayload, OwnerPayload, account_of, owner_of
-from gateway.functions.port_fields import with_fields_of
-from gateway.functions.protocol import Expiry, Payload, Text
+from gateway.functions.owner import (
+    OwnedLinkPayload,
+    OwnerPayload,
+    SessionPayload,
+    find_account,
+    find_owner,
+)
+from gateway.functions.protocol import Expiry, Payload, Reply, Text, with_fields_of
 from gateway.redirects.resolution import LinkState
-from gateway.support.timestamps import text_of
-from gateway.use_cases.links import LinkEditor, LinkPresenter
+from gateway.support.rate_limits import networks_of
+from gateway.use_cases.json_values import to_json
+from gateway.use_cases.services import Services
 from services.shared.errors import InvalidArgument
 
 DEFAULT_LIMIT = 50
@@ -74,74 +77,74 @@ class OwnedLinksPayload(OwnerPayload):
     codes: Annotated[list[Text], FailFast(), Field(min_length=1)]
 
 
-@dataclass(frozen=True)
-class OwnedLinks:
-    """Handlers of the functions. Each returns the `data` of the response."""
+async def show_link(services: Services, payload: OwnedLinkPayload, request: Request) -> Reply:
+    owner = await find_owner(services, payload)
+    link, history = await services.links.get(owner, payload.code)
+    return {
+        "link": await services.presenter.one(link),
+        "history": [
+            {"long_link": former.url, "until": to_json(former.until)} for former in history
+        ],
+    }
 
-    auth: AuthClient
-    links: LinksClient
-    editor: LinkEditor
-    presenter: LinkPresenter
 
-    async def show_link(self, payload: OwnedLinkPayload, request: Request) -> Reply:
-        owner = await owner_of(self.auth, payload)
-        link, history = await self.links.get(owner, payload.code)
-        return {
-            "success": True,
-            "link": await self.presenter.one(link),
-            "history": [
-                {"long_link": former.url, "until": text_of(former.until)} for former in history
-            ],
-        }
+async def show_links(services: Services, payload: ShowLinks, request: Request) -> Reply:
+    if payload.cursor == "":  # links takes an empty cursor for the first page.
+        raise InvalidArgument("This cursor was not made here.", "INVALID_CURSOR")
+    owner = await find_owner(services, payload)
+    query = LinkQuery(
+        payload.query or "",
+        payload.state,
+        payload.order or LinkOrder.NEWEST,
+        DEFAULT_LIMIT if payload.limit is None else payload.limit,
+        payload.cursor or "",
+    )
+    page = await services.links.query(owner, query)
+    links = await (
+        services.presenter.all_with_recent(owner, page.links)
+        if payload.recent
+        else services.presenter.all(page.links)
+    )
+    return {"links": links, "total": page.total, "cursor": page.cursor or None}
 
-    async def show_links(self, payload: ShowLinks, request: Request) -> Reply:
-        if payload.cursor == "":  # links takes an empty cursor for the first page.
-            raise InvalidArgument("This cursor was not made here.", "INVALID_CURSOR")
-        owner = await owner_of(self.auth, payload)
-        query = LinkQuery(
-            payload.query or "",
-            payload.state,
-            payload.order or LinkOrder.NEWEST,
-            DEFAULT_LIMIT if payload.limit is None else payload.limit,
-            payload.cursor or "",
-        )
-        page = await self.links.query(owner, query)
-        links = await (
-            self.presenter.all_with_recent(owner, page.links)
-            if payload.recent
-            else self.presenter.all(page.links)
-        )
-        return {
-            "success": True,
-            "links": links,
-            "total": page.total,
-            "cursor": page.cursor or None,
-        }
 
-    async def change_link(self, payload: ChangeLink, request: Request) -> Reply:
-        changes = payload.changes.as_port_value()
-        owner = await owner_of(self.auth, payload)
-        link = await self.editor.change(owner, payload.code, changes)
-        return {"success": True, "link": await self.presenter.one(link)}
+async def change_link(services: Services, payload: ChangeLink, request: Request) -> Reply:
+    changes = payload.changes.as_port_value()
+    owner = await find_owner(services, payload)
+    link = await services.editor.change(owner, payload.code, changes)
+    return {"link": await services.presenter.one(link)}
 
-    async def remove_links(self, payload: OwnedLinksPayload, request: Request) -> Reply:
-        owner = await owner_of(self.auth, payload)
-        await self.editor.remove(owner, payload.codes)
-        return {"success": True, "removed": list(dict.fromkeys(payload.codes))}
 
-    async def restore_links(self, payload: OwnedLinksPayload, request: Request) -> Reply:
-        owner = await owner_of(self.auth, payload)
-        await self.editor.restore(owner, payload.codes)
-        return {"success": True, "restored": list(dict.fromkeys(payload.codes))}
+async def remove_links(services: Services, payload: OwnedLinksPayload, request: Request) -> Reply:
+    owner = await find_owner(services, payload)
+    await services.editor.remove(owner, payload.codes)
+    return {"removed": list(dict.fromkeys(payload.codes))}
 
-    async def create_scan_code(self, payload: OwnedLinkPayload, request: Request) -> Reply:
-        owner = await owner_of(self.auth, payload)
-        scan_code = await self.editor.create_scan_code(owner, payload.code)
-        return {"success": True, "scan_code": scan_code}
 
-    async def claim_links(self, payload: OwnerPayload, request: Request) -> Reply:
-        """Move all links of the guest. After an error, the next call continues with the rest."""
-        if not payload.token or payload.guest is None:
-            raise InvalidArgument("A claim needs both the account and the guest.")
-        account = await account_of(self.auth, payload.token)
-        return {"success": True, "claimed": await self.editor.claim(payload.guest, account)}
+async def restore_links(services: Services, payload: OwnedLinksPayload, request: Request) -> Reply:
+    owner = await find_owner(services, payload)
+    await services.editor.restore(owner, payload.codes)
+    return {"restored": list(dict.fromkeys(payload.codes))}
+
+
+async def create_scan_code(
+    services: Services, payload: OwnedLinkPayload, request: Request
+) -> Reply:
+    owner = await find_owner(services, payload)
+    scan_code = await services.editor.create_scan_code(owner, payload.code)
+    return {"scan_code": scan_code}
+
+
+async def claim_links(services: Services, payload: OwnerPayload, request: Request) -> Reply:
+    """Move all links of the guest. After an error, the next call continues with the rest."""
+    if not payload.token or payload.guest is None:
+        raise InvalidArgument("A claim needs both the account and the guest.")
+    account = await find_account(services, payload)
+    return {"claimed": await services.editor.claim(payload.guest, account)}
+
+
+async def show_profile(
+    services: Services, payload: SessionPayload, request: Request
+) -> AsyncGenerator[bytes, None]:
+    account = await find_account(services, payload)
+    return services.profiles.stream(account, networks_of(services.clients.of(request)))

@@ -6,10 +6,19 @@ from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
 
-from gateway.backends.auth import AuthClient
 from gateway.backends.owners import Account, Guest, Owner
-from gateway.functions.outcomes import NoOwner
 from gateway.functions.protocol import Payload, Text
+from gateway.use_cases.services import Services
+from services.shared.errors import InvalidArgument, Unauthenticated
+
+
+class NoOwner(Unauthenticated):
+    """A call on behalf of an owner names none."""
+
+    default_reason = "NO_OWNER"
+
+    def __init__(self) -> None:
+        super().__init__("This call needs a session.")
 
 
 def _guest(value: Any) -> Guest | None:
@@ -21,14 +30,36 @@ def _guest(value: Any) -> Guest | None:
     return Guest.of(value)
 
 
-Token = Annotated[Text | None, Field(repr=False)]
-"""A session token. An empty one counts as none."""
+Password = Annotated[Text, Field(repr=False)]
 
 
-class OwnerPayload(Payload):
+class SessionPayload(Payload):
+    """The payload of a call within a session. An empty token counts as none."""
+
+    token: Annotated[Text | None, Field(repr=False)] = None
+
+    def session_token(self) -> str:
+        """Return the token. Raises NoOwner if there is none."""
+        if not self.token:
+            raise NoOwner
+        return self.token
+
+
+class PasswordPayload(SessionPayload):
+    """The payload of a call within a session that needs the password, too."""
+
+    password: Password
+
+    def session_token(self) -> str:
+        """Return the token. Raises NoOwner, and InvalidArgument without a password."""
+        if not self.password:
+            raise InvalidArgument("The password is needed.")
+        return super().session_token()
+
+
+class OwnerPayload(SessionPayload):
     """The payload of a call on behalf of an owner. The token takes precedence over the guest."""
 
-    token: Token = None
     guest: Annotated[Guest | None, PlainValidator(_guest)] = None
 
 
@@ -38,20 +69,19 @@ class OwnedLinkPayload(OwnerPayload):
     code: Text
 
 
-def session_token(token: str | None) -> str:
-    """Return the token of a call. Raises NoOwner if there is none."""
-    if not token:
-        raise NoOwner("This call needs a session.")
-    return token
-
-
-async def account_of(auth: AuthClient, token: str | None) -> Account:
+async def find_account(services: Services, payload: SessionPayload) -> Account:
     """Return the account of a token. Raises NoOwner without one, and AppError (INVALID_TOKEN)."""
-    return Account(await auth.account_of(session_token(token)))
+    return Account(await services.auth.account_of(payload.session_token()))
 
 
-async def owner_of(auth: AuthClient, payload: OwnerPayload) -> Owner:
+async def find_caller(services: Services, payload: OwnerPayload) -> Owner | None:
+    """Return the owner, None for an anonymous call. Raises AppError (INVALID_TOKEN)."""
+    return await find_account(services, payload) if payload.token else payload.guest
+
+
+async def find_owner(services: Services, payload: OwnerPayload) -> Owner:
     """Return the owner. Raises NoOwner if there is none, and AppError (INVALID_TOKEN)."""
-    if payload.token or payload.guest is None:
-        return await account_of(auth, payload.token)
-    return payload.guest
+    caller = await find_caller(services, payload)
+    if caller is None:
+        raise NoOwner
+    return caller

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from starlette.requests import Request
 
-from gateway.backends.links import LinksClient
 from gateway.backends.ports import LinkPreview
-from gateway.functions.outcomes import Reply
 from gateway.functions.owner import OwnedLinkPayload
+from gateway.functions.protocol import Reply
 from gateway.redirects.resolution import LinkState
-from gateway.support.timestamps import text_of
+from gateway.use_cases.json_values import to_json
+from gateway.use_cases.services import Services
 from gateway.use_cases.url_warnings import host_of, warnings_of
 from services.shared.errors import NotFound
 
@@ -19,19 +17,13 @@ _WITH_HOST = frozenset({LinkState.ACTIVE, LinkState.BLOCKED})
 """States in which strangers see the host."""
 
 
-@dataclass(frozen=True)
-class Previews:
-    """Returns the `data` of previewLink. Records no visit, and does not request the URL."""
-
-    links: LinksClient
-
-    async def preview_link(self, payload: OwnedLinkPayload, request: Request) -> Reply:
-        """Return the same preview to every caller: `token` and `guest` are ignored."""
-        try:
-            link = await self.links.preview(payload.code)
-        except NotFound:
-            return {"success": True, "preview": None}
-        return {"success": True, "preview": preview_json(link)}
+async def preview_link(services: Services, payload: OwnedLinkPayload, request: Request) -> Reply:
+    """Return the same preview to every caller: `token` and `guest` are ignored."""
+    try:
+        link = await services.links.preview(payload.code)
+    except NotFound:
+        return {"preview": None}
+    return {"preview": preview_json(link)}
 
 
 def preview_json(link: LinkPreview) -> Reply:
@@ -42,15 +34,15 @@ def preview_json(link: LinkPreview) -> Reply:
     """
     shown: Reply = {
         "code": link.code,
-        "state": link.state.value,
-        "reason": link.reason.value if link.reason else None,
-        "created_at": text_of(link.created_at),
-        "changed_at": text_of(link.changed_at) if link.changed_at else None,
+        "state": to_json(link.state),
+        "reason": to_json(link.reason),
+        "created_at": to_json(link.created_at),
+        "changed_at": to_json(link.changed_at),
         "warnings": [],
     }
     if link.state in _WITH_HOST:
         shown["host"] = host_of(link.url)
-        shown["warnings"] = [warning.value for warning in warnings_of(link.url)]
+        shown["warnings"] = to_json(warnings_of(link.url))
     if link.state is LinkState.ACTIVE:
         shown["long_link"] = link.url
         shown["title"] = link.title

@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from datetime import datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    PlainValidator,
+    ValidationError,
+    create_model,
+)
 from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -27,6 +34,9 @@ from services.shared import errors
 from services.shared.errors import AppError, InvalidArgument
 
 P = TypeVar("P")
+PayloadType = TypeVar("PayloadType", bound="Payload")
+Reply = dict[str, Any]
+"""The `data` of a response."""
 
 # Error, HTTP status, status in the body.
 _STATUSES: tuple[tuple[type[AppError], int, str], ...] = (
@@ -81,6 +91,32 @@ class Payload(BaseModel):
     """The payload of a function. Unknown keys and wrong types are rejected."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+def with_fields_of(
+    value: type, types: Mapping[Any, Any], *, without: frozenset[str] = frozenset()
+) -> Callable[[type[PayloadType]], type[PayloadType]]:
+    """Return a decorator that adds the fields of `value` to a payload that lacks them, as optional.
+
+    `types` has the type of a field in the payload by its type in the value. Raises KeyError for
+    a type that it lacks, so the gateway does not start.
+    """
+
+    def decorate(payload: type[PayloadType]) -> type[PayloadType]:
+        fields: dict[str, Any] = {
+            name: (types[kind], None)
+            for name, kind in get_type_hints(value).items()
+            if name not in payload.model_fields and name not in without
+        }
+        return create_model(
+            payload.__name__,
+            __base__=payload,
+            __module__=payload.__module__,
+            __doc__=payload.__doc__,
+            **fields,
+        )
+
+    return decorate
 
 
 class _Envelope(BaseModel, Generic[P]):
@@ -214,16 +250,12 @@ def failure(error: AppError, headers: edge.RawHeaders) -> Response:
     """Return the response for an error."""
     status, name = next((code, name) for kind, code, name in _STATUSES if isinstance(error, kind))
     details: dict[str, Any] = {"reason": error.reason}
-    response = Response(media_type="application/json", status_code=status, headers=_text(headers))
+    sent = _text(headers)
     if isinstance(error, errors.ResourceExhausted) and error.retry_after is not None:
-        seconds = max(1, math.ceil(error.retry_after))
-        details["retryAfter"] = seconds
-        response.headers["retry-after"] = str(seconds)
-    response.body = to_json(
-        {"error": {"status": name, "message": error.message, "details": details}}
-    )
-    response.headers["content-length"] = str(len(response.body))
-    return response
+        details["retryAfter"] = max(1, math.ceil(error.retry_after))
+        sent["retry-after"] = str(details["retryAfter"])
+    body = to_json({"error": {"status": name, "message": error.message, "details": details}})
+    return Response(body, status, sent, "application/json")
 
 
 def _text(headers: edge.RawHeaders) -> dict[str, str]:

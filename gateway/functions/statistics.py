@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator
 from starlette.requests import Request
 
-from gateway.backends.auth import AuthClient
 from gateway.backends.ports import DateRange, Period, RecentPeriod, Statistics
-from gateway.functions.outcomes import NoOwner, Reply
-from gateway.functions.owner import OwnerPayload, owner_of
-from gateway.functions.protocol import Text
-from gateway.use_cases.statistics import DEFAULT_PERIOD, DEFAULT_TIMEZONE, StatisticsReader
-from gateway.use_cases.statistics_json import link_statistics_json, statistics_json
+from gateway.functions.owner import NoOwner, OwnerPayload, find_caller, find_owner
+from gateway.functions.protocol import Reply, Text
+from gateway.use_cases.json_values import link_statistics_json, statistics_json
+from gateway.use_cases.services import Services
+from gateway.use_cases.statistics import DEFAULT_PERIOD, DEFAULT_TIMEZONE
 from services.shared.errors import InvalidArgument, NotFound
 
 _DATE_KEYS = {"from", "to"}
@@ -49,33 +47,28 @@ class ShowStatistics(OwnerPayload):
     timezone: Text | None = None
 
 
-@dataclass(frozen=True)
-class LinkStatistics:
-    """Handler of showStatistics, which returns the `data` of the response."""
+async def show_statistics(services: Services, payload: ShowStatistics, request: Request) -> Reply:
+    timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
+    if payload.code is not None:
+        found = await _read_link(services, payload, payload.code, timezone)
+        return link_statistics_json(found, timezone)
+    owner = await find_owner(services, payload)
+    found = await services.statistics.of_all_links(owner, payload.period, timezone)
+    return statistics_json(found, timezone)
 
-    auth: AuthClient
-    reader: StatisticsReader
 
-    async def show_statistics(self, payload: ShowStatistics, request: Request) -> Reply:
-        timezone = DEFAULT_TIMEZONE if payload.timezone is None else payload.timezone
-        if payload.code is not None:
-            found = await self._of_link(payload, payload.code, timezone)
-            return {"success": True, **link_statistics_json(found, timezone)}
-        owner = await owner_of(self.auth, payload)
-        found = await self.reader.of_all_links(owner, payload.period, timezone)
-        return {"success": True, **statistics_json(found, timezone)}
+async def _read_link(
+    services: Services, payload: ShowStatistics, code: str, timezone: str
+) -> Statistics:
+    """Return the statistics of a link if the caller, who may be anonymous, may see them.
 
-    async def _of_link(self, payload: ShowStatistics, code: str, timezone: str) -> Statistics:
-        """Return the statistics of a link if the caller, who may be anonymous, may see them.
-
-        Otherwise raises NotFound, or NoOwner for an anonymous caller. Raises AppError
-        (INVALID_TOKEN).
-        """
-        names_owner = payload.token or payload.guest
-        caller = await owner_of(self.auth, payload) if names_owner else None
-        try:
-            return await self.reader.of_link(caller, code, payload.period, timezone)
-        except NotFound:
-            if caller is None:
-                raise NoOwner("This call needs a session.") from None
-            raise
+    Otherwise raises NotFound, or NoOwner for an anonymous caller. Raises AppError
+    (INVALID_TOKEN).
+    """
+    caller = await find_caller(services, payload)
+    try:
+        return await services.statistics.of_link(caller, code, payload.period, timezone)
+    except NotFound:
+        if caller is None:
+            raise NoOwner from None
+        raise

@@ -1,8 +1,10 @@
 """What callers of functions and of the REST API do with the services: each use case once.
 
-links                            creates, reads and changes an owner's links
-statistics                       visits of one link or of all links of an owner
-link_json, statistics_json       their results as JSON
-url_warnings                     what is suspicious about a URL, with well_known_domains
-metrics                          counters
+services       what both call
+links          creates, reads and changes an owner's links
+profiles       streams all links of an account
+statistics     visits of one link or of all links of an owner
+json_values    results as JSON
+limits         what one client address may call and store
+url_warnings   what is suspicious about a URL, with well_known_domains
 """

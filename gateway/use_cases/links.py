@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from prometheus_client import Counter
+
 from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import CreatedLinks, Link, LinkChanges, NewLink
@@ -14,10 +16,10 @@ from gateway.backends.view_counts import NO_VIEWS, RECENT_DAYS, ViewCounts
 from gateway.redirects.lookups import URLS_PER_STEP
 from gateway.redirects.resolution import Resolutions
 from gateway.redirects.resolver import Resolver
-from gateway.use_cases.link_json import link_json
-from gateway.use_cases.metrics import LINKS_CREATED
+from gateway.use_cases.json_values import link_json
 from services.shared.errors import DeadlineExceeded
 
+LINKS_CREATED = Counter("atajo_links_created", "Links created, repeated creations included.")
 CLAIM_SECONDS = 60.0
 """Timeout of all steps of a claim: as long as the longest other call."""
 

@@ -13,10 +13,10 @@ import pytest
 
 from gateway.api.authentication import MAX_KEYS
 from gateway.api.limits import Gate
-from gateway.functions.table import Limits
 from gateway.settings import GatewaySettings
 from gateway.support.edge import Edge
 from gateway.support.rate_limits import CALLS, LARGE_CALLS, MAX_WINDOWS, RateLimiter
+from gateway.use_cases.limits import Limits
 from services.links.api.large_calls import MAX_LARGE_CALLS
 from tests.deployment.chart.render import VALUES, manifests, of_kind, pods
 

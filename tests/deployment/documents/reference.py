@@ -18,7 +18,6 @@ from enum import Enum
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
-from unittest.mock import Mock
 
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
@@ -30,10 +29,11 @@ from gateway.backends.owners import Guest
 from gateway.backends.ports import Link
 from gateway.backends.view_counts import Totals
 from gateway.functions.owned_links import ChangesPayload
-from gateway.functions.table import Function, Limits, table
+from gateway.functions.table import Function, table
 from gateway.redirects.resolution import BlockReason, LinkState
 from gateway.settings import GatewaySettings
-from gateway.use_cases.link_json import link_json
+from gateway.use_cases.json_values import link_json
+from gateway.use_cases.limits import Limits
 from services.admin.documents import DOCUMENTS
 from services.admin.settings import AdminSettings
 from services.analytics.settings import AnalyticsSettings
@@ -166,9 +166,10 @@ def _payloads() -> str:
         recoveries="as many as log-ins",  # type: ignore[arg-type]
         session_checks="as many as log-ins",  # type: ignore[arg-type]
     )
-    none: Any = Mock()
-    functions = table(none, none, none, none, none, none, none, none, none, none, limits)
-    rows = [(name, _fields(each), str(each.limit or "none")) for name, each in functions.items()]
+    rows = [
+        (name, _fields(function), str(function.limit or "none"))
+        for name, function in table(limits).items()
+    ]
     return _table(("function", "fields", "limit by client"), rows)
 
 

@@ -138,4 +138,4 @@ def test_the_default_limit_of_reports_is_per_hour() -> None:
                 **given,
             }
         )
-        assert settings.reports == Rate(most, 3600)
+        assert settings.limit_reports == Rate(most, 3600)

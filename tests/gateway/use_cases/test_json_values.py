@@ -11,7 +11,7 @@ from gateway.api import models
 from gateway.backends.ports import Link, LinkChanges, LinkPreview
 from gateway.functions.preview import preview_json
 from gateway.redirects.resolution import LinkState
-from gateway.use_cases.link_json import link_json
+from gateway.use_cases.json_values import link_json
 from tests.support import field_values
 from tests.support.processes import ROOT
 

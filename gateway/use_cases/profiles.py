@@ -1,4 +1,4 @@
-"""showProfile: all active links of an account with their views, streamed page by page."""
+"""All active links of an account with their views, streamed page by page."""
 
 from __future__ import annotations
 
@@ -7,18 +7,13 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field, replace
 
 from pydantic_core import to_json
-from starlette.requests import Request
 
-from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account
 from gateway.backends.ports import LinkQuery
 from gateway.backends.view_counts import NO_VIEWS, ViewCounts
-from gateway.functions.owner import Token, account_of
-from gateway.functions.protocol import Payload
 from gateway.redirects.resolution import LinkState
-from gateway.support.client_ip import ClientIpFinder
-from gateway.support.rate_limits import ClientConcurrencyLimiter, Networks, networks_of
+from gateway.support.rate_limits import ClientConcurrencyLimiter, Networks
 from gateway.support.timestamps import text_of
 
 MAX_READS = 4
@@ -26,28 +21,16 @@ MAX_READS = 4
 _FIRST_PAGE = LinkQuery(state=LinkState.ACTIVE, limit=200, with_total=False)
 
 
-class ShowProfile(Payload):
-    token: Token = None
-
-
 @dataclass(frozen=True)
 class Profiles:
-    """Handler of showProfile. For use within one event loop."""
+    """Streams profiles. For use within one event loop."""
 
-    auth: AuthClient
     links: LinksClient
     views: ViewCounts
-    clients: ClientIpFinder
     limiter: ClientConcurrencyLimiter
     _reads: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_READS))
 
-    async def show_profile(
-        self, payload: ShowProfile, request: Request
-    ) -> AsyncGenerator[bytes, None]:
-        account = await account_of(self.auth, payload.token)
-        return self._stream(account, networks_of(self.clients.of(request)))
-
-    async def _stream(self, account: Account, networks: Networks) -> AsyncGenerator[bytes, None]:
+    async def stream(self, account: Account, networks: Networks) -> AsyncGenerator[bytes, None]:
         """Yield `{"success":true,"data":[...]}`, newest link first. Raises AppError."""
         with self.limiter.hold(networks):
             separator = b'{"success":true,"data":['

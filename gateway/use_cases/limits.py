@@ -1,7 +1,8 @@
-"""Limits what one client address stores: links, rows of imports, and short endings.
+"""Limits of one client address: how often it calls, and what it stores.
 
-An ending is short if it has the minimum length. There are 64^4 of these, 16.8 million, and none is
-given out twice. docs/operations/abuse.md has the arithmetic.
+It stores links, rows of imports, and short endings. An ending is short if it has the minimum
+length. There are 64^4 of these, 16.8 million, and none is given out twice.
+docs/operations/abuse.md has the arithmetic.
 """
 
 from __future__ import annotations
@@ -47,29 +48,38 @@ class CountedLinks:
     """What a call that creates links counts for its client."""
 
     links: Sequence[NewLink]
-    creations: Hit | None
-    short_codes: Hit | None
+    creations: Hit
+    short_codes: Hit
 
     def settle(self, created: CreatedLinks) -> None:
         """Uncount the codes of refused links, and everything if the call repeats another."""
-        if self.creations and created.is_repetition:
+        if created.is_repetition:
             self.creations.take_back(self.creations.calls)
-        if self.short_codes:
-            uncounted = [
-                link.code
-                for link, outcome in zip(self.links, created.outcomes, strict=True)
-                if created.is_repetition or isinstance(outcome, REFUSALS)
-            ]
-            self.short_codes.take_back(_count_short(uncounted))
+        uncounted = [
+            link.code
+            for link, outcome in zip(self.links, created.outcomes, strict=True)
+            if created.is_repetition or isinstance(outcome, REFUSALS)
+        ]
+        self.short_codes.take_back(_count_short(uncounted))
 
 
 @dataclass(frozen=True)
-class CreationLimits:
-    """Limits by client address, None for no limit. Past one, raises ResourceExhausted."""
+class Limits:
+    """Rate limits per client of calls with the same cost. Past one, raises ResourceExhausted."""
 
-    creations: RateLimiter | None
-    rows: RateLimiter | None
-    short_codes: RateLimiter | None
+    creations: RateLimiter
+    reports: RateLimiter
+    registrations: RateLimiter
+    logins: RateLimiter
+    recoveries: RateLimiter
+    """Limits password resets. Failed log-ins of the same address must not use up their limit."""
+    session_checks: RateLimiter
+    """Limits password checks within a session, and log-ins with passkeys. Log-ins with passwords
+    must not use up their limit."""
+    edits: RateLimiter
+    reads: RateLimiter
+    import_rows: RateLimiter
+    short_codes: RateLimiter
 
     @contextmanager
     def count_code(self, client: Networks, code: str) -> Iterator[None]:
@@ -77,23 +87,19 @@ class CreationLimits:
 
         After other errors of the block, the link may exist.
         """
-        short = _count_short([code])
-        hit = self.short_codes.hit(client, short) if self.short_codes and short else None
+        hit = self.short_codes.hit(client, _count_short([code]))
         try:
             yield
         except REFUSALS:
-            if hit:
-                hit.take_back(short)
+            hit.take_back(hit.calls)
             raise
 
     def count_links(self, client: Networks, links: Sequence[NewLink]) -> CountedLinks:
         """Count links to be created. All count, or none."""
         short = _count_short(link.code for link in links)
-        if self.short_codes and short:
-            self.short_codes.check(client, short)
-        creations = self.creations.hit(client, len(links)) if self.creations else None
-        short_codes = self.short_codes.hit(client, short) if self.short_codes and short else None
-        return CountedLinks(links, creations, short_codes)
+        self.short_codes.check(client, short)
+        creations = self.creations.hit(client, len(links))
+        return CountedLinks(links, creations, self.short_codes.hit(client, short))
 
     @contextmanager
     def reserve_rows(self, client: Networks, codes: Sequence[str | None]) -> Iterator[Reservation]:
@@ -102,29 +108,19 @@ class CreationLimits:
         Only links knows which rows are new, so it refuses those beyond the allowance: a row that
         is sent again is neither counted nor refused. After an error, nothing is kept.
         """
-        rows = _reserve(self.rows, client, len(codes))
-        short_codes = _reserve(self.short_codes, client, _count_short(codes))
-        allowance = RowAllowance(
-            None if rows is None else rows.calls, None if short_codes is None else short_codes.calls
-        )
-        kept = Reservation(allowance)
+        rows = self.import_rows.reserve(client, len(codes))
+        short_codes = self.short_codes.reserve(client, _count_short(codes))
+        kept = Reservation(RowAllowance(rows.calls, short_codes.calls))
         try:
             yield kept
         except ResourceExhausted as error:
             if error.reason != CLIENT_LIMIT:
                 raise
-            is_full = allowance.rows is not None and allowance.rows < len(codes)
-            limiter = self.rows if is_full else self.short_codes
-            raise (error if limiter is None else limiter.refusal(client, len(codes))) from None
+            limiter = self.import_rows if rows.calls < len(codes) else self.short_codes
+            raise limiter.refusal(client, len(codes)) from None
         finally:
-            if rows:
-                rows.take_back(rows.calls - kept.rows)
-            if short_codes:
-                short_codes.take_back(short_codes.calls - kept.short_codes)
-
-
-def _reserve(limiter: RateLimiter | None, client: Networks, calls: int) -> Hit | None:
-    return None if limiter is None else limiter.reserve(client, calls)
+            rows.take_back(rows.calls - kept.rows)
+            short_codes.take_back(short_codes.calls - kept.short_codes)
 
 
 def _count_short(codes: Iterable[str | None]) -> int:

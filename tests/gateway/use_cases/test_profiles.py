@@ -11,19 +11,18 @@ from datetime import UTC, datetime
 from typing import Any, cast
 
 import pytest
-from starlette.requests import Request
 
-from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Owner
 from gateway.backends.ports import Link, LinkQuery, LinkQueryResult
 from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, ViewCountSource
-from gateway.functions.profile import MAX_READS, Profiles, ShowProfile
 from gateway.redirects.resolution import LinkState
-from gateway.support.client_ip import ClientIpFinder
 from gateway.support.rate_limits import PROFILES, ClientConcurrencyLimiter
+from gateway.use_cases.profiles import MAX_READS, Profiles
 from services.shared.errors import ResourceExhausted, Unavailable
 
+ACCOUNT = Account("walker")
+CLIENT = (b"client",)
 CREATED = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 LINK = Link(
     code="",
@@ -56,11 +55,8 @@ class Services:
         self.reading = 0
         self.max_reading = 0
 
-    async def account_of(self, token: str) -> str:
-        return token
-
     async def query(self, owner: Owner, query: LinkQuery) -> LinkQueryResult:
-        assert (owner, query.state) == (Account("walker"), LinkState.ACTIVE)
+        assert (owner, query.state) == (ACCOUNT, LinkState.ACTIVE)
         number = int(query.cursor or 0)
         self.reading += 1
         self.max_reading = max(self.max_reading, self.reading)
@@ -84,20 +80,14 @@ class Services:
 
 def profiles_of(services: Services, limit: ClientConcurrencyLimiter | None = None) -> Profiles:
     return Profiles(
-        cast(AuthClient, services),
         cast(LinksClient, services),
         ViewCounts(cast(ViewCountSource, services)),
-        ClientIpFinder([]),
         limit or ClientConcurrencyLimiter("profile", PROFILES),
     )
 
 
-def request() -> Request:
-    return Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
-
-
 async def text_of(profiles: Profiles) -> str:
-    pieces = await profiles.show_profile(ShowProfile(token="walker"), request())
+    pieces = profiles.stream(ACCOUNT, CLIENT)
     return b"".join([piece async for piece in pieces]).decode()
 
 
@@ -127,7 +117,7 @@ async def test_a_profile_of_several_pages_is_one_document(pages: tuple[int, ...]
 async def test_concurrent_pages_are_limited_and_an_unread_profile_delays_no_other() -> None:
     services = Services(1, 1, 1)
     profiles = profiles_of(services)
-    unread = await profiles.show_profile(ShowProfile(token="walker"), request())
+    unread = profiles.stream(ACCOUNT, CLIENT)
     async with aclosing(unread), asyncio.timeout(10):
         await anext(unread)
         services.may_answer.clear()
@@ -144,7 +134,7 @@ async def test_a_request_counts_as_running_until_its_profile_is_sent() -> None:
     profiles = profiles_of(Services(1, 1))
     async with AsyncExitStack() as unsent:
         for _ in range(PROFILES.by_network[0]):
-            pieces = await profiles.show_profile(ShowProfile(token="walker"), request())
+            pieces = profiles.stream(ACCOUNT, CLIENT)
             await anext(await unsent.enter_async_context(aclosing(pieces)))
         with pytest.raises(ResourceExhausted):
             await text_of(profiles)
