@@ -7,7 +7,7 @@ FastAPI reads a body before it resolves dependencies, and accepts any JSON that 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from contextlib import ExitStack
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 import pydantic_core
@@ -44,14 +44,14 @@ class StrictRoute(APIRoute):
         async def handle_strictly(request: Request) -> Response:
             edge: Edge = request.app.state.edge
             path = request.url.path
-            with ExitStack() as holding:
-                admission = await _admission(request)
-                account = admission.valid_key().account
-                is_large = path in edge.large_functions
-                running = (await _services(request)).running
-                holding.enter_context(running.hold(admission.client, is_large=is_large))
-                if is_large:
-                    holding.enter_context(running.hold_account(account.id))
+            admission = await _admission(request)
+            account = admission.valid_key().account
+            is_large = path in edge.large_functions
+            running = (await _services(request)).running
+            with (
+                running.hold(admission.client, is_large=is_large),
+                running.hold_account(account.id) if is_large else nullcontext(),
+            ):
                 body = await _read_body(request, edge.body_bytes_of(path))
                 parsed = _ParsedRequest(request, body)
                 if has_too_many_keys(body):

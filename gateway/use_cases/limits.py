@@ -23,8 +23,6 @@ from services.shared.errors import (
 
 CLIENT_LIMIT = "CLIENT_LIMIT"
 """Reason of links for a call with more new rows than its allowance."""
-
-
 REFUSALS = (AlreadyExists, InvalidArgument, Unauthenticated)
 """Errors after which a link was certainly not created."""
 
