@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 _SCHEMA = 41
@@ -11,7 +12,9 @@ _COLUMNS = 24
 _HEIGHTS = {"stat": 5, "timeseries": 8}
 _SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 RUNBOOKS = "RUNBOOKS"
-"""Placeholder for the URL of the runbooks, replaced when a dashboard is loaded."""
+"""Placeholder for the URL of the runbooks in rules and dashboards."""
+WINDOW = "[$__rate_interval]"
+"""The window of a rate, as Grafana chooses it for the range and the scrape interval."""
 
 Unit = Literal["reqps", "ops", "s", "percentunit", "bytes", "short", "dateTimeFromNow"]
 
@@ -26,50 +29,78 @@ class Query:
 
 @dataclass(frozen=True)
 class Panel:
-    """A panel that answers one question.
+    """A panel that answers one question. Each method returns a copy with one thing added."""
 
-    Values from `limit` on are bad, or values below it with `good_above`. `runbook` is the name of
-    the runbook for that case.
-    """
-
+    kind: Literal["timeseries", "stat"]
     title: str
     unit: Unit
-    queries: Sequence[Query]
-    about: str
-    limit: float | None = None
-    good_above: bool = False
-    runbook: str = ""
-    kind: Literal["timeseries", "stat"] = "timeseries"
+    bad_from: float | None = None
+    """Values from this one on are bad."""
+    bad_below: float | None = None
+    """Values below this one are bad."""
+    see: str = ""
+    """The runbook for bad values."""
     words: tuple[str, str] | None = None
     """Texts shown for 0 and 1."""
+    description: str = ""
+    queries: tuple[Query, ...] = ()
+
+    def about(self, description: str) -> Panel:
+        """Describe the panel."""
+        return replace(self, description=description)
+
+    def query(self, expr: str, legend: str = "{{instance}}") -> Panel:
+        """Add the series of an expression."""
+        return replace(self, queries=(*self.queries, Query(expr, legend)))
+
+    def rate(self, counter: str, by: str = "", legend: str = "") -> Panel:
+        """Add the rate per second of a counter, summed by a label or over all series."""
+        return self._by(by, _sum(by, f"rate({counter}{WINDOW})"), legend)
+
+    def increase(self, window: str, counter: str, by: str = "", legend: str = "") -> Panel:
+        """Add the increase of a counter in a window such as `1h`, summed as by `rate`."""
+        return self._by(by, _sum(by, f"increase({counter}[{window}])"), legend)
+
+    def quantile(self, share: float, buckets: str, by: str = "", legend: str = "") -> Panel:
+        """Add a quantile of a histogram, by a label or over all series."""
+        rate = _sum(f"{by}, le" if by else "le", f"rate({buckets}{WINDOW})")
+        return self._by(by, f"histogram_quantile({share}, {rate})", legend)
+
+    def percentiles(self, buckets: str) -> Panel:
+        """Add three quantiles of a histogram over all series."""
+        half = self.quantile(0.5, buckets, legend="half")
+        return half.quantile(0.9, buckets, legend="90 %").quantile(0.99, buckets, legend="99 %")
+
+    def _by(self, label: str, expr: str, legend: str) -> Panel:
+        return self.query(expr, legend or f"{{{{{label}}}}}")
 
 
-@dataclass(frozen=True)
+def _sum(by: str, expr: str) -> str:
+    return f"sum by ({by}) ({expr})" if by else f"sum({expr})"
+
+
 class Row:
     """Panels side by side under a heading."""
 
-    title: str
-    panels: Sequence[Panel]
+    def __init__(self, title: str, *panels: Panel) -> None:
+        self.title = title
+        self.panels = panels
 
 
-@dataclass(frozen=True)
 class Dashboard:
     """A dashboard with rows from symptoms to causes."""
 
-    name: str
-    title: str
-    about: str
-    rows: Sequence[Row]
+    def __init__(self, name: str, about: str, *rows: Row) -> None:
+        self.name = name
+        self.title = f"Atajo: {name}"
+        self.about = about
+        self.rows = rows
 
 
-def graph(title: str, unit: Unit, about: str, *queries: tuple[str, str], **more: Any) -> Panel:
-    """Return a panel of values over time. A query is an expression and a legend."""
-    return Panel(title, unit, [Query(*query) for query in queries], about, **more)
-
-
-def number(title: str, unit: Unit, about: str, *queries: tuple[str, str], **more: Any) -> Panel:
-    """Return a panel of current values, as numbers or texts."""
-    return Panel(title, unit, [Query(*query) for query in queries], about, kind="stat", **more)
+graph = partial(Panel, "timeseries")
+"""Creates a panel of values over time."""
+number = partial(Panel, "stat")
+"""Creates a panel of current values, as numbers or texts."""
 
 
 def model(dashboard: Dashboard) -> dict[str, Any]:
@@ -115,13 +146,13 @@ def _laid_out(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _panel(panel: Panel) -> dict[str, Any]:
-    link = {"title": "Runbook", "url": f"{RUNBOOKS}/{panel.runbook}.md", "targetBlank": True}
+    link = {"title": "Runbook", "url": f"{RUNBOOKS}/{panel.see}.md", "targetBlank": True}
     return {
         "type": panel.kind,
         "title": panel.title,
-        "description": panel.about,
+        "description": panel.description,
         "datasource": _SOURCE,
-        "links": [link] if panel.runbook else [],
+        "links": [link] if panel.see else [],
         "targets": [
             {
                 "refId": chr(ord("A") + number),
@@ -159,7 +190,7 @@ def _field(panel: Panel) -> dict[str, Any]:
     }
     if panel.kind == "timeseries":
         field["min"] = 0
-        style = {"mode": "off" if panel.limit is None else "line"}
+        style = {"mode": "off" if panel.bad_from is None else "line"}
         field["custom"] = {"fillOpacity": 10, "showPoints": "never", "thresholdsStyle": style}
     if panel.words:
         options = {str(value): {"text": text} for value, text in enumerate(panel.words)}
@@ -168,7 +199,8 @@ def _field(panel: Panel) -> dict[str, Any]:
 
 
 def _steps(panel: Panel) -> list[dict[str, Any]]:
-    if panel.limit is None:
-        return [{"color": "blue", "value": None}]
-    low, high = ("red", "green") if panel.good_above else ("green", "red")
-    return [{"color": low, "value": None}, {"color": high, "value": panel.limit}]
+    if panel.bad_from is not None:
+        return [{"color": "green", "value": None}, {"color": "red", "value": panel.bad_from}]
+    if panel.bad_below is not None:
+        return [{"color": "red", "value": None}, {"color": "green", "value": panel.bad_below}]
+    return [{"color": "blue", "value": None}]

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from html import escape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlencode
 
@@ -36,12 +35,7 @@ class Page:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -73,7 +67,7 @@ def _dashboard(dashboard: Dashboard, prometheus: str, grafana: str | None) -> It
     for row in dashboard.rows:
         yield f"<h3>{escape(row.title)}</h3><ul>"
         for panel in row.panels:
-            yield _item(_graph(panel, prometheus), panel.title, panel.about)
+            yield _item(_graph(panel, prometheus), panel.title, panel.description)
         yield "</ul>"
 
 
