@@ -22,8 +22,7 @@ from pydantic import Field
 from deploy.local import caller
 from deploy.local.folder import UMASK
 from deploy.local.settings import RunSettings, check_port_free
-from deploy.monitoring import grafana_server
-from deploy.monitoring.grafana_server import Grafana
+from deploy.monitoring.grafana_server import find_command, run_grafana
 from deploy.monitoring.page import Page
 from deploy.monitoring.prometheus import Prometheus, rules
 from services.shared import supervisor
@@ -51,17 +50,15 @@ def main() -> None:
         prometheus = Prometheus(folder, settings.monitor_port, rules(page.runbooks))
         prometheus.look_at({})
         stack.enter_context(prometheus)
-        grafana = _grafana(stack, folder, prometheus.url, page.runbooks)
+        grafana = None
+        if command := find_command():
+            running = run_grafana(
+                command, folder / "grafana", _free_port(), prometheus.url, page.runbooks
+            )
+            grafana = stack.enter_context(running)
         page.show(prometheus.pages(), grafana)
         _tell(page.url, prometheus.url, grafana)
         asyncio.run(_follow(settings.data_dir, prometheus))
-
-
-def _grafana(stack: ExitStack, folder: Path, prometheus: str, runbooks: str) -> str | None:
-    if not grafana_server.command():
-        return None
-    grafana = Grafana(folder / "grafana", _free_port(), prometheus, runbooks)
-    return stack.enter_context(grafana).url
 
 
 def _tell(page: str, prometheus: str, grafana: str | None) -> None:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode
-from urllib.request import ProxyHandler, build_opener
 
 from deploy.local.settings import ROOT
-from deploy.monitoring.child_server import ChildServer
+from deploy.monitoring.child_server import http, responds, run_server
+from deploy.monitoring.grafana import RUNBOOKS
 
 CHART = ROOT / "charts" / "atajo" / "monitoring"
-RUNBOOKS = "RUNBOOKS"
-"""Placeholder for the URL of the runbooks in rules and dashboards."""
 _LABELS = {"app_kubernetes_io_part_of": "atajo"}
 _SECONDS = 30.0
 
@@ -28,20 +26,16 @@ def rules(runbooks: str) -> str:
 class Prometheus:
     """A Prometheus that runs while the context lasts.
 
-    `every` is the scrape and evaluation interval, `keep` the retention; both are durations as
-    Prometheus writes them, such as `15s`.
+    `every` is the scrape and evaluation interval, a duration as Prometheus writes it: `15s`.
     """
 
-    def __init__(
-        self, folder: Path, port: int, rules: str, *, every: str = "2s", keep: str = "3d"
-    ) -> None:
+    def __init__(self, folder: Path, port: int, rules: str, *, every: str = "2s") -> None:
         self.url = f"http://127.0.0.1:{port}"
         self._folder = folder
         self._port = port
         self._rules = rules
         self._every = every
-        self._keep = keep
-        self._http = build_opener(ProxyHandler({}))
+        self._server = ExitStack()
 
     def look_at(self, processes: Mapping[str, str]) -> None:
         """Scrape these addresses from now on: `host:port` by the name of a process.
@@ -58,12 +52,18 @@ class Prometheus:
         draft.write_text(json.dumps(targets), encoding="utf-8")
         draft.replace(self._folder / "targets.json")
 
-    def start(self) -> None:
+    def __enter__(self) -> Self:
         """Start it and wait until it answers. Raises SystemExit with one line if it does not."""
         self._folder.mkdir(parents=True, exist_ok=True)
         (self._folder / "rules.yaml").write_text(self._rules, encoding="utf-8")
+        files = {"files": [str(self._folder / "targets.json")], "refresh_interval": "5s"}
+        settings = {
+            "global": {"scrape_interval": self._every, "evaluation_interval": self._every},
+            "rule_files": [str(self._folder / "rules.yaml")],
+            "scrape_configs": [{"job_name": "atajo", "file_sd_configs": [files]}],
+        }
         config = self._folder / "prometheus.yml"
-        config.write_text(json.dumps(self._config()), encoding="utf-8")  # JSON is YAML too.
+        config.write_text(json.dumps(settings), encoding="utf-8")  # JSON is YAML too.
         command = [
             "prometheus",
             f"--config.file={config}",
@@ -71,13 +71,15 @@ class Prometheus:
             "--log.level=warn",
             f"--storage.tsdb.path={self._folder / 'data'}",
             "--storage.tsdb.retention.size=1GB",
-            f"--storage.tsdb.retention.time={self._keep}",
+            "--storage.tsdb.retention.time=3d",
         ]
-        self._server = ChildServer(command, self._folder / "prometheus.log", self._is_ready)
+        log = self._folder / "prometheus.log"
+        self._server.enter_context(run_server(command, log, f"{self.url}/-/ready"))
+        return self
 
-    def stop(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it and wait for its end."""
-        self._server.stop()
+        self._server.close()
 
     def ask(self, expr: str) -> list[dict[str, Any]]:
         """Return the current series of an expression, each with `metric` and `value`.
@@ -90,41 +92,10 @@ class Prometheus:
     def get(self, what: str, **parameters: str) -> Any:
         """Return the answer of its API. Raises URLError."""
         address = f"{self.url}/api/v1/{what}?{urlencode(parameters)}"
-        with self._http.open(address, timeout=_SECONDS) as response:
+        with http.open(address, timeout=_SECONDS) as response:
             return json.load(response)["data"]
 
     def pages(self) -> str:
         """Return the base URL of its pages. Debian's package has only the classic ones."""
         classic = f"{self.url}/classic"
-        return classic if self._responds("/classic/alerts") else self.url
-
-    def _is_ready(self) -> bool:
-        return self._responds("/-/ready")
-
-    def _responds(self, path: str) -> bool:
-        try:
-            with self._http.open(self.url + path, timeout=1):
-                return True
-        except OSError:
-            return False
-
-    def _config(self) -> dict[str, Any]:
-        files = {"files": [str(self._folder / "targets.json")], "refresh_interval": "5s"}
-        scrape = {"job_name": "atajo", "file_sd_configs": [files]}
-        return {
-            "global": {"scrape_interval": self._every, "evaluation_interval": self._every},
-            "rule_files": [str(self._folder / "rules.yaml")],
-            "scrape_configs": [scrape],
-        }
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+        return classic if responds(f"{classic}/alerts") else self.url
