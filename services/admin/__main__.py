@@ -16,7 +16,7 @@ from typing import NoReturn
 from services.admin import documents
 from services.admin.arguments import INVALID_ARGUMENTS, parse
 from services.admin.clients import connected
-from services.admin.commands import Outcome, execute
+from services.admin.commands import Outcome
 from services.admin.settings import AdminSettings
 from services.shared.errors import AppError, InvalidArgument, NotFound
 from services.shared.observability import request_id
@@ -30,7 +30,7 @@ def main() -> None:
     endpoints = settings().endpoints()
     request_id.bind(None)  # Marks this command in the services' logs.
     try:
-        outcome = asyncio.run(_run(arguments, endpoints, settings().origin()))
+        outcome = asyncio.run(_run(arguments, endpoints))
     except NotFound as error:
         _end(NOT_FOUND, error.message)
     except InvalidArgument as error:
@@ -41,9 +41,10 @@ def main() -> None:
     sys.stdout.buffer.write(f"{text}\n".encode(errors="backslashreplace"))
 
 
-async def _run(arguments: Namespace, endpoints: Mapping[str, str], origin: str) -> Outcome:
+async def _run(arguments: Namespace, endpoints: Mapping[str, str]) -> Outcome:
     async with connected(endpoints) as clients:
-        return await execute(clients, arguments, origin)
+        outcome: Outcome = await arguments.run(clients, arguments)
+        return outcome
 
 
 def _end(code: int, line: str) -> NoReturn:

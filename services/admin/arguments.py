@@ -6,16 +6,12 @@ before the sub-command, and every argument after it is a value; only `--help` al
 
 from __future__ import annotations
 
+import argparse
 import itertools
-from argparse import (
-    Action,
-    ArgumentParser,
-    ArgumentTypeError,
-    Namespace,
-    RawDescriptionHelpFormatter,
-)
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
 
+from services.admin import commands
 from services.admin.clients import CLASSES, PAGE_SIZE
 from services.admin.subjects import Code, Pattern, subject_of
 
@@ -44,21 +40,21 @@ _EMAIL_HELP = "the account's e-mail address"
 _COMMENT_HELP = "stored with the decision: say why, for a reader in a year"
 
 
-class _Formatter(RawDescriptionHelpFormatter):
+class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Begins the usage line with a capital, as every other line of the command."""
 
     def add_usage(
         self,
         usage: str | None,
-        actions: Iterable[Action],
+        actions: Iterable[argparse.Action],
         groups: Iterable[object],
         prefix: str | None = "Usage: ",
     ) -> None:
         super().add_usage(usage, actions, groups, prefix)  # type: ignore[arg-type]
 
 
-def parse(arguments: Sequence[str], origin: Callable[[], str]) -> Namespace:
-    """Return the `command`, whether its answer is to be `json`, and the command's own arguments.
+def parse(arguments: Sequence[str], origin: Callable[[], str]) -> argparse.Namespace:
+    """Return the arguments of a command, how to `run` it, and whether its answer is to be `json`.
 
     `origin` returns the product's public URL, empty if unknown; called for a link, host or URL.
     Raises SystemExit: with status 2 and the usage line on stderr for invalid arguments, with 0
@@ -103,12 +99,15 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "--json", action="store_true", help="print one JSON document (docs/reference/operator.md)"
     )
     usage = f"{_PROGRAM} [--json]"
-    commands = parser.add_subparsers(
+    parser.set_defaults(origin=origin)
+    subparsers = parser.add_subparsers(
         title="commands", prog=usage, metavar="COMMAND", dest="command", required=True
     )
 
-    def add(name: str, summary: str, description: str, example: str) -> ArgumentParser:
-        command = commands.add_parser(
+    def add(
+        run: commands.Command, name: str, summary: str, description: str, example: str
+    ) -> ArgumentParser:
+        command = subparsers.add_parser(
             name,
             help=summary,
             description=description,
@@ -116,10 +115,11 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
             formatter_class=_Formatter,
             allow_abbrev=False,
         )
-        command.set_defaults(parser=command)
+        command.set_defaults(parser=command, run=run)
         return command
 
     command = add(
+        commands.show_reports,
         "reports",
         "pending reports, the most often reported links first",
         f"Lists up to {PAGE_SIZE} pending reports, the most often reported links first.",
@@ -128,6 +128,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     _add_optional(command, "after", "where the next page starts, as the previous page says")
 
     command = add(
+        commands.block,
         "block",
         "block a link, a host or a path",
         "Blocks a link, which then answers 451, or a host or path: no link can be created that\n"
@@ -141,6 +142,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     _add_optional(command, "comment", _COMMENT_HELP)
 
     command = add(
+        commands.unblock,
         "unblock",
         "remove a block",
         "Removes a block, named as it was made. No list blocks an unblocked link again.",
@@ -150,6 +152,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     _add_optional(command, "comment", _COMMENT_HELP)
 
     command = add(
+        commands.dismiss,
         "dismiss",
         "dismiss the reports of a link",
         "Decides that the reports of a link are no reason to block it.",
@@ -159,6 +162,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     _add_optional(command, "comment", _COMMENT_HELP)
 
     command = add(
+        commands.explain,
         "why",
         "explain why a link, host or URL is blocked, or not",
         "Explains why a link, host or URL is blocked, or not: its owner, a decision, or the list\n"
@@ -168,19 +172,13 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     command.add_argument("what", metavar="WHAT", type=parse_subject, help=f"{_WHAT_HELP}; or a URL")
 
     command = add(
+        commands.show_decisions,
         "decisions",
         "blocks, unblocks, dismissals and reset links, newest first",
         f"Lists {PAGE_SIZE} decisions, newest first.",
         'decisions -- 1 "a bank"',
     )
-    command.add_argument(
-        "page",
-        metavar="PAGE",
-        nargs="?",
-        type=_parse_page,
-        default=1,
-        help="number of the page, from 1; empty for 1",
-    )
+    _add_optional(command, "page", "number of the page, from 1; empty for 1", _parse_page)
     _add_optional(
         command,
         "text",
@@ -188,6 +186,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     )
 
     command = add(
+        commands.remove_link,
         "remove-link",
         "remove a link for good",
         "Deletes a link and its counts permanently. Its code is never given out again.",
@@ -196,6 +195,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     command.add_argument("code", metavar="CODE", type=_parse_required, help=_CODE_HELP)
 
     command = add(
+        commands.remove_account,
         "remove-account",
         "remove an account and its links for good",
         "Deletes an account, its links and their counts permanently, and frees the e-mail address.",
@@ -204,6 +204,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     command.add_argument("email", metavar="EMAIL", type=_parse_required, help=_EMAIL_HELP)
 
     command = add(
+        commands.create_reset_link,
         "reset-link",
         "a URL with which the owner of an account sets a new password",
         "Prints a URL with which the owner of an account sets a new password, once, within an\n"
@@ -214,10 +215,12 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     return parser
 
 
-def _add_optional(command: ArgumentParser, name: str, about: str) -> None:
-    """Add an optional text to a command; absent is the same as empty."""
+def _add_optional(
+    command: ArgumentParser, name: str, about: str, parse: Callable[[str], object] | None = None
+) -> None:
+    """Add an optional argument to a command, by default a text; absent is the same as empty."""
     command.add_argument(
-        name, metavar=name.upper(), nargs="?", type=_parse_text, default="", help=about
+        name, metavar=name.upper(), nargs="?", type=parse or _parse_text, default="", help=about
     )
 
 

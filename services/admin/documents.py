@@ -9,17 +9,29 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from google.protobuf.timestamp_pb2 import Timestamp
-
 from atajo.links.v1 import links_pb2 as pb
-from services.admin.rendering import CLASS_NAMES, KINDS, STATES
-from services.admin.subjects import Code, Pattern
+from services.admin.clients import CLASSES
+from services.shared.rpc.fields import from_message
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+_REASONS = {number: name for name, number in CLASSES.items()}
+_STATES = {
+    pb.LINK_STATE_ACTIVE: "active",
+    pb.LINK_STATE_EXPIRED: "expired",
+    pb.LINK_STATE_REMOVED: "removed",
+    pb.LINK_STATE_BLOCKED: "blocked",
+}
+_KINDS = {
+    pb.DECISION_KIND_BLOCK: "block",
+    pb.DECISION_KIND_UNBLOCK: "unblock",
+    pb.DECISION_KIND_DISMISS: "dismiss",
+    pb.DECISION_KIND_RESET_LINK: "reset-link",
+}
 
 
 @dataclass(frozen=True)
@@ -237,17 +249,12 @@ def encode(document: DataclassInstance) -> str:
 def parse_reports(page: pb.ListReportsResponse) -> Reports:
     """Return the document of a page of reports."""
     reports = [
-        Report(
-            id=report.id,
+        from_message(
+            Report,
+            report,
             link=_parse_link(report.link),
-            reason=_name(CLASS_NAMES, report.reason),
-            count=report.count,
-            first_at=_parse_time(report.first_at),
-            last_at=_parse_time(report.last_at),
-            statements=[
-                Statement(_parse_time(statement.at), statement.details, statement.contact)
-                for statement in report.statements
-            ],
+            reason=_name(_REASONS, report.reason),
+            statements=[from_message(Statement, statement) for statement in report.statements],
         )
         for report in page.reports
     ]
@@ -263,23 +270,20 @@ def parse_decisions(page: pb.ListDecisionsResponse, number: int, page_size: int)
 def parse_explanation(reply: pb.ExplainBlockResponse, subject: str) -> Explanation:
     """Return the document of why a link, or the host or URL that was given, is blocked."""
     link = _parse_link(reply.link) if reply.HasField("link") else None
-    return Explanation(
+    return from_message(
+        Explanation,
+        reply,
         subject=subject,
         blocked=link.state == "blocked" if link else bool(reply.matches),
         link=link,
         blocklist=reply.blocklist or None,
-        removed_at=_parse_time(reply.removed_at) if reply.HasField("removed_at") else None,
         removed_permanently=reply.gone,
-        exempt=reply.exempt,
-        exempt_since=_parse_time(reply.exempt_since) if reply.HasField("exempt_since") else None,
         matches=[
-            Match(
+            from_message(
+                Match,
+                match,
                 blocklist=match.list,
-                line=match.line,
-                key=match.key,
-                reason=_name(CLASS_NAMES, match.reason),
-                url=match.url,
-                exempt=match.exempt,
+                reason=_name(_REASONS, match.reason),
                 decision=_parse_decision(match.decision) if match.HasField("decision") else None,
             )
             for match in reply.matches
@@ -288,57 +292,30 @@ def parse_explanation(reply: pb.ExplainBlockResponse, subject: str) -> Explanati
     )
 
 
-def parse_reset_link(url: str, expires_at: Timestamp) -> ResetLink:
-    """Return the document of a reset link."""
-    return ResetLink(url, _parse_time(expires_at))
-
-
-def create_block(subject: Code | Pattern, reason: str) -> Block:
-    """Return the document of a block."""
-    return Block(*_split(subject), reason)
-
-
-def create_unblock(subject: Code | Pattern) -> Unblock:
-    """Return the document of a block that was removed."""
-    return Unblock(*_split(subject))
-
-
-def _split(subject: Code | Pattern) -> tuple[str | None, str | None]:
-    """Return code and pattern, of which one is None."""
-    return (subject.text, None) if isinstance(subject, Code) else (None, subject.text)
-
-
 def _parse_link(link: pb.Link) -> Link:
-    return Link(
-        code=link.code,
-        state=_name(STATES, link.state),
-        reason=_name(CLASS_NAMES, link.reason) if link.reason else None,
-        url=link.url,
+    return from_message(
+        Link,
+        link,
+        state=_name(_STATES, link.state),
+        reason=_name(_REASONS, link.reason) if link.reason else None,
         ended_url=link.ended_url or None,
-        created_at=_parse_time(link.created_at),
-        expires_at=_parse_time(link.expires_at) if link.HasField("expires_at") else None,
     )
 
 
 def _parse_decision(decision: pb.Decision) -> Decision:
-    return Decision(
-        at=_parse_time(decision.at),
-        kind=_name(KINDS, decision.kind).replace(" ", "-"),
-        code=decision.code or None,
+    return from_message(
+        Decision,
+        decision,
+        kind=_name(_KINDS, decision.kind),
         pattern=decision.address or None,
-        reason=_name(CLASS_NAMES, decision.reason) if decision.reason else None,
+        reason=_name(_REASONS, decision.reason) if decision.reason else None,
         comment=decision.cause,
-        reports=decision.reports,
     )
 
 
 def _name(names: Mapping[Any, str], number: int) -> str:
     """Return the name of a value; `unknown` for one that only a newer links knows."""
     return names.get(number, "unknown")
-
-
-def _parse_time(timestamp: Timestamp) -> datetime:
-    return timestamp.ToDatetime(UTC)
 
 
 def _encode_time(value: object) -> str:

@@ -8,29 +8,10 @@ marks reorder text. `plain` replaces every such character with its escape.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from urllib.parse import quote, urlencode
+from datetime import datetime
 
-from google.protobuf.timestamp_pb2 import Timestamp
+from services.admin import documents
 
-from atajo.links.v1 import links_pb2 as pb
-from services.admin.clients import CLASSES
-from services.shared import edge_table
-
-CLASS_NAMES = {number: name for name, number in CLASSES.items()}
-STATES = {
-    pb.LINK_STATE_ACTIVE: "active",
-    pb.LINK_STATE_EXPIRED: "expired",
-    pb.LINK_STATE_REMOVED: "removed",
-    pb.LINK_STATE_BLOCKED: "blocked",
-}
-KINDS = {
-    pb.DECISION_KIND_BLOCK: "block",
-    pb.DECISION_KIND_UNBLOCK: "unblock",
-    pb.DECISION_KIND_DISMISS: "dismiss",
-    pb.DECISION_KIND_RESET_LINK: "reset link",
-}
-_RESET_PATH: str = edge_table.read()["pages"]["resetPassword"]["path"]
 _OPERATOR_PREFIX = "operator/"
 """In front of a pattern that the operator blocked, as the name of a list."""
 
@@ -40,7 +21,7 @@ def plain(text: str) -> str:
     return "".join(_plain(letter) for letter in text)
 
 
-def reports(page: pb.ListReportsResponse) -> str:
+def reports(page: documents.Reports) -> str:
     """Render a page of reports, grouped by link, and how to ask for the next page."""
     lines: list[str] = []
     code = ""
@@ -57,71 +38,60 @@ def reports(page: pb.ListReportsResponse) -> str:
     return "\n".join([*lines, "", shown + others]).strip("\n")
 
 
-def reset_url(origin: str, email: str, code: str) -> str:
-    """Return the URL of a reset link. The fragment is not sent to any server."""
-    fragment = urlencode({"email": email.strip(), "code": code}, quote_via=quote)
-    return f"{origin.rstrip('/')}{_RESET_PATH}#{fragment}"
-
-
-def reset_link(url: str, expires_at: Timestamp) -> str:
+def reset_link(link: documents.ResetLink) -> str:
     """Render the URL of a reset link."""
-    return f"{url}\nIt works once, until {_time(expires_at)}."
+    return f"{link.url}\nIt works once, until {_time(link.expires_at)}."
 
 
-def decisions(page: pb.ListDecisionsResponse, number: int, page_size: int) -> str:
+def decisions(page: documents.Decisions, number: int) -> str:
     """Render a page of decisions, newest first."""
-    lines = [_decision(each) for each in page.decisions]
+    lines = [_decision(decision) for decision in page.decisions]
     if not lines:
         return "No decisions." if number == 1 else "No more decisions."
-    if len(lines) == page_size:
-        lines.append(f"Older ones: page {number + 1}.")
+    if page.next_page:
+        lines.append(f"Older ones: page {page.next_page}.")
     return "\n".join(lines)
 
 
-def explanation(reply: pb.ExplainBlockResponse, given: str) -> str:
+def explanation(found: documents.Explanation) -> str:
     """Render why a link, or the host or URL that was given, is blocked."""
     lines: list[str] = []
-    if reply.HasField("link"):
-        lines += [*_link(reply.link), *(f"  {cause}" for cause in _causes(reply))]
+    if found.link:
+        lines += [*_link(found.link), *(f"  {cause}" for cause in _causes(found, found.link))]
     else:
-        lines.append(f"{plain(given)}  {'blocked' if reply.matches else 'not blocked'}")
-    for match in reply.matches:
-        lines += _match(match, with_url=reply.HasField("link"))
-    if reply.HasField("decision") and not any(
-        match.decision == reply.decision for match in reply.matches
-    ):
-        lines.append(f"  last decision: {_decision(reply.decision)}")
+        lines.append(f"{plain(found.subject)}  {'blocked' if found.blocked else 'not blocked'}")
+    for match in found.matches:
+        lines += _match(match, with_url=found.link is not None)
+    if found.decision and all(match.decision != found.decision for match in found.matches):
+        lines.append(f"  last decision: {_decision(found.decision)}")
     return "\n".join(lines)
 
 
-def _causes(reply: pb.ExplainBlockResponse) -> Iterator[str]:
+def _causes(found: documents.Explanation, link: documents.Link) -> Iterator[str]:
     """Yield what holds of a link: the reasons for its state."""
-    link = reply.link
-    if link.state == pb.LINK_STATE_BLOCKED:
-        yield f"blocked by {_list(reply.blocklist) if reply.blocklist else 'the operator'}"
-        if reply.blocklist and all(match.exempt for match in reply.matches):
+    if found.blocked:
+        yield f"blocked by {_list(found.blocklist) if found.blocklist else 'the operator'}"
+        if found.blocklist and all(match.exempt for match in found.matches):
             yield "no loaded list matches it now: it is unblocked within minutes"
-    if reply.gone:
+    if found.removed_permanently:
         yield "removed for good: its owner removed it 30 days ago or more, or closed the account"
-    elif reply.HasField("removed_at"):
-        yield f"removed by its owner at {_time(reply.removed_at)}"
-    if link.state == pb.LINK_STATE_EXPIRED:
+    elif found.removed_at:
+        yield f"removed by its owner at {_time(found.removed_at)}"
+    if link.state == "expired" and link.expires_at:
         yield f"expired at {_time(link.expires_at)}"
-    if reply.exempt:
-        since = f" at {_time(reply.exempt_since)}" if reply.HasField("exempt_since") else ""
+    if found.exempt:
+        since = f" at {_time(found.exempt_since)}" if found.exempt_since else ""
         yield f"unblocked by the operator{since}, so list files do not block it"
-    blocking = [match for match in reply.matches if not match.exempt]
-    if blocking and link.state != pb.LINK_STATE_BLOCKED:
+    if not found.blocked and not all(match.exempt for match in found.matches):
         yield "a list matches it: it is blocked within minutes"
 
 
-def _match(match: pb.BlocklistMatch, *, with_url: bool) -> Iterator[str]:
-    line = "" if match.list.startswith(_OPERATOR_PREFIX) else f", line {match.line}"
-    class_name = CLASS_NAMES.get(match.reason, "?")
+def _match(match: documents.Match, *, with_url: bool) -> Iterator[str]:
+    line = "" if match.blocklist.startswith(_OPERATOR_PREFIX) else f", line {match.line}"
     of = f" matches {plain(match.url)}" if with_url else ""
     exempt = " (the link is exempt)" if match.exempt else ""
-    yield f"  {_list(match.list)}{line}: {plain(match.key)} ({class_name}){of}{exempt}"
-    if match.HasField("decision"):
+    yield f"  {_list(match.blocklist)}{line}: {plain(match.key)} ({match.reason}){of}{exempt}"
+    if match.decision:
         yield f"    {_decision(match.decision)}"
 
 
@@ -137,42 +107,36 @@ def _plain(letter: str) -> str:
     return letter if letter.isprintable() else letter.encode("unicode_escape").decode()
 
 
-def _link(link: pb.Link) -> Iterator[str]:
-    state = STATES.get(link.state, "?")
-    if link.state == pb.LINK_STATE_BLOCKED:
-        state += f" ({CLASS_NAMES.get(link.reason, '?')})"
+def _link(link: documents.Link) -> Iterator[str]:
+    state = f"blocked ({link.reason or 'unknown'})" if link.state == "blocked" else link.state
     yield f"{plain(link.code)}  {state}, created {_time(link.created_at)}"
     yield f"  destination {plain(link.url)}"
     if link.ended_url:
         yield f"  after expiry {plain(link.ended_url)}"
 
 
-def _report(report: pb.Report) -> Iterator[str]:
+def _report(report: documents.Report) -> Iterator[str]:
     times = "once" if report.count == 1 else f"{report.count} times"
-    class_name = CLASS_NAMES.get(report.reason, "?")
-    yield f"  {class_name}, {times}: since {_time(report.first_at)}, last {_time(report.last_at)}"
+    first, last = _time(report.first_at), _time(report.last_at)
+    yield f"  {report.reason}, {times}: since {first}, last {last}"
     for statement in report.statements:
         details = plain(statement.details) or "(nothing)"
         contact = plain(statement.contact) or "no contact"
         yield f"    {_time(statement.at)}, {contact}: {details}"
 
 
-def _decision(decision: pb.Decision) -> str:
-    parts = [
-        _time(decision.at),
-        KINDS.get(decision.kind, "?"),
-    ]
-    if subject := decision.code or decision.address:
+def _decision(decision: documents.Decision) -> str:
+    parts = [_time(decision.at), decision.kind.replace("-", " ")]
+    if subject := decision.code or decision.pattern:
         parts.append(plain(subject))
     if decision.reason:
-        parts.append(CLASS_NAMES.get(decision.reason, "?"))
+        parts.append(decision.reason)
     if decision.reports:
         parts.append(f"({decision.reports} report{'' if decision.reports == 1 else 's'})")
-    if decision.cause:
-        parts.append(plain(decision.cause))
+    if decision.comment:
+        parts.append(plain(decision.comment))
     return "  ".join(parts)
 
 
-def _time(timestamp: Timestamp) -> str:
-    moment: datetime = timestamp.ToDatetime(UTC)
+def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S} UTC"

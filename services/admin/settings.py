@@ -33,9 +33,9 @@ class AdminSettings(ProcessSettings):
             raise SystemExit("Settings refused. Give the address of each service, or of none.")
         folder = self.data_dir
         try:
-            processes = _of_run(folder)["processes"]
+            processes = _read_run(folder)["processes"]
             return {name: processes[name]["admin"] for name in SERVICES}
-        except (_NoRunError, KeyError, TypeError):
+        except (KeyError, TypeError):
             names = ", ".join(f"ATAJO_{name.upper()}_ADMIN_ADDRESS" for name in SERVICES)
             raise SystemExit(
                 f"Atajo does not run over {folder}: start it, or set {names}."
@@ -45,10 +45,7 @@ class AdminSettings(ProcessSettings):
         """Return the public URL of the product; empty if unknown."""
         if self.public_url is not None or any(self._given().values()):
             return str(self.public_url or "")
-        try:
-            return str(_of_run(self.data_dir).get("url", ""))
-        except _NoRunError:  # `endpoints` reports it.
-            return ""
+        return str(_read_run(self.data_dir).get("url", ""))
 
     def _given(self) -> dict[str, str]:
         return {
@@ -58,17 +55,11 @@ class AdminSettings(ProcessSettings):
         }
 
 
-class _NoRunError(Exception):
-    """No `make run` uses the folder."""
-
-
-def _of_run(folder: Path) -> dict[str, Any]:
-    """Return the state that a running `make run` stores. Raises _NoRunError."""
+def _read_run(folder: Path) -> dict[str, Any]:
+    """Return the state that a running `make run` stores; empty if none uses the folder."""
     try:
         state = json.loads((folder.expanduser() / "run.json").read_text(encoding="utf-8"))
     # Missing, malformed, or `~` names an unknown user.
     except (OSError, ValueError, RuntimeError):
-        raise _NoRunError from None
-    if not isinstance(state, dict):
-        raise _NoRunError
-    return state
+        return {}
+    return state if isinstance(state, dict) else {}

@@ -9,6 +9,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.links.v1 import links_pb2 as pb
 from services.admin import rendering
+from services.admin.documents import parse_explanation
 
 PHISHING, SPAM = pb.BLOCK_REASON_PHISHING, pb.BLOCK_REASON_SPAM
 URL = "https://evil.example/a"
@@ -83,12 +84,12 @@ MATCHES = f"  the list phishing.txt, line 12: evil.example (phishing) matches {U
     ],
 )
 def test_an_explanation_states_the_cause(reply: pb.ExplainBlockResponse, lines: list[str]) -> None:
-    rendered = rendering.explanation(reply, "k7Qm2_xB").split("\n")
+    rendered = rendering.explanation(parse_explanation(reply, "k7Qm2_xB")).split("\n")
     assert rendered[1:] == [HEAD, *lines]
 
 
 def test_an_explanation_of_a_url_states_list_and_line() -> None:
     reply = pb.ExplainBlockResponse(matches=[MATCH])
-    assert rendering.explanation(reply, "evil.example\x1b") == (
+    assert rendering.explanation(parse_explanation(reply, "evil.example\x1b")) == (
         "evil.example\\x1b  blocked\n  the list phishing.txt, line 12: evil.example (phishing)"
     )

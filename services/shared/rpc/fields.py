@@ -52,7 +52,7 @@ def read_fields(message: Message) -> dict[str, Any]:
     return values
 
 
-def from_message(kind: type[T], message: Message, **converted: Any) -> T:
+def from_message(kind: type[T], message: Message, /, **converted: Any) -> T:
     """Return an instance of a dataclass from the fields of a message with the same names.
 
     An absent field is None. `converted` has the values of fields that differ in the message.
