@@ -19,7 +19,7 @@ from gateway.functions.protocol import failure
 from gateway.pages.files import SERVICE_WORKER, SERVICE_WORKER_OFF, TYPES
 from gateway.pages.html import DOCUMENTS, document_path
 from gateway.pages.languages import VARY
-from gateway.support.edge import Edge, RawHeaders
+from gateway.support.edge import Edge
 from gateway.support.json_bodies import BodyTooLarge
 from gateway.support.rate_limits import too_many_calls
 from services.shared import link_codes
@@ -39,7 +39,8 @@ def includes(edge: Edge) -> dict[str, str]:
             ("types.conf", _types()),
             ("headers.conf", _headers(edge.page_headers)),
             ("https_headers.conf", _headers(edge.https_headers)),
-            ("large_call.conf", _large_call(edge)),
+            # What exceeds the buffer goes to a file.
+            ("large_call.conf", [f"client_max_body_size {edge.large_body_bytes};"]),
             ("redirect_buffers.conf", _redirect_buffers(edge)),
             ("routes.conf", _routes(edge)),
             ("own_documents.conf", _own_documents(edge)),
@@ -88,11 +89,6 @@ def _values(edge: Edge) -> list[str]:
             ],
         ),
     ]
-
-
-def _large_call(edge: Edge) -> list[str]:
-    """Return the limit of calls with a large body. What exceeds the buffer goes to a file."""
-    return [f"client_max_body_size {edge.large_body_bytes};"]
 
 
 def _redirect_buffers(edge: Edge) -> list[str]:
@@ -191,14 +187,10 @@ def _callable_errors(edge: Edge) -> list[str]:
         "@too_many_large_calls": too_many_calls(),
     }
     lines: list[str] = []
-    for name, error in errors.items():
+    for location, error in errors.items():
         response = failure(error, edge.function_headers)
-        headers = [
-            *_headers(tuple(h for h in response.raw_headers if h[0] not in _BODY_HEADERS)),
-            "include start/https_headers.conf;",
-        ]
-        answer = [*_return(response), *headers]
-        lines += ["", *_block(f"location {name}", answer)]
+        headers = [header for header in response.raw_headers if header[0] not in _BODY_HEADERS]
+        lines += _error(location, response, headers)
     return lines[1:]
 
 
@@ -213,27 +205,27 @@ def _api_errors(edge: Edge) -> list[str]:
         "@api_too_many_large_calls": too_many_calls(),
     }
     lines: list[str] = []
-    for name, error in errors.items():
+    for location, error in errors.items():
         problem = from_error(error)
-        own = tuple((key.encode(), value.encode()) for key, value in problem.headers.items())
-        headers = [
-            *_headers((*edge.function_headers, *CORS_HEADERS, *own)),
-            "include start/https_headers.conf;",
-        ]
-        lines += ["", *_block(f"location {name}", [*_return(problem.response()), *headers])]
+        own = [(name.encode(), value.encode()) for name, value in problem.headers.items()]
+        headers = (*edge.function_headers, *CORS_HEADERS, *own)
+        lines += _error(location, problem.response(), headers)
     return lines[1:]
 
 
-def _return(response: Response) -> list[str]:
-    """Return directives for a constant response, whatever the extension of the path."""
-    return [
+def _error(location: str, response: Response, headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
+    """Return a location with a constant response, whatever the extension of the path."""
+    body = [
         "types {}",
         f"default_type {response.media_type};",
         f"return {response.status_code} '{bytes(response.body).decode()}';",
+        *_headers(headers),
+        "include start/https_headers.conf;",
     ]
+    return ["", *_block(f"location {location}", body)]
 
 
-def _headers(headers: RawHeaders) -> list[str]:
+def _headers(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
     return [f'add_header {name.decode()} "{value.decode()}" always;' for name, value in headers]
 
 
