@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -66,15 +66,17 @@ class AccountRemoval:
         closed = await self._services.auth.closed_accounts()
         ACCOUNTS_CLOSED.set(len(closed))
         self._progress = {account: self._progress.get(account, _Progress()) for account in closed}
+        new = [account for account, own in self._progress.items() if own.withdrawn_at is None]
         due = self._due_for_a_sweep()
-        refused = await self._for_each(self._withdraw)
-        refused += await self._for_each(partial(self._sweep, due))
-        refused += await self._for_each(partial(self._delete, self._clock() + DELETE_SECONDS))
+        refused = await self._for_each(new, self._withdraw)
+        refused += await self._for_each(due, self._withdraw)
+        delete = partial(self._delete, self._clock() + DELETE_SECONDS)
+        refused += await self._for_each(list(self._progress), delete)
         if refused:
             raise refused[0]
-        return any(one.is_settled or one.withdrawn_at is None for one in self._progress.values())
+        return any(own.is_settled or own.withdrawn_at is None for own in self._progress.values())
 
-    def _due_for_a_sweep(self) -> Collection[str]:
+    def _due_for_a_sweep(self) -> Sequence[str]:
         """Return accounts that have not settled since their links were withdrawn.
 
         The accounts are in the order of their last sweep, the oldest sweep first.
@@ -87,18 +89,20 @@ class AccountRemoval:
         due.sort(key=lambda account: self._progress[account].swept_at)
         return due[:MAX_SWEPT]
 
-    async def _for_each(self, step: Callable[[str, _Progress], Awaitable[None]]) -> list[AppError]:
+    async def _for_each(
+        self, accounts: Sequence[str], step: Callable[[str], Awaitable[None]]
+    ) -> list[AppError]:
         """Run a step for each account, several at a time. Return the errors of refused calls.
 
         Raises Unavailable and DeadlineExceeded, once all running steps have ended.
         """
-        waiting = iter(list(self._progress.items()))
+        waiting = iter(accounts)
         refused: list[AppError] = []
 
         async def take_steps() -> None:
-            for account, progress in waiting:
+            for account in waiting:
                 try:
-                    await step(account, progress)
+                    await step(account)
                 except (Unavailable, DeadlineExceeded):
                     raise
                 except AppError as error:
@@ -110,17 +114,9 @@ class AccountRemoval:
                 raise ended
         return refused
 
-    async def _withdraw(self, account: str, progress: _Progress) -> None:
-        """Withdraw some links of an account, unless all known ones were."""
-        if progress.withdrawn_at is None:
-            await self._search(account, progress)
-
-    async def _sweep(self, due: Collection[str], account: str, progress: _Progress) -> None:
-        """Withdraw links that arrived since an earlier run withdrew all."""
-        if account in due:
-            await self._search(account, progress)
-
-    async def _search(self, account: str, progress: _Progress) -> None:
+    async def _withdraw(self, account: str) -> None:
+        """Withdraw some links of an account, if there are any that were not withdrawn yet."""
+        progress = self._progress[account]
         began = progress.swept_at = self._clock()
         removed, more = await self._services.links.remove_account_links(account)
         if more:
@@ -130,8 +126,9 @@ class AccountRemoval:
         else:
             progress.is_settled = began - progress.withdrawn_at >= removal.SETTLE_SECONDS
 
-    async def _delete(self, deadline: float, account: str, progress: _Progress) -> None:
+    async def _delete(self, deadline: float, account: str) -> None:
         """Delete links of an account that settled until the deadline, and at last the account."""
+        progress = self._progress[account]
         while progress.is_settled and self._clock() < deadline:
             purged = await removal.purge_some_of(self._services, account)
             LINKS_PURGED.labels("account").inc(purged)
