@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from urllib.request import ProxyHandler, build_opener
 
-from deploy.local.folder import UMASK
+from deploy.local.folder import UMASK, sync
 from deploy.local.settings import RunSettings
 
 # In this order, no store refers to data that is newer than the copies before it.
@@ -50,7 +50,7 @@ def back_up(data: Path, copy: Path) -> None:
     """
     if copy.exists():
         raise SystemExit(f"No backup was made: {copy} is there already.")
-    _await_counted(_metrics_of(data))
+    _await_counted(_find_metrics_url(data))
     draft = copy.with_name(copy.name + ".partial")
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(mode=0o700, parents=True)
@@ -58,15 +58,15 @@ def back_up(data: Path, copy: Path) -> None:
         _copy_store(data / name, draft / name)
         if table := _NOT_COPIED.get(name):
             _empty(draft / name, table)
-        _sync(draft / name)
+        sync(draft / name)
     shutil.copy2(data / _KEY_FILE, draft / _KEY_FILE)
-    _sync(draft / _KEY_FILE)
-    _sync(draft)
+    sync(draft / _KEY_FILE)
+    sync(draft)
     draft.rename(copy)
-    _sync(copy.parent)
+    sync(copy.parent)
 
 
-def _metrics_of(data: Path) -> str:
+def _find_metrics_url(data: Path) -> str:
     """Return the metrics URL of the gateway of a run on SQLite. Raises SystemExit."""
     try:
         state = json.loads((data / "run.json").read_text(encoding="utf-8"))
@@ -111,7 +111,6 @@ def _copy_store(source: Path, target: Path) -> None:
         closing(sqlite3.connect(target)) as write,
     ):
         read.backup(write)
-    target.chmod(0o600)
 
 
 def _empty(store: Path, table: str) -> None:
@@ -120,14 +119,6 @@ def _empty(store: Path, table: str) -> None:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"DELETE FROM {table}")
         connection.commit()
-
-
-def _sync(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 if __name__ == "__main__":

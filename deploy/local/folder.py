@@ -87,7 +87,7 @@ class DataFolder:
 
     def _close_to_others(self) -> None:
         """Withdraw the permissions of other users, which an earlier version gave them."""
-        for file in (each for pattern in _FILES for each in self.path.glob(pattern)):
+        for file in (path for pattern in _FILES for path in self.path.glob(pattern)):
             mode = file.stat().st_mode
             if mode & _OTHERS:
                 file.chmod(stat.S_IMODE(mode) & ~_OTHERS)
@@ -123,8 +123,13 @@ def _write(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     draft.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    sync(path.parent)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file, or the entries of a folder, are on disk."""
+    fd = os.open(path, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(fd)
     finally:
-        os.close(folder)
+        os.close(fd)

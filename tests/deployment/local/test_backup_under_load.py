@@ -34,6 +34,7 @@ def back_up(data: Path, copy: Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=60,
+        umask=0,
         check=False,
     )
 
