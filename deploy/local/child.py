@@ -55,21 +55,26 @@ class Forked:
 
     def __init__(self, module: str, earlier: Sequence[Forked]) -> None:
         self._control, theirs = socket.socketpair()
-        ours = [*(each._control for each in earlier), self._control]
+        ours = [*(forked._control for forked in earlier), self._control]
         with theirs:
             self.process = multiprocessing.get_context("fork").Process(
                 target=_become, args=(module, theirs, ours), daemon=True
             )
             self.process.start()
 
-    def begin(self, env: Mapping[str, str], lifeline: int, ready: int, inherited: int) -> None:
-        """Start the module with an environment and three inherited files."""
-        with self._control as control:
-            control.settimeout(_START_TIMEOUT)
-            # If it was killed meanwhile, `Child` reports its end.
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-                socket.send_fds(control, [b"\n"], [lifeline, ready, inherited])
-                control.sendall(json.dumps(dict(env)).encode())
+    def begin(self, env: Mapping[str, str], lifeline: int, inherited: int) -> int:
+        """Start the module with an environment and two files. Returns the pipe of its reports."""
+        reports, ready = os.pipe()
+        try:
+            with self._control as control:
+                control.settimeout(_START_TIMEOUT)
+                # If it was killed meanwhile, `Child` reports its end.
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                    socket.send_fds(control, [b"\n"], [lifeline, ready, inherited])
+                    control.sendall(json.dumps(dict(env)).encode())
+        finally:
+            os.close(ready)
+        return reports
 
 
 def fork(modules: Sequence[str]) -> dict[str, Forked]:
@@ -109,30 +114,17 @@ def _become(module: str, control: socket.socket, others: Sequence[socket.socket]
 
 
 class Child:
-    """A running process, which reports through the pipe `ready` that it serves."""
+    """A running process, which reports through the pipe `reports` that it serves."""
 
-    def __init__(self, name: str, process: ForkProcess, ready: int) -> None:
+    def __init__(self, name: str, process: ForkProcess, reports: int) -> None:
         self.name = name
         self.addresses: dict[str, str] = {}
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = loop.create_future()
         """Its exit code as in a shell: 128 + n for signal n."""
         self._process = process
-        self._ready = os.fdopen(ready, "rb", buffering=0)
+        self._reports = os.fdopen(reports, "rb", buffering=0)
         loop.add_reader(process.sentinel, self._end)
-
-    @classmethod
-    def start(
-        cls, name: str, forked: Forked, env: Mapping[str, str], lifeline: int, inherited: int
-    ) -> Child:
-        """Start a forked process with an environment."""
-        ready, write_end = os.pipe()
-        child = cls(name, forked.process, ready)
-        try:
-            forked.begin(env, lifeline, write_end, inherited)
-        finally:
-            os.close(write_end)
-        return child
 
     @property
     def pid(self) -> int:
@@ -143,7 +135,7 @@ class Child:
         """Wait until it reports its addresses. Raises Failed."""
         lines = asyncio.StreamReader()
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(lines), self._ready
+            lambda: asyncio.StreamReaderProtocol(lines), self._reports
         )
         try:
             async with asyncio.timeout(_START_TIMEOUT) as timeout:

@@ -108,10 +108,10 @@ class _Run:
             _say(f"{child.name} did not stop in time and was killed.", sys.stderr)
 
     def _start(self, group: asyncio.TaskGroup, name: str, settings: Mapping[str, str]) -> Child:
+        forked = self._forked[MODULES[name]]
         env = {**self._shared_env(), **settings}
-        child = Child.start(
-            name, self._forked[MODULES[name]], env, self._lifeline, self._folder.inherited
-        )
+        reports = forked.begin(env, self._lifeline, self._folder.inherited)
+        child = Child(name, forked.process, reports)
         self._children.append(child)
         group.create_task(child.watch())
         return child
@@ -137,19 +137,22 @@ class _Run:
         }
 
     def _gateway_env(self, services: Sequence[Child]) -> dict[str, str]:
+        calls = {
+            f"ATAJO_{child.name.upper()}_ADDRESS": child.addresses["grpc"] for child in services
+        }
         return {
+            **calls,
             "ATAJO_LISTEN": f"127.0.0.1:{self._settings.port}",
-            **{f"ATAJO_{each.name.upper()}_ADDRESS": each.addresses["grpc"] for each in services},
             "ATAJO_JOURNAL_DIR": str(self._folder.path / "journal"),
             "ATAJO_WEB_DIR": str(WEB_DIR),
         }
 
     def _reconciler_env(self, services: Sequence[Child]) -> dict[str, str]:
-        grpc = {each.name: each.addresses["grpc"] for each in services}
+        addresses = {child.name: child.addresses for child in services}
         admin = {
-            f"ATAJO_{each.name.upper()}_ADMIN_ADDRESS": each.addresses["admin"] for each in services
+            f"ATAJO_{name.upper()}_ADMIN_ADDRESS": addresses[name]["admin"] for name in SERVICES
         }
-        return {**admin, "ATAJO_ANALYTICS_ADDRESS": grpc["analytics"]}
+        return {**admin, "ATAJO_ANALYTICS_ADDRESS": addresses["analytics"]["grpc"]}
 
     def _state(self) -> dict[str, object]:
         return {
@@ -157,7 +160,7 @@ class _Run:
             "url": self._settings.url,
             "store": "mongodb" if self._settings.store else "sqlite",
             "processes": {
-                each.name: {"pid": each.pid, **each.addresses} for each in self._children
+                child.name: {"pid": child.pid, **child.addresses} for child in self._children
             },
         }
 
