@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import asdict, fields
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -15,16 +15,16 @@ _NAMES = [field.name for field in fields(Link)]
 
 
 def to_json(value: Any) -> Any:
-    """Return a value as JSON: an object by its fields, a time as text, an enum by its value."""
-    if value is None or isinstance(value, (str, bool, int)):
+    """Return a value as JSON: a dataclass by its fields, a time as text, an enum by its value."""
+    if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, datetime):
         return text_of(value)
     if isinstance(value, Enum):
         return value.value
-    if is_dataclass(value):
-        return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
-    return [to_json(item) for item in value]
+    if isinstance(value, (list, tuple)):
+        return [to_json(item) for item in value]
+    return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
 
 
 def link_json(link: Link, views: Totals | None, origin: str) -> dict[str, Any]:
