@@ -35,11 +35,11 @@ from gateway.support.failures import (
     CLIENT_CLOSED_REQUEST,
     Cancellation,
     ClientDisconnectedError,
-    failure_of,
+    get_failure,
     note_failure,
     run_while_connected,
 )
-from gateway.support.rate_limits import networks_of
+from gateway.support.rate_limits import to_networks
 from gateway.support.request_id import sending_request_id
 from gateway.use_cases.services import Services
 from services.shared.errors import AppError, Internal, InvalidArgument, NotFound
@@ -109,7 +109,7 @@ def _endpoint(path: str, function: Function, services: Services, edge: Edge) -> 
 
     async def endpoint(request: Request) -> Response:
         decoder.check_type(request)
-        networks = networks_of(services.clients.of(request))
+        networks = to_networks(services.clients.of(request))
         if function.limit:
             function.limit.hit(networks)
         with services.running.hold(networks, is_large=is_large):
@@ -190,7 +190,7 @@ class Dispatcher:
             seconds = time.perf_counter() - started
             route, method = self._route(scope)
             HTTP_SECONDS.labels(route, method, str(status)).observe(seconds)
-            self._log(unexpected or failure_of(scope), route, status, seconds)
+            self._log(unexpected or get_failure(scope), route, status, seconds)
 
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]

@@ -86,10 +86,10 @@ class KeyVerifier:
         The last use of a key is exact to the minute, so a use in another minute must reach auth.
         """
         is_recent = self._clock() - verification.at < FRESH_SECONDS
-        return is_recent and verification.minute == _minute_of(self._now())
+        return is_recent and verification.minute == _to_minute(self._now())
 
     async def _load(self, key_hash: bytes) -> _Verification:
-        started, minute = self._clock(), _minute_of(self._now())
+        started, minute = self._clock(), _to_minute(self._now())
         try:
             key = await self._auth.verify_key(key_hash)
         except Unauthenticated:
@@ -102,7 +102,7 @@ class KeyVerifier:
         return verification
 
 
-def _minute_of(moment: datetime) -> datetime:
+def _to_minute(moment: datetime) -> datetime:
     return moment.replace(second=0, microsecond=0)
 
 

@@ -16,7 +16,7 @@ from gateway.api import authentication
 from gateway.api.authentication import KeyVerifier
 from gateway.backends.ports import VerifiedKey
 from gateway.support.client_ip import ClientIpFinder
-from gateway.support.rate_limits import Networks, RateLimiter, networks_of
+from gateway.support.rate_limits import Networks, RateLimiter, to_networks
 from services.shared.errors import ResourceExhausted, Unauthenticated
 
 LOOKUP_FACTOR = 10
@@ -94,7 +94,7 @@ class Gate:
 
     def client_quota(self, request: Request) -> Quota:
         """Return what requests without a valid key are counted under."""
-        return Quota(self._clients, networks_of(self._finder.of(request)))
+        return Quota(self._clients, to_networks(self._finder.of(request)))
 
     async def admit(self, request: Request) -> Admission:
         """Identify and count a request.

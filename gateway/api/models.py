@@ -24,7 +24,7 @@ from gateway.api.problems import Problem
 from gateway.backends import ports
 from gateway.backends.ports import LinkOrder, RecentPeriod, Scope
 from gateway.redirects.resolution import BlockReason, LinkState
-from gateway.support.timestamps import TimestampOutOfRange, datetime_of
+from gateway.support.timestamps import TimestampOutOfRange, parse_timestamp
 from services.shared import link_codes
 
 DEFAULT_LIMIT = 50
@@ -38,7 +38,7 @@ def _datetime(value: Any) -> datetime:
     if not isinstance(value, str):
         raise PydanticCustomError("string_type", "a timestamp is a string")
     try:
-        return datetime_of(value)
+        return parse_timestamp(value)
     except TimestampOutOfRange:
         # It is valid by the description, and within a day of the nearest time that can be stored.
         return _FIRST if value.startswith("0001") else _LAST

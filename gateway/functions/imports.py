@@ -13,8 +13,8 @@ from starlette.requests import Request
 from gateway.backends.ports import ImportRow
 from gateway.functions.owner import SessionPayload, find_account
 from gateway.functions.protocol import Payload, Reply, with_fields_of
-from gateway.support.rate_limits import networks_of
-from gateway.support.timestamps import datetime_of
+from gateway.support.rate_limits import to_networks
+from gateway.support.timestamps import parse_timestamp
 from gateway.use_cases.json_values import to_json
 from gateway.use_cases.services import Services
 from services.shared.errors import DeadlineExceeded
@@ -33,7 +33,7 @@ def _timestamp(value: Any) -> datetime | None:
         return None
     if not isinstance(value, str):
         raise ValueError("a timestamp is a string")
-    return datetime_of(value)
+    return parse_timestamp(value)
 
 
 def _first_tags(value: Any) -> Any:
@@ -100,7 +100,7 @@ async def import_links(services: Services, payload: ImportLinks, request: Reques
     account = await find_account(services, payload)
     rows = [row.as_port_value() for row in payload.rows]
     version = services.resolver.version
-    client, codes = networks_of(services.clients.of(request)), [row.code for row in rows]
+    client, codes = to_networks(services.clients.of(request)), [row.code for row in rows]
     with (
         services.running.hold_account(account.id),
         services.limits.reserve_rows(client, codes) as counted,

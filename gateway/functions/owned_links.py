@@ -19,7 +19,7 @@ from gateway.functions.owner import (
 )
 from gateway.functions.protocol import Expiry, Payload, Reply, Text, with_fields_of
 from gateway.redirects.resolution import LinkState
-from gateway.support.rate_limits import networks_of
+from gateway.support.rate_limits import to_networks
 from gateway.use_cases.json_values import to_json
 from gateway.use_cases.services import Services
 from services.shared.errors import InvalidArgument
@@ -147,4 +147,4 @@ async def show_profile(
     services: Services, payload: SessionPayload, request: Request
 ) -> AsyncGenerator[bytes, None]:
     account = await find_account(services, payload)
-    return services.profiles.stream(account, networks_of(services.clients.of(request)))
+    return services.profiles.stream(account, to_networks(services.clients.of(request)))

@@ -10,7 +10,7 @@ from gateway.functions.protocol import Reply
 from gateway.redirects.resolution import LinkState
 from gateway.use_cases.json_values import to_json
 from gateway.use_cases.services import Services
-from gateway.use_cases.url_warnings import host_of, warnings_of
+from gateway.use_cases.url_warnings import find_warnings, parse_host
 from services.shared.errors import NotFound
 
 _WITH_HOST = frozenset({LinkState.ACTIVE, LinkState.BLOCKED})
@@ -41,8 +41,8 @@ def preview_json(link: LinkPreview) -> Reply:
         "warnings": [],
     }
     if link.state in _WITH_HOST:
-        shown["host"] = host_of(link.url)
-        shown["warnings"] = to_json(warnings_of(link.url))
+        shown["host"] = parse_host(link.url)
+        shown["warnings"] = to_json(find_warnings(link.url))
     if link.state is LinkState.ACTIVE:
         shown["long_link"] = link.url
         shown["title"] = link.title

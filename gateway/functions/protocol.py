@@ -29,7 +29,7 @@ from starlette.types import Send
 from gateway.support import edge
 from gateway.support.content_negotiation import content_coding
 from gateway.support.json_bodies import TOO_MANY_KEYS, has_too_many_keys, read_body
-from gateway.support.timestamps import datetime_of
+from gateway.support.timestamps import parse_timestamp
 from services.shared import errors
 from services.shared.errors import AppError, InvalidArgument
 
@@ -78,7 +78,7 @@ def _expiry(value: Any) -> datetime | None:
     if not isinstance(value, str):
         raise ValueError("a timestamp is a string")
     try:
-        return datetime_of(value)
+        return parse_timestamp(value)
     except ValueError as error:
         raise InvalidArgument(f"expires_at: {error}.", "INVALID_EXPIRY") from None
 
@@ -150,13 +150,13 @@ class Decoder(Generic[P]):
         try:
             return self._envelope.model_validate_json(body).data
         except ValidationError as error:
-            message = _message_of(error)
+            message = _to_message(error)
         # Raised outside of `except`, to have no ValidationError as its context. The garbage
         # collector cannot look into one, so the request would never be freed.
         raise InvalidArgument(message)
 
 
-def _message_of(error: ValidationError) -> str:
+def _to_message(error: ValidationError) -> str:
     """Return a message that names the invalid fields of a body, but not their values."""
     if error.error_count() > _MAX_FAULTS:
         return _NO_CALL

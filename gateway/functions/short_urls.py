@@ -10,7 +10,7 @@ from starlette.requests import Request
 from gateway.functions.owner import OwnerPayload, find_caller
 from gateway.functions.protocol import Payload, Reply, Text
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
-from gateway.support.rate_limits import networks_of
+from gateway.support.rate_limits import to_networks
 from gateway.use_cases.services import Services
 from services.shared import link_codes
 
@@ -47,7 +47,7 @@ class ReportLink(OwnerPayload):
 async def create_short_link(
     services: Services, payload: CreateShortLink, request: Request
 ) -> Reply:
-    with services.limits.count_code(networks_of(services.clients.of(request)), payload.code):
+    with services.limits.count_code(to_networks(services.clients.of(request)), payload.code):
         owner = await find_caller(services, payload)
         await services.editor.create(payload.code, payload.url, owner)
     return {"code": payload.code, "short_link": payload.code}

@@ -26,9 +26,9 @@ from gateway.redirects.entry import (
     NEVER_HIT,
     STATE,
     Entry,
-    entry_of,
-    resolution_of,
-    size_of,
+    measure_entry,
+    to_entry,
+    to_resolution,
 )
 from gateway.redirects.resolution import Resolution
 
@@ -160,7 +160,7 @@ class ResolutionCache:
         entry = self._entries.get(code)
         if entry is None or not self._serve(code, entry):
             return None
-        return self._resolution_of(entry)
+        return self._to_resolution(entry)
 
     def has_no_link(self, code: str) -> bool:
         """Whether a code is known to have no link."""
@@ -172,7 +172,7 @@ class ResolutionCache:
     def peek(self, code: str) -> Resolution | None:
         """Return the resolution of a link, fresh or not. It does not count as used."""
         entry = self._entries.get(code) or self._invalidated.get(code)
-        return None if entry is None else self._resolution_of(entry)
+        return None if entry is None else self._to_resolution(entry)
 
     def put(
         self, code: str, resolution: Resolution | None, location: bytes, is_confirmed: bool = True
@@ -197,13 +197,13 @@ class ResolutionCache:
             if resolution.link_code
             else self._hit_until(fresh_until, resolution.state.value, resolution.expires_at)
         )
-        entry = entry_of(resolution, location, hit_until, fresh_until, must_revalidate)
-        size = size_of(code, entry)
+        entry = to_entry(resolution, location, hit_until, fresh_until, must_revalidate)
+        size = measure_entry(code, entry)
         while self.bytes + size > self.limit_bytes:
             if not len(self):  # It is larger than the whole cache.
                 return
             entries = self._invalidated or self._entries
-            self.bytes -= size_of(*entries.popitem(last=False))
+            self.bytes -= measure_entry(*entries.popitem(last=False))
         self._entries[code] = entry
         self.bytes += size
 
@@ -229,7 +229,7 @@ class ResolutionCache:
             must_revalidate = True
         else:
             return None
-        return self._resolution_of(
+        return self._to_resolution(
             self._restart_freshness(code, entry, self._clock() + RETRY_SECONDS, must_revalidate)
         )
 
@@ -289,8 +289,8 @@ class ResolutionCache:
             return False
         return entry[STATE] == ACTIVE
 
-    def _resolution_of(self, entry: Entry) -> Resolution:
-        return resolution_of(entry).at(self._wall())
+    def _to_resolution(self, entry: Entry) -> Resolution:
+        return to_resolution(entry).at(self._wall())
 
     def _restart_freshness(
         self, code: str, entry: Entry, fresh_until: float, must_revalidate: bool
@@ -302,7 +302,7 @@ class ResolutionCache:
             else self._hit_until(fresh_until, entry[STATE], entry[EXPIRES_AT])
         )
         renewed: Entry = (hit_until, fresh_until, must_revalidate, *entry[LOCATION:])
-        self.bytes += size_of(code, renewed) - size_of(code, entry)
+        self.bytes += measure_entry(code, renewed) - measure_entry(code, entry)
         self._entries[code] = renewed
         return renewed
 
@@ -316,4 +316,4 @@ class ResolutionCache:
     def _remove(self, code: str) -> None:
         entry = self._entries.pop(code, None) or self._invalidated.pop(code, None)
         if entry is not None:
-            self.bytes -= size_of(code, entry)
+            self.bytes -= measure_entry(code, entry)

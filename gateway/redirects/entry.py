@@ -41,7 +41,7 @@ _SLOT_BYTES = 32 + 6 * 23
 23 bytes, since CPython resizes a table to three times its items, rounded up to a power of two."""
 
 
-def entry_of(
+def to_entry(
     resolution: Resolution,
     location: bytes,
     hit_until: float,
@@ -65,7 +65,7 @@ def entry_of(
     )
 
 
-def resolution_of(entry: Entry) -> Resolution:
+def to_resolution(entry: Entry) -> Resolution:
     """Return the resolution that an entry was made of."""
     _, _, _, _, url, state, expires_at, ended_url, reason, link_code = entry
     return Resolution(
@@ -78,29 +78,29 @@ def resolution_of(entry: Entry) -> Resolution:
     )
 
 
-def _size_of(value: object) -> int:
+def _measure(value: object) -> int:
     """Bytes of memory that a value takes: in steps of 16, with a header if it is long."""
     size = sys.getsizeof(value)
     return (size + 15 & -16) + (16 if size > 512 else 0)
 
 
-_FLOAT_BYTES = _size_of(0.0)
-_ENTRY_BYTES = _SLOT_BYTES + _size_of((None,) * 10) + _FLOAT_BYTES
+_FLOAT_BYTES = _measure(0.0)
+_ENTRY_BYTES = _SLOT_BYTES + _measure((None,) * 10) + _FLOAT_BYTES
 """Bytes of every entry: its slot, the tuple and the end of its freshness."""
 
 
-def size_of(code: str, entry: Entry) -> int:
+def measure_entry(code: str, entry: Entry) -> int:
     """Bytes of memory that an entry takes in the cache. States and reasons are shared objects."""
     hit_until, fresh_until, _, location, url, _, expires_at, ended_url, _, link_code = entry
-    size = _ENTRY_BYTES + _size_of(code) + _size_of(location)
+    size = _ENTRY_BYTES + _measure(code) + _measure(location)
     if hit_until is not fresh_until:
         size += _FLOAT_BYTES
     if url is not location:
-        size += _size_of(url)
+        size += _measure(url)
     if expires_at is not None:
-        size += _size_of(expires_at)
+        size += _measure(expires_at)
     if ended_url:
-        size += _size_of(ended_url)
+        size += _measure(ended_url)
     if link_code:
-        size += _size_of(link_code)
+        size += _measure(link_code)
     return size

@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gateway.http.fast_path import ERROR, LOOKUP, Lookup
 from gateway.pages.files import Site
 from gateway.redirects.metrics import RedirectMetrics
-from gateway.redirects.resolution import LinkState, Resolution, location_of
+from gateway.redirects.resolution import LinkState, Resolution, to_location
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
 from gateway.support.headers import Headers
@@ -106,7 +106,7 @@ class Redirects:
             return None
         return self._redirect(
             path[1:].decode("latin-1"),
-            location_of(resolution.url),
+            to_location(resolution.url),
             resolution.link_code,
             headers,
             host,
@@ -164,7 +164,7 @@ class Redirects:
                 result = "not_found"
             else:
                 if target := resolution.target:
-                    headers = [*self._headers, (b"location", location_of(target))]
+                    headers = [*self._headers, (b"location", to_location(target))]
                     await send({"type": "http.response.start", "status": 302, "headers": headers})
                     await send({"type": "http.response.body", "body": _BODY})
                 else:

@@ -12,7 +12,7 @@ from gateway.redirects.resolution import (
     Resolution,
     Resolutions,
     UnreadableLinks,
-    location_of,
+    to_location,
 )
 from gateway.support.batcher import Batcher, stopping
 from services.shared.errors import AppError, Internal, Unavailable
@@ -135,7 +135,7 @@ class Lookups:
             found = await self._resolve(lookups)
             locations: dict[str, bytes] = {}
             for number, (code, resolution) in enumerate(found.items(), 1):
-                locations[code] = location_of(resolution.url)
+                locations[code] = to_location(resolution.url)
                 if number % URLS_PER_STEP == 0:
                     await asyncio.sleep(0)
             for lookup in lookups:

@@ -115,7 +115,7 @@ _ENCODED = re.compile(rb"[^!-~]+")
 """Bytes that a Location header must percent-encode."""
 
 
-def location_of(url: str) -> bytes:
+def to_location(url: str) -> bytes:
     """Return a URL as the value of a Location header, percent-encoded where it is not ASCII."""
     plain = url.encode()
     if url.isascii() and url.isprintable() and " " not in url:

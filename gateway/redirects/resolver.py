@@ -25,7 +25,7 @@ from gateway.redirects.resolution import (
     LinkSource,
     Resolution,
     Resolutions,
-    location_of,
+    to_location,
 )
 
 CLOCK_STEP_SECONDS = 0.5
@@ -170,6 +170,6 @@ class Resolver:
 
     def _replace(self, code: str, resolution: Resolution | None, is_confirmed: bool = True) -> None:
         """Cache what a code resolves to from now on, and answer callers that wait for it."""
-        location = location_of(resolution.url) if resolution else b""
+        location = to_location(resolution.url) if resolution else b""
         self.cache.put(code, resolution, location, is_confirmed)
         self.lookups.settle(code, resolution)

@@ -26,7 +26,7 @@ def note_failure(scope: Scope, error: AppError) -> None:
     scope.setdefault("state", {})[_KEY] = error
 
 
-def failure_of(scope: Scope) -> AppError | None:
+def get_failure(scope: Scope) -> AppError | None:
     """Return the error that was noted."""
     error: AppError | None = scope.get("state", {}).get(_KEY)
     return error

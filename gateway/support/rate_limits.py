@@ -61,7 +61,7 @@ Networks = tuple[bytes, ...]
 """What a call is counted under: its IPv4 address, or the /64 and the /48 of its IPv6 address."""
 
 
-def networks_of(client: IpAddress | None) -> Networks:
+def to_networks(client: IpAddress | None) -> Networks:
     """Return what calls of a client are counted under. Unknown clients share one limit."""
     if client is None:
         return (b"",)

@@ -19,7 +19,7 @@ class TimestampOutOfRange(ValueError):
     """A valid timestamp that is outside the years 1 to 9999 in UTC."""
 
 
-def datetime_of(text: str) -> datetime:
+def parse_timestamp(text: str) -> datetime:
     """Parse a timestamp such as `2026-07-01T09:30:00+02:00` or `20260701T0730Z`. Returns UTC.
 
     Raises ValueError for any other text, and TimestampOutOfRange. Clients see the message of the
@@ -37,6 +37,6 @@ def datetime_of(text: str) -> datetime:
         raise TimestampOutOfRange("not within the years 1 to 9999") from None
 
 
-def text_of(timestamp: datetime) -> str:
+def format_timestamp(timestamp: datetime) -> str:
     """Return a UTC timestamp to the millisecond: `2026-07-01T07:30:00.000Z`."""
     return timestamp.isoformat(timespec="milliseconds").replace("+00:00", "Z")

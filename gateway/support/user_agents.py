@@ -150,10 +150,10 @@ def _parse(user_agent: bytes) -> Agent:
     found = _rules(user_agent.decode("latin-1"), Domain.USER_AGENT | Domain.OS)
     browser = _BROWSERS.get(found.user_agent.family, "") if found.user_agent else ""
     system = _SYSTEMS.get(found.os.family, "") if found.os else ""
-    return Agent(_device_of(user_agent, system), browser, system)
+    return Agent(_parse_device(user_agent, system), browser, system)
 
 
-def _device_of(user_agent: bytes, system: str) -> Device:
+def _parse_device(user_agent: bytes, system: str) -> Device:
     if _OTHER_DEVICES.find_matches_as_indexes(user_agent):
         return "other"
     if system in _DESKTOPS:

@@ -9,7 +9,7 @@ from typing import Any
 
 from gateway.backends.ports import Dimension, Link, People, Statistics
 from gateway.backends.view_counts import Totals
-from gateway.support.timestamps import text_of
+from gateway.support.timestamps import format_timestamp
 
 _NAMES = [field.name for field in fields(Link)]
 
@@ -19,7 +19,7 @@ def to_json(value: Any) -> Any:
     if value is None or isinstance(value, (str, int)):
         return value
     if isinstance(value, datetime):
-        return text_of(value)
+        return format_timestamp(value)
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, (list, tuple)):

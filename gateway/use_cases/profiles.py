@@ -14,7 +14,7 @@ from gateway.backends.ports import LinkQuery
 from gateway.backends.view_counts import NO_VIEWS, ViewCounts
 from gateway.redirects.resolution import LinkState
 from gateway.support.rate_limits import ClientConcurrencyLimiter, Networks
-from gateway.support.timestamps import text_of
+from gateway.support.timestamps import format_timestamp
 
 MAX_READS = 4
 """Maximum pages that are read at once, for all profiles. Encoding one blocks the loop for 1 ms."""
@@ -55,7 +55,7 @@ class Profiles:
                 "short_link": link.code,
                 "long_link": link.url,
                 "views": None if totals is None else totals.get(link.code, NO_VIEWS).people,
-                "created_at": text_of(link.created_at),
+                "created_at": format_timestamp(link.created_at),
             }
             for link in page.links
         ]

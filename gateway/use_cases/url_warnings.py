@@ -62,7 +62,7 @@ _CACHED_LETTERS = 4096
 """Letters whose scripts are cached, in 2 MB. Clients choose the letters."""
 
 
-def host_of(url: str) -> str:
+def parse_host(url: str) -> str:
     """Return the host of a stored URL in ASCII, an IPv6 address in brackets.
 
     Raises ValueError for an invalid URL.
@@ -70,13 +70,13 @@ def host_of(url: str) -> str:
     return ada_url.URL(url).hostname
 
 
-def warnings_of(url: str) -> list[UrlWarning]:
+def find_warnings(url: str) -> list[UrlWarning]:
     """Return the warnings about a stored URL. Raises ValueError for an invalid URL."""
     parsed = ada_url.URL(url)
     is_address = parsed.host_type is not ada_url.HostType.DEFAULT
-    host = "" if is_address else ".".join(_labels_of(parsed.hostname))
-    ascii_labels = _labels_of(host)
-    labels = [_displayed(label) for label in _labels_of(_host_as_written(url, host))]
+    host = "" if is_address else ".".join(_split_labels(parsed.hostname))
+    ascii_labels = _split_labels(host)
+    labels = [_displayed(label) for label in _split_labels(_host_as_written(url, host))]
     found = {
         UrlWarning.MIXED_SCRIPT_HOST: any(map(_mixes_scripts, labels)),
         UrlWarning.LOOK_ALIKE_HOST: _looks_like_other_host(labels, host),
@@ -88,14 +88,14 @@ def warnings_of(url: str) -> list[UrlWarning]:
     return [warning for warning, holds in found.items() if holds]
 
 
-def _labels_of(host: str) -> list[str]:
+def _split_labels(host: str) -> list[str]:
     return [label for label in host.split(".") if label]
 
 
 def _host_as_written(url: str, host: str) -> str:
     """Return the host of a URL with the capitals that it is stored and shown with."""
     written = _HOST_AS_WRITTEN.match(url)
-    if written is None or ".".join(_labels_of(written[1].lower())) != host:
+    if written is None or ".".join(_split_labels(written[1].lower())) != host:
         return host  # It is written in another way, such as percent-encoded.
     return written[1]
 
@@ -108,14 +108,14 @@ def _displayed(label: str) -> str:
 
 def _mixes_scripts(label: str) -> bool:
     """Whether the letters of a label are not of one script, nor of the scripts of one language."""
-    found = [scripts for letter in label if not (scripts := _scripts_of(letter)) <= _ANY_SCRIPT]
+    found = [scripts for letter in label if not (scripts := _find_scripts(letter)) <= _ANY_SCRIPT]
     if not found or frozenset.intersection(*found):
         return False
     return not any(all(scripts & allowed for scripts in found) for allowed in _SCRIPT_SETS)
 
 
 @lru_cache(_CACHED_LETTERS)
-def _scripts_of(letter: str) -> frozenset[str]:
+def _find_scripts(letter: str) -> frozenset[str]:
     return frozenset(unicodedataplus.script_extensions(letter))
 
 
@@ -139,7 +139,7 @@ def _looks_latin(label: str) -> bool:
 
     Not suspicious below a domain such as `.рф`, where nobody expects Latin letters.
     """
-    others = [letter for letter in label if not _scripts_of(letter) & {"Latn", *_ANY_SCRIPT}]
+    others = [letter for letter in label if not _find_scripts(letter) & {"Latn", *_ANY_SCRIPT}]
     return (
         bool(others)
         and all(letter in _CONFUSABLES for letter in others)
@@ -201,7 +201,7 @@ def _read_confusables() -> Mapping[str, str]:
     The package's table takes 10 MB as Python objects, so only the look-alikes are created.
     """
     file = resources.files("confusable_homoglyphs") / "confusables.json"
-    table: dict[str, list[str]] = json.loads(file.read_text("utf-8"), object_hook=_look_of)
+    table: dict[str, list[str]] = json.loads(file.read_text("utf-8"), object_hook=_parse_look)
     confusables: dict[str, str] = {}
     for letter, alike in table.items():
         looks = [look.lower() for look in alike if look.isascii() and look.isalnum()]
@@ -210,7 +210,7 @@ def _read_confusables() -> Mapping[str, str]:
     return confusables
 
 
-def _look_of(entry: dict[str, Any]) -> Any:
+def _parse_look(entry: dict[str, Any]) -> Any:
     """Return the letter of an entry of the table, and the table unchanged."""
     look = entry.get("c")
     return look if isinstance(look, str) else entry

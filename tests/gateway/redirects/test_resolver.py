@@ -31,7 +31,7 @@ from gateway.redirects.resolution import (
     LinkState,
     Resolution,
     UnreadableLinks,
-    location_of,
+    to_location,
 )
 from gateway.redirects.resolver import Resolver
 from services.shared.errors import Internal, Unavailable
@@ -372,9 +372,9 @@ async def test_a_location_is_percent_encoded_as_usual() -> None:
     draw = random.Random(1)
     for _ in range(2000):
         url = "".join(draw.choices(alphabet, k=draw.randrange(40)))
-        assert location_of(url).decode("ascii") == quote(url, safe=string.punctuation)
+        assert to_location(url).decode("ascii") == quote(url, safe=string.punctuation)
         put(resolver, "aaaaaaaa", url)
-        assert resolver.cache.hit("aaaaaaaa") == location_of(url)
+        assert resolver.cache.hit("aaaaaaaa") == to_location(url)
         assert await resolver.lookup("aaaaaaaa") == Resolution.active(url)
 
 

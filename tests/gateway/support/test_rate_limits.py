@@ -23,7 +23,7 @@ from gateway.support.rate_limits import (
     Networks,
     Rate,
     RateLimiter,
-    networks_of,
+    to_networks,
 )
 from services.shared.errors import ResourceExhausted
 
@@ -47,7 +47,7 @@ def networks(address: str, forwarded: str = "") -> Networks:
     """Return what a request is counted under, behind trusted proxies in 10.0.0.0/8."""
     headers = [(b"x-forwarded-for", forwarded.encode())] if forwarded else []
     scope = {"type": "http", "client": (address, 1), "headers": headers}
-    return networks_of(ClientIpFinder([ip_network("10.0.0.0/8")]).of(Request(scope)))
+    return to_networks(ClientIpFinder([ip_network("10.0.0.0/8")]).of(Request(scope)))
 
 
 def is_allowed(limit: RateLimiter, address: str) -> bool:

@@ -18,7 +18,7 @@ OFFSETS = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minute
 
 @pytest.mark.parametrize(("text", "moment"), TEXTS["moments"].items())
 def test_a_timestamp_with_an_offset_is_parsed(text: str, moment: str) -> None:
-    read = timestamps.datetime_of(text)
+    read = timestamps.parse_timestamp(text)
     assert read == datetime.fromisoformat(moment)
     assert read.utcoffset() == timedelta(0)
 
@@ -26,17 +26,19 @@ def test_a_timestamp_with_an_offset_is_parsed(text: str, moment: str) -> None:
 # Python writes the years before 1000 with fewer digits in the basic format.
 @given(st.datetimes(timezones=OFFSETS).filter(lambda moment: 1000 < moment.year < 9999))
 def test_both_formats_have_the_same_result(moment: datetime) -> None:
-    assert timestamps.datetime_of(moment.isoformat()) == moment
-    assert timestamps.datetime_of(moment.strftime("%Y%m%dT%H%M%S,%f%z")) == moment
+    assert timestamps.parse_timestamp(moment.isoformat()) == moment
+    assert timestamps.parse_timestamp(moment.strftime("%Y%m%dT%H%M%S,%f%z")) == moment
 
 
 @pytest.mark.parametrize("text", TEXTS["others"])
 def test_any_other_text_is_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=r"ISO 8601|day|month|years"):
-        timestamps.datetime_of(text)
+        timestamps.parse_timestamp(text)
 
 
 def test_a_written_timestamp_is_parsed_to_the_same() -> None:
     moment = datetime(476, 9, 4, 1, 2, 3, 4_999, UTC)
-    assert timestamps.text_of(moment) == "0476-09-04T01:02:03.004Z"
-    assert timestamps.datetime_of(timestamps.text_of(moment)) == moment.replace(microsecond=4000)
+    assert timestamps.format_timestamp(moment) == "0476-09-04T01:02:03.004Z"
+    assert timestamps.parse_timestamp(timestamps.format_timestamp(moment)) == moment.replace(
+        microsecond=4000
+    )

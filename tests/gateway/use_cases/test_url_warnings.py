@@ -8,7 +8,7 @@ from pathlib import Path
 import ada_url
 import pytest
 
-from gateway.use_cases.url_warnings import UrlWarning, host_of, warnings_of
+from gateway.use_cases.url_warnings import UrlWarning, find_warnings, parse_host
 from gateway.use_cases.well_known_domains import WELL_KNOWN
 
 ALIKE, PUNYCODE = UrlWarning.LOOK_ALIKE_HOST, UrlWarning.PUNYCODE_HOST
@@ -31,7 +31,7 @@ REAL = Path(__file__).with_name("real_hosts.txt").read_text(encoding="utf-8").sp
 def warnings_about(host: str) -> list[str]:
     """Return the warnings about a host, in the form in which links store it."""
     stored = ada_url.URL(f"https://{host}/path?query=a@b:9#c").href
-    return [warning.value for warning in warnings_of(stored)]
+    return [warning.value for warning in find_warnings(stored)]
 
 
 @pytest.mark.parametrize("host", CORPUS)
@@ -68,7 +68,7 @@ def test_popular_sites_have_no_warnings() -> None:
     ],
 )
 def test_capitals_of_a_host_are_examined_as_written(url: str, warnings: list[UrlWarning]) -> None:
-    assert warnings_of(url) == warnings
+    assert find_warnings(url) == warnings
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_capitals_of_a_host_are_examined_as_written(url: str, warnings: list[Url
     ],
 )
 def test_warnings_about_other_parts_of_a_url(url: str, warnings: list[UrlWarning]) -> None:
-    assert warnings_of(url) == warnings
+    assert find_warnings(url) == warnings
 
 
 @pytest.mark.parametrize(
@@ -100,4 +100,4 @@ def test_warnings_about_other_parts_of_a_url(url: str, warnings: list[UrlWarning
     ],
 )
 def test_a_host_is_in_ascii(url: str, host: str) -> None:
-    assert host_of(url) == host
+    assert parse_host(url) == host

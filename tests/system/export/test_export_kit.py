@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 
-from gateway.redirects.resolution import location_of
+from gateway.redirects.resolution import to_location
 from tests.support.nginx import require_nginx
 from tests.support.ports import free_port
 from tests.support.processes import ROOT, TIMEOUT_SECONDS
@@ -213,7 +213,7 @@ def expected_of(links: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, byte
     for one in links:
         url = one["long_link"] if one["state"] == "active" else one["ended_url"]
         is_redirect = one["state"] == "active" or (one["state"] == "expired" and url is not None)
-        answer = (302, location_of(url)) if is_redirect else (404, None)
+        answer = (302, to_location(url)) if is_redirect else (404, None)
         for code in (one["code"], one.get("scan_code")):
             if code is not None:
                 expected[f"/{code}"] = answer
