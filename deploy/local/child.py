@@ -34,7 +34,7 @@ _SHARED = (
     "sqlite3",
     "uvloop",
     "services.shared.background",
-    "services.shared.rpc.interceptors",
+    "services.shared.rpc.handlers",
     "services.shared.observability.monitoring_server",
     "services.shared.supervisor",
     "services.shared.observability.tracing",

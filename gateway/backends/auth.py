@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from atajo.auth.v1 import auth_pb2, auth_pb2_grpc
+from atajo.auth.v1 import auth_pb2 as pb
+from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from gateway.backends.owners import Account
-from gateway.backends.ports import ApiKey, Creator, Login, Passkey, Scope, Session, VerifiedKey
+from gateway.backends.ports import ApiKey, Login, Passkey, Scope, Session, VerifiedKey
 from services.shared.errors import Unavailable
 from services.shared.rpc.client import ServiceClient
-from services.shared.rpc.fields import datetime_of, from_message
+from services.shared.rpc.fields import enum_numbers, from_message, to_datetime, to_timestamp
 
-CALL_SECONDS = 5.0
 PASSWORD_SECONDS = 60.0
 """Timeout of a password check, which may wait in a queue."""
 
-# The enum of the protocol has the names of the gateway's.
-_SCOPE_NUMBERS = {one: auth_pb2.Scope.Value(f"SCOPE_{one.name}") for one in Scope}
-_SCOPES = {number: scope for scope, number in _SCOPE_NUMBERS.items()}
+_SCOPE_NUMBERS = enum_numbers(Scope, pb.Scope)
 
 
-class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
+class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
     """The auth service: accounts, sessions, recovery codes, passkeys and API keys."""
 
-    def __init__(self, address: str) -> None:
-        service = auth_pb2.DESCRIPTOR.services_by_name["AuthService"]
-        super().__init__(address, service, auth_pb2_grpc.AuthServiceStub)
+    service = pb.DESCRIPTOR.services_by_name["AuthService"]
+    stub_class = pb_grpc.AuthServiceStub
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
         """Create an account. Reasons: EMAIL_TAKEN, INVALID_*."""
-        request = auth_pb2.RegisterRequest(
+        request = pb.RegisterRequest(
             email=email, password_hash=password_hash, salt=salt, username=username
         )
-        await self._call(self._stub.Register, request, CALL_SECONDS)
+        await self._call(self._stub.Register, request)
 
     async def login(
         self,
@@ -50,7 +47,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         list of sessions, empty if unknown. Reasons: NO_ACCOUNT, WRONG_PASSWORD,
         TOO_MANY_ATTEMPTS.
         """
-        request = auth_pb2.LoginRequest(
+        request = pb.LoginRequest(
             email=email,
             password=password,
             client_address=client_ip,
@@ -63,28 +60,23 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
 
     async def sessions(self, token: str) -> list[Session]:
         """Return the sessions of a token's account, newest first. Reason: INVALID_TOKEN."""
-        request = auth_pb2.ListSessionsRequest(token=token)
-        reply = await self._call(self._stub.ListSessions, request, CALL_SECONDS)
+        reply = await self._call(self._stub.ListSessions, pb.ListSessionsRequest(token=token))
         return [from_message(Session, session) for session in reply.sessions]
 
     async def end_session(self, token: str, session_id: str | None) -> None:
         """End a session of a token's account, None for its own. Reason: INVALID_TOKEN."""
-        request = auth_pb2.EndSessionRequest(
-            token=token, id=session_id or "", current=session_id is None
-        )
-        reply = await self._call(self._stub.EndSession, request, CALL_SECONDS)
+        request = pb.EndSessionRequest(token=token, id=session_id or "", current=session_id is None)
+        reply = await self._call(self._stub.EndSession, request)
         if request.current and not reply.current_ended:
             raise Unavailable("This version of auth cannot end the session of a token.")
 
     async def end_other_sessions(self, token: str) -> None:
         """End all sessions of a token's account but its own. Reason: INVALID_TOKEN."""
-        request = auth_pb2.EndOtherSessionsRequest(token=token)
-        await self._call(self._stub.EndOtherSessions, request, CALL_SECONDS)
+        await self._call(self._stub.EndOtherSessions, pb.EndOtherSessionsRequest(token=token))
 
     async def account_of(self, token: str) -> str:
         """Return the account id of a session token. Reason: INVALID_TOKEN."""
-        request = auth_pb2.VerifyTokenRequest(token=token)
-        reply = await self._call(self._stub.VerifyToken, request, CALL_SECONDS)
+        reply = await self._call(self._stub.VerifyToken, pb.VerifyTokenRequest(token=token))
         return reply.account_id
 
     async def change_password(
@@ -106,7 +98,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         Returns the token and the expiry of a new session. Reasons: INVALID_TOKEN,
         WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_PASSWORD_HASH.
         """
-        request = auth_pb2.ChangePasswordRequest(
+        request = pb.ChangePasswordRequest(
             token=token,
             password=password,
             new_password_hash=new_hash,
@@ -117,14 +109,14 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
             revoke=revoke,
         )
         reply = await self._call(self._stub.ChangePassword, request, PASSWORD_SECONDS)
-        return reply.token, datetime_of(reply.expires_at)
+        return reply.token, to_datetime(reply.expires_at)
 
     async def close_account(self, token: str, password: str, client_ip: str) -> None:
         """Close the account of a token: end its sessions, and allow no further log-in.
 
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
         """
-        request = auth_pb2.CloseOwnAccountRequest(
+        request = pb.CloseOwnAccountRequest(
             token=token, password=password, client_address=client_ip
         )
         await self._call(self._stub.CloseOwnAccount, request, PASSWORD_SECONDS)
@@ -134,7 +126,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
 
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
         """
-        request = auth_pb2.CreateRecoveryCodesRequest(
+        request = pb.CreateRecoveryCodesRequest(
             token=token, password=password, client_address=client_ip
         )
         reply = await self._call(self._stub.CreateRecoveryCodes, request, PASSWORD_SECONDS)
@@ -145,9 +137,9 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
 
         The time is None if it is not known, or there are none. Reason: INVALID_TOKEN.
         """
-        request = auth_pb2.CountRecoveryCodesRequest(token=token)
-        reply = await self._call(self._stub.CountRecoveryCodes, request, CALL_SECONDS)
-        created_at = datetime_of(reply.created_at) if reply.HasField("created_at") else None
+        request = pb.CountRecoveryCodesRequest(token=token)
+        reply = await self._call(self._stub.CountRecoveryCodes, request)
+        created_at = to_datetime(reply.created_at) if reply.HasField("created_at") else None
         return reply.left, created_at
 
     async def reset_password(
@@ -168,7 +160,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         `device` is as for `login`. Reasons: WRONG_RECOVERY_CODE, TOO_MANY_ATTEMPTS,
         INVALID_PASSWORD_HASH.
         """
-        request = auth_pb2.ResetPasswordRequest(
+        request = pb.ResetPasswordRequest(
             email=email,
             recovery_code=recovery_code,
             new_password_hash=new_hash,
@@ -184,9 +176,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
 
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, TOO_MANY_PASSKEYS.
         """
-        request = auth_pb2.BeginPasskeyRequest(
-            token=token, password=password, client_address=client_ip
-        )
+        request = pb.BeginPasskeyRequest(token=token, password=password, client_address=client_ip)
         reply = await self._call(self._stub.BeginPasskey, request, PASSWORD_SECONDS)
         return reply.options
 
@@ -195,18 +185,14 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
 
         Reasons: INVALID_TOKEN, INVALID_PASSKEY_NAME, INVALID_PASSKEY, TOO_MANY_PASSKEYS.
         """
-        request = auth_pb2.FinishPasskeyRequest(token=token, name=name, credential=credential)
-        reply = await self._call(self._stub.FinishPasskey, request, CALL_SECONDS)
+        request = pb.FinishPasskeyRequest(token=token, name=name, credential=credential)
+        reply = await self._call(self._stub.FinishPasskey, request)
         return reply.id
 
     async def passkeys(self, token: str) -> list[Passkey]:
         """Return the passkeys of a token's account, newest first. Reason: INVALID_TOKEN."""
-        request = auth_pb2.ListPasskeysRequest(token=token)
-        reply = await self._call(self._stub.ListPasskeys, request, CALL_SECONDS)
-        return [
-            from_message(Passkey, passkey, created_by=_parse_creator(passkey))
-            for passkey in reply.passkeys
-        ]
+        reply = await self._call(self._stub.ListPasskeys, pb.ListPasskeysRequest(token=token))
+        return [from_message(Passkey, passkey) for passkey in reply.passkeys]
 
     async def remove_passkey(
         self, token: str, passkey_id: str, password: str, client_ip: str
@@ -215,15 +201,14 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
 
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
         """
-        request = auth_pb2.RemovePasskeyRequest(
+        request = pb.RemovePasskeyRequest(
             token=token, id=passkey_id, password=password, client_address=client_ip
         )
         await self._call(self._stub.RemovePasskey, request, PASSWORD_SECONDS)
 
     async def begin_login(self) -> str:
         """Return the JSON with which a browser logs in with a passkey."""
-        request = auth_pb2.BeginLoginRequest()
-        reply = await self._call(self._stub.BeginLogin, request, CALL_SECONDS)
+        reply = await self._call(self._stub.BeginLogin, pb.BeginLoginRequest())
         return reply.options
 
     async def finish_login(
@@ -233,10 +218,10 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
 
         Reasons: NO_PASSKEY, WRONG_PASSKEY.
         """
-        request = auth_pb2.FinishLoginRequest(
+        request = pb.FinishLoginRequest(
             credential=credential, device=device, browser=browser, system=system
         )
-        reply = await self._call(self._stub.FinishLogin, request, CALL_SECONDS)
+        reply = await self._call(self._stub.FinishLogin, request)
         return from_message(Login, reply)
 
     async def create_key(
@@ -253,47 +238,27 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AuthServiceAsyncStub"]):
         Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_KEY_NAME,
         INVALID_SCOPES, INVALID_EXPIRY, TOO_MANY_KEYS.
         """
-        request = auth_pb2.CreateKeyRequest(
+        request = pb.CreateKeyRequest(
             token=token,
             password=password,
             name=name,
             scopes=[_SCOPE_NUMBERS[scope] for scope in scopes],
+            expires_at=to_timestamp(expires_at),
             client_address=client_ip,
         )
-        if expires_at is not None:
-            request.expires_at.FromDatetime(expires_at)
         reply = await self._call(self._stub.CreateKey, request, PASSWORD_SECONDS)
         return reply.id, reply.key
 
     async def keys(self, token: str) -> list[ApiKey]:
         """Return the keys of a token's account, newest first. Reason: INVALID_TOKEN."""
-        request = auth_pb2.ListKeysRequest(token=token)
-        reply = await self._call(self._stub.ListKeys, request, CALL_SECONDS)
-        return [
-            from_message(
-                ApiKey, key, scopes=tuple(_parse_scopes(key.scopes)), created_by=_parse_creator(key)
-            )
-            for key in reply.keys
-        ]
+        reply = await self._call(self._stub.ListKeys, pb.ListKeysRequest(token=token))
+        return [from_message(ApiKey, key) for key in reply.keys]
 
     async def revoke_key(self, token: str, key_id: str) -> None:
         """Revoke a key of a token's account. May be repeated. Reason: INVALID_TOKEN."""
-        request = auth_pb2.RevokeKeyRequest(token=token, id=key_id)
-        await self._call(self._stub.RevokeKey, request, CALL_SECONDS)
+        await self._call(self._stub.RevokeKey, pb.RevokeKeyRequest(token=token, id=key_id))
 
     async def verify_key(self, key_hash: bytes) -> VerifiedKey:
         """Return the key with a SHA-256, and note its use. Reason: INVALID_KEY."""
-        request = auth_pb2.VerifyKeyRequest(key_hash=key_hash)
-        reply = await self._call(self._stub.VerifyKey, request, CALL_SECONDS)
-        scopes = frozenset(_parse_scopes(reply.scopes))
-        return from_message(VerifiedKey, reply, account=Account(reply.account_id), scopes=scopes)
-
-
-def _parse_creator(message: auth_pb2.Key | auth_pb2.Passkey) -> Creator | None:
-    has_creator = message.HasField("created_by")
-    return from_message(Creator, message.created_by) if has_creator else None
-
-
-def _parse_scopes(numbers: Iterable[auth_pb2.Scope.ValueType]) -> list[Scope]:
-    """Return scopes by number. Ignores those that only a later version knows."""
-    return [_SCOPES[number] for number in numbers if number in _SCOPES]
+        reply = await self._call(self._stub.VerifyKey, pb.VerifyKeyRequest(key_hash=key_hash))
+        return from_message(VerifiedKey, reply, account=Account(reply.account_id))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from atajo.links.v1 import links_pb2, links_pb2_grpc
+from atajo.links.v1 import links_pb2 as pb
+from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from gateway.backends import link_messages as messages
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import (
@@ -33,10 +34,9 @@ from gateway.redirects.resolution import (
 from gateway.support.batcher import Batcher, stopping
 from services.shared.errors import AppError, Unavailable
 from services.shared.rpc.client import ServiceClient
-from services.shared.rpc.fields import from_message
+from services.shared.rpc.fields import enum_numbers, from_message, to_message
 
 # Timeouts in seconds.
-CALL_SECONDS = 5.0
 RESOLVE_SECONDS = 2.0
 CHANGES_SECONDS = 2.0
 """Changes must take effect within five seconds, which leaves time to ask another replica."""
@@ -52,20 +52,24 @@ possible takes half of gRPC's message limit, past which all of them would fail."
 MAX_PENDING_CREATIONS = 20_000
 """Maximum links that are being created: what links can create within a timeout."""
 
-_Creation = tuple[links_pb2.CreateLinkRequest, asyncio.Future[Resolution]]
+_REASON_NUMBERS = enum_numbers(BlockReason, pb.BlockReason)
+
+_Creation = tuple[pb.CreateLinkRequest, asyncio.Future[Resolution]]
 """A link to create, and the future of its caller."""
 
 
-class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
+class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
     """The links service. The reason is NO_LINK for links that an owner does not have.
 
     Returned `Resolutions` are the new resolutions of edited short URLs, including scan codes.
     Concurrent creations share a call.
     """
 
+    service = pb.DESCRIPTOR.services_by_name["LinksService"]
+    stub_class = pb_grpc.LinksServiceStub
+
     def __init__(self, address: str) -> None:
-        service = links_pb2.DESCRIPTOR.services_by_name["LinksService"]
-        super().__init__(address, service, links_pb2_grpc.LinksServiceStub)
+        super().__init__(address)
         self._creations = Batcher(self._create_all, MAX_CREATIONS)
         self._pending_creations = 0
 
@@ -74,7 +78,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
         Reasons: CODE_TAKEN, INVALID_*, ACCOUNT_FULL.
         """
-        request = messages.creation(code, url, owner)
+        request = messages.to_creation(code, url, owner)
         if self._pending_creations >= MAX_PENDING_CREATIONS:
             raise Unavailable("Too many links are being created.", "CREATIONS_OVERLOADED")
         self._pending_creations += 1
@@ -98,7 +102,8 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
     async def _create_all(self, creations: Sequence[_Creation]) -> None:
         """Create links, and pass each outcome to its caller."""
-        waiting = [one for one in creations if not one[1].done()]  # Callers may be cancelled.
+        # Callers may be cancelled.
+        waiting = [creation for creation in creations if not creation[1].done()]
         outcomes: Sequence[Resolution | BaseException] = [stopping()] * len(waiting)
         try:
             outcomes = await self._outcomes([request for request, _ in waiting])
@@ -108,24 +113,23 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
             _settle(waiting, outcomes)
 
     async def _outcomes(
-        self, requests: Sequence[links_pb2.CreateLinkRequest]
+        self, requests: Sequence[pb.CreateLinkRequest]
     ) -> Sequence[Resolution | BaseException]:
         """Create links, and return the outcome of each, in their order. Raises AppError."""
         if not requests:
             return []
         if len(requests) == 1:
-            one = await self._call(self._stub.CreateLink, requests[0], CALL_SECONDS)
-            return [messages.resolution_of(one.resolution)]
-        message = links_pb2.CreateLinksRequest(links=requests)
-        reply = await self._call(self._stub.CreateLinks, message, CALL_SECONDS)
+            created = await self._call(self._stub.CreateLink, requests[0])
+            return [messages.parse_resolution(created.resolution)]
+        reply = await self._call(self._stub.CreateLinks, pb.CreateLinksRequest(links=requests))
         return [
-            messages.resolution_of(creation.resolution)
+            messages.parse_resolution(creation.resolution)
             if creation.HasField("resolution")
             else self._failure("CreateLinks", creation.error)
             for _, creation in zip(requests, reply.creations, strict=True)
         ]
 
-    def _failure(self, method: str, error: links_pb2.Error) -> AppError:
+    def _failure(self, method: str, error: pb.Error) -> AppError:
         """Return why one of several creations failed."""
         return self._caller.failure(method, error.code, error.message, error.reason)
 
@@ -143,60 +147,53 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         IN_PROGRESS, TOO_MANY_CODES, ACCOUNT_FULL; of a link: CODE_TAKEN, CODE_RESERVED,
         URL_REFUSED, INVALID_*.
         """
-        request = links_pb2.CreateAccountLinksRequest(
+        request = pb.CreateAccountLinksRequest(
             account_id=account.id,
             idempotency_key=idempotency_key,
             fingerprint=fingerprint,
-            links=map(messages.new_link_message, links),
+            links=[to_message(pb.NewLink, link) for link in links],
         )
-        reply = await self._call(self._stub.CreateAccountLinks, request, CALL_SECONDS)
+        reply = await self._call(self._stub.CreateAccountLinks, request)
         outcomes = [
-            messages.link_of(one.link)
-            if one.HasField("link")
-            else self._failure("CreateAccountLinks", one.error)
-            for one in reply.creations
+            messages.parse_link(creation.link)
+            if creation.HasField("link")
+            else self._failure("CreateAccountLinks", creation.error)
+            for creation in reply.creations
         ]
-        resolutions = messages.resolutions_of(reply.resolutions)
+        resolutions = messages.parse_resolutions(reply.resolutions)
         return CreatedLinks(outcomes, resolutions, reply.repetition)
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
-        request = links_pb2.ResolveLinksRequest(codes=codes)
+        request = pb.ResolveLinksRequest(codes=codes)
         reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
-        found = messages.resolutions_of(reply.resolutions)
+        found = messages.parse_resolutions(reply.resolutions)
         if reply.unreadable:
             raise UnreadableLinks(frozenset(reply.unreadable), found)
         return found
 
     async def changes(self, cursor: str | None) -> ChangeFeedPage:
-        request = links_pb2.ListChangesRequest(cursor=cursor)
+        request = pb.ListChangesRequest(cursor=cursor)
         reply = await self._call(self._stub.ListChanges, request, CHANGES_SECONDS)
-        return ChangeFeedPage(
-            reply.cursor,
-            messages.resolutions_of(reply.resolutions),
-            frozenset(reply.gone),
-            reply.more,
-            reply.truncated,
-        )
+        resolutions = messages.parse_resolutions(reply.resolutions)
+        return from_message(ChangeFeedPage, reply, resolutions=resolutions)
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
         """Return an owner's link, and its previous URLs, the most recent first."""
-        request = links_pb2.GetLinkRequest(owner=messages.owner_message(owner), code=code)
-        reply = await self._call(self._stub.GetLink, request, CALL_SECONDS)
+        request = pb.GetLinkRequest(owner=messages.to_owner(owner), code=code)
+        reply = await self._call(self._stub.GetLink, request)
         history = [from_message(FormerUrl, former) for former in reply.history]
-        return messages.link_of(reply.link), history
+        return messages.parse_link(reply.link), history
 
     async def preview(self, code: str) -> LinkPreview:
         """Return a preview of any link, regardless of owner."""
-        request = links_pb2.PreviewLinkRequest(code=code)
-        reply = await self._call(self._stub.PreviewLink, request, CALL_SECONDS)
-        return messages.preview_of(reply.link)
+        reply = await self._call(self._stub.PreviewLink, pb.PreviewLinkRequest(code=code))
+        return messages.parse_preview(reply.link)
 
     async def query(self, owner: Owner, query: LinkQuery) -> LinkQueryResult:
         """Return a page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
-        request = messages.query_message(owner, query)
-        reply = await self._call(self._stub.QueryLinks, request, CALL_SECONDS)
+        reply = await self._call(self._stub.QueryLinks, messages.to_query(owner, query))
         return LinkQueryResult(
-            [messages.link_of(link) for link in reply.links], reply.total, reply.cursor
+            [messages.parse_link(link) for link in reply.links], reply.total, reply.cursor
         )
 
     async def owned_codes(self, owner: Owner) -> list[str]:
@@ -204,7 +201,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
         Reasons: TOO_MANY_LINKS, TOO_MANY_QUERIES.
         """
-        request = links_pb2.ListOwnedCodesRequest(owner=messages.owner_message(owner))
+        request = pb.ListOwnedCodesRequest(owner=messages.to_owner(owner))
         pages = self._caller.stream(
             "ListOwnedCodes", self._stub.ListOwnedCodes, request, LIST_SECONDS
         )
@@ -212,10 +209,10 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
     async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
         """Raise NotFound unless a caller (None: no owner) may see the statistics of a link."""
-        request = links_pb2.CheckStatisticsAccessRequest(
-            caller=messages.owner_message(caller) if caller else None, code=code
+        request = pb.CheckStatisticsAccessRequest(
+            caller=messages.to_owner(caller) if caller else None, code=code
         )
-        await self._call(self._stub.CheckStatisticsAccess, request, CALL_SECONDS)
+        await self._call(self._stub.CheckStatisticsAccess, request)
 
     async def change(
         self, owner: Owner, code: str, changes: LinkChanges
@@ -224,28 +221,28 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
         Reasons: NO_CHANGES, INVALID_*, TOO_MANY_URLS.
         """
-        request = links_pb2.ChangeLinkRequest(
-            owner=messages.owner_message(owner),
+        request = pb.ChangeLinkRequest(
+            owner=messages.to_owner(owner),
             code=code,
-            changes=messages.changes_message(changes),
+            changes=messages.to_changes(changes),
         )
-        reply = await self._call(self._stub.ChangeLink, request, CALL_SECONDS)
-        return messages.link_of(reply.link), messages.resolutions_of(reply.resolutions)
+        reply = await self._call(self._stub.ChangeLink, request)
+        return messages.parse_link(reply.link), messages.parse_resolutions(reply.resolutions)
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Remove all links, or none. They can be restored. Reason: TOO_MANY_CODES."""
-        request = links_pb2.RemoveLinksRequest(owner=messages.owner_message(owner), codes=codes)
-        reply = await self._call(self._stub.RemoveLinks, request, CALL_SECONDS)
-        return messages.resolutions_of(reply.resolutions)
+        request = pb.RemoveLinksRequest(owner=messages.to_owner(owner), codes=codes)
+        reply = await self._call(self._stub.RemoveLinks, request)
+        return messages.parse_resolutions(reply.resolutions)
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Restore all links, or none, that were removed in the last 30 days.
 
         Reason: TOO_MANY_CODES.
         """
-        request = links_pb2.RestoreLinksRequest(owner=messages.owner_message(owner), codes=codes)
-        reply = await self._call(self._stub.RestoreLinks, request, CALL_SECONDS)
-        return messages.resolutions_of(reply.resolutions)
+        request = pb.RestoreLinksRequest(owner=messages.to_owner(owner), codes=codes)
+        reply = await self._call(self._stub.RestoreLinks, request)
+        return messages.parse_resolutions(reply.resolutions)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         """Report any link to the operator, regardless of owner and state.
@@ -253,16 +250,18 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         `details` and `contact` (an e-mail address) may be empty. Returns the report id, which all
         reports of a link for the same reason share. Reasons: NO_LINK, INVALID_*.
         """
-        request = messages.report_message(code, reason, details, contact)
-        reply = await self._call(self._stub.ReportLink, request, CALL_SECONDS)
+        request = pb.ReportLinkRequest(
+            code=code, reason=_REASON_NUMBERS[reason], details=details, contact=contact
+        )
+        reply = await self._call(self._stub.ReportLink, request)
         return reply.report_id
 
     async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
         """Return the scan code of an owner's link, which is created by the first call."""
-        request = links_pb2.CreateScanCodeRequest(owner=messages.owner_message(owner), code=code)
-        reply = await self._call(self._stub.CreateScanCode, request, CALL_SECONDS)
+        request = pb.CreateScanCodeRequest(owner=messages.to_owner(owner), code=code)
+        reply = await self._call(self._stub.CreateScanCode, request)
         resolutions = [reply.resolution] if reply.HasField("resolution") else []
-        return reply.scan_code, messages.resolutions_of(resolutions)
+        return reply.scan_code, messages.parse_resolutions(resolutions)
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Move some of a guest's links to an account.
@@ -270,7 +269,7 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         Returns how many moved, and whether there may be more, which takes another call. Reason:
         ACCOUNT_FULL.
         """
-        request = links_pb2.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
+        request = pb.ClaimLinksRequest(guest_key_hash=guest.key_hash, account_id=account.id)
         reply = await self._call(self._stub.ClaimLinks, request, CLAIM_SECONDS)
         return reply.claimed, reply.more
 
@@ -279,11 +278,11 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
 
         Reason: INVALID_IMPORT.
         """
-        request = links_pb2.CheckImportRequest(
-            account_id=account.id, rows=map(messages.import_row_message, rows)
+        request = pb.CheckImportRequest(
+            account_id=account.id, rows=[to_message(pb.ImportRow, row) for row in rows]
         )
-        reply = await self._call(self._stub.CheckImport, request, CALL_SECONDS)
-        return [messages.import_result_of(one) for one in reply.results]
+        reply = await self._call(self._stub.CheckImport, request)
+        return [from_message(ImportResult, result) for result in reply.results]
 
     async def import_links(
         self,
@@ -298,17 +297,17 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         that was imported before has its first result, and is not stored again. Reasons:
         INVALID_IMPORT, TOO_MANY_ROWS, ACCOUNT_FULL, CLIENT_LIMIT.
         """
-        request = links_pb2.ImportLinksRequest(
+        request = pb.ImportLinksRequest(
             account_id=account.id,
             import_id=import_id,
-            rows=map(messages.import_row_message, rows),
+            rows=[to_message(pb.ImportRow, row) for row in rows],
             max_new_rows=allowance.rows,
             max_new_short_codes=allowance.short_codes,
         )
-        reply = await self._call(self._stub.ImportLinks, request, CALL_SECONDS)
-        results = [messages.import_result_of(result) for result in reply.results]
+        reply = await self._call(self._stub.ImportLinks, request)
+        results = [from_message(ImportResult, result) for result in reply.results]
         stored = reply.stored_rows if reply.HasField("stored_rows") else len(rows)
-        return results, messages.resolutions_of(reply.resolutions), stored
+        return results, messages.parse_resolutions(reply.resolutions), stored
 
     async def undo_import(
         self, account: Account, import_id: str, after: int | None
@@ -318,17 +317,15 @@ class LinksClient(ServiceClient["links_pb2_grpc.LinksServiceAsyncStub"]):
         Returns how many of its links undoing has removed so far, their resolutions, and where to
         continue, which is None at the end. Reasons: INVALID_IMPORT, NO_IMPORT.
         """
-        request = links_pb2.UndoImportRequest(
-            account_id=account.id, import_id=import_id, after=after
-        )
-        reply = await self._call(self._stub.UndoImport, request, CALL_SECONDS)
+        request = pb.UndoImportRequest(account_id=account.id, import_id=import_id, after=after)
+        reply = await self._call(self._stub.UndoImport, request)
         next_after = reply.next_after if reply.HasField("next_after") else None
-        return reply.removed, messages.resolutions_of(reply.resolutions), next_after
+        return reply.removed, messages.parse_resolutions(reply.resolutions), next_after
 
     async def imports(self, account: Account) -> list[Import]:
         """Return an account's imports of the last 30 days, newest first, at most 100."""
-        request = links_pb2.ListImportsRequest(account_id=account.id)
-        reply = await self._call(self._stub.ListImports, request, CALL_SECONDS)
+        request = pb.ListImportsRequest(account_id=account.id)
+        reply = await self._call(self._stub.ListImports, request)
         return [from_message(Import, message, id=message.import_id) for message in reply.imports]
 
 

@@ -9,11 +9,14 @@ import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gateway.backends.owners import Owner
 from services.shared.errors import AppError, ResourceExhausted
 from services.shared.observability import logs
+
+if TYPE_CHECKING:
+    from gateway.backends.analytics import AnalyticsClient
 
 T = TypeVar("T")
 
@@ -34,29 +37,11 @@ class Totals:
 NO_VIEWS = Totals()
 
 
-class ViewCountSource(Protocol):
-    """Where view counts come from: the analytics service."""
-
-    async def totals(self, codes: Sequence[str]) -> Mapping[str, Totals]:
-        """Return the visits of at most 1000 codes. May leave out links without visits."""
-        ...
-
-    async def recent_people(
-        self, codes: Sequence[str], owner: Owner | None = None
-    ) -> Mapping[str, Sequence[int]]:
-        """Return the visits of people on each of the last 30 UTC days, oldest first, by code.
-
-        Takes at most 100 codes, and leaves out links without visits in these days. Owners share the
-        capacity fairly.
-        """
-        ...
-
-
 class ViewCounts:
     """View counts by code, None while analytics is unavailable."""
 
     def __init__(
-        self, analytics: ViewCountSource, clock: Callable[[], float] = time.monotonic
+        self, analytics: AnalyticsClient, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._analytics = analytics
         self._clock = clock

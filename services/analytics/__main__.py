@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from services.analytics.api.servicers import servicers
+from services.analytics.api.servicers import AdminServicer, AnalyticsServicer
 from services.analytics.application import maintenance
 from services.analytics.application.ingest import Ingest
 from services.analytics.application.maintenance import Maintenance
@@ -49,11 +49,12 @@ async def opened(
     ):
         retention_days = settings.statistics_days
         keys = VisitorKeys(store, _now)
-        queries = Queries(store, _now, retention_days)
+        ingest, queries = Ingest(store, _now), Queries(store, _now, retention_days)
+        admin = AdminServicer(ingest, queries)
         work = maintenance.run(keys, Maintenance(store, _now, retention_days), _now)
         task = background.start_task(work, "maintenance")
         try:
-            yield servicers(Ingest(store, _now), queries, keys), database
+            yield server.Servicers(AnalyticsServicer(ingest, queries, keys), [admin]), database
         finally:
             task.cancel()
             await asyncio.wait([task])

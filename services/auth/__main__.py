@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
 
-from services.auth.api.servicers import servicers
+from services.auth.api.servicers import AdminServicer, AuthServicer
 from services.auth.application.accounts import AuthService
 from services.auth.application.api_keys import ApiKeys
 from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
@@ -110,21 +110,22 @@ def _wired(
     challenges = Challenges(secret, stores.attempts, now)
     rp_id = str(settings.public_url.host)
     web_authn = WebAuthn(rp_id, origin_of(settings.public_url), challenges)
-    return servicers(
-        AuthService(stores.accounts, passwords, sessions, devices, now),
-        Recovery(
-            stores.accounts,
-            stores.recovery_codes,
-            attempts,
-            verifier,
-            passwords,
-            sessions,
-            devices,
-            now,
-        ),
-        Passkeys(stores.passkeys, web_authn, challenges, passwords, sessions, now),
-        ApiKeys(stores.keys, key_uses, passwords, sessions, now),
+    service = AuthService(stores.accounts, passwords, sessions, devices, now)
+    recovery = Recovery(
+        stores.accounts,
+        stores.recovery_codes,
+        attempts,
+        verifier,
+        passwords,
         sessions,
+        devices,
+        now,
+    )
+    passkeys = Passkeys(stores.passkeys, web_authn, challenges, passwords, sessions, now)
+    keys = ApiKeys(stores.keys, key_uses, passwords, sessions, now)
+    return server.Servicers(
+        AuthServicer(service, recovery, passkeys, keys, sessions),
+        [AdminServicer(service, recovery)],
     )
 
 

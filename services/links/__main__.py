@@ -7,7 +7,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from services.links.api.servicers import servicers
+from services.links.api.links import LinksServicer
+from services.links.api.maintenance import MaintenanceServicer
+from services.links.api.moderation import ModerationServicer
 from services.links.application.account_sizes import AccountSizes
 from services.links.application.commands import LinkCommands
 from services.links.application.composite_blocklist import CompositeBlocklist
@@ -63,18 +65,21 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         await exit_stack.enter_async_context(maintenance.running())
         urls = UrlPolicy(str(settings.public_url), blocklist)
         accounts = AccountSizes(store, _now)
-        served = servicers(
+        calls = LinksServicer(
             LinkCommands(store, urls, _now, accounts, slices),
             LinkQueries(store, _now),
             Reporting(store, _now),
             Imports(store, urls, _now, accounts, slices),
             Creations(store, urls, _now, accounts, slices),
-            Moderation(store, blocklist, urls, _now, slices=slices),
-            BlockExplainer(store, blocklist),
-            maintenance,
             _now,
         )
-        yield served, database
+        moderation = ModerationServicer(
+            Moderation(store, blocklist, urls, _now, slices=slices),
+            BlockExplainer(store, blocklist),
+            _now,
+        )
+        admin = (moderation, MaintenanceServicer(maintenance))
+        yield server.Servicers(calls, admin), database
 
 
 def main() -> None:

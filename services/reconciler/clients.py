@@ -60,9 +60,8 @@ class LinksClient(clients.MaintenanceClient):
 class _Totals(ServiceClient["analytics_pb2_grpc.AnalyticsServiceAsyncStub"]):
     """Calls the public port of analytics."""
 
-    def __init__(self, address: str) -> None:
-        service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
-        super().__init__(address, service, analytics_pb2_grpc.AnalyticsServiceStub)
+    service = analytics_pb2.DESCRIPTOR.services_by_name["AnalyticsService"]
+    stub_class = analytics_pb2_grpc.AnalyticsServiceStub
 
     async def views_of(self, codes: Sequence[str]) -> dict[str, int]:
         request = analytics_pb2.GetTotalsRequest(codes=codes)

@@ -165,7 +165,7 @@ async def test_a_log_out_that_an_older_auth_ignores_is_no_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def end_by_id_only(
-        self: AuthServicer, request: pb.EndSessionRequest, context: object
+        self: AuthServicer, request: pb.EndSessionRequest
     ) -> pb.EndSessionResponse:
         return pb.EndSessionResponse()
 

@@ -435,10 +435,8 @@ async def test_a_creation_whose_response_was_lost_is_no_repetition(
     """gRPC repeats the call by itself: the client made one, which counts."""
     create, attempts = LinksServicer.CreateAccountLinks, itertools.count()
 
-    async def lose_first(
-        self: LinksServicer, request: Any, context: Any
-    ) -> links_pb2.CreateAccountLinksResponse:
-        response = await create(self, request, context)
+    async def lose_first(self: LinksServicer, request: Any) -> links_pb2.CreateAccountLinksResponse:
+        response = await create(self, request)
         if next(attempts) == 0:
             raise Unavailable("The response was lost.")
         return response

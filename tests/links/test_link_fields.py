@@ -15,10 +15,10 @@ from gateway.backends import link_messages, ports
 from gateway.functions.imports import ImportedRow
 from gateway.functions.owned_links import ChangesPayload
 from services.links.api.messages import (
-    import_row_of,
-    link_changes_of,
-    new_link_of,
-    write_link,
+    parse_import_row,
+    parse_link_changes,
+    parse_new_link,
+    to_link,
 )
 from services.links.application.creations import Creations
 from services.links.application.ports import LinkStore
@@ -27,6 +27,7 @@ from services.links.domain.imports import check_row, fingerprint
 from services.links.domain.link import OWNER_FIELDS, Link
 from services.links.domain.owner import Account
 from services.links.domain.url import UrlPolicy
+from services.shared.rpc.fields import to_message
 from tests.support import field_values, link_operations
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -84,9 +85,8 @@ def test_the_owner_sees_every_field_that_is_not_internal() -> None:
 @pytest.mark.parametrize("name", sorted(SHOWN))
 def test_a_field_of_a_link_arrives_in_the_gateway(name: str) -> None:
     value = field_values.values(Link)[name]
-    message = pb.Link()
-    write_link(message, replace(BARE, **{name: value}), NOW)
-    received = link_messages.link_of(pb.Link.FromString(message.SerializeToString()))
+    message = to_link(replace(BARE, **{name: value}), NOW)
+    received = link_messages.parse_link(pb.Link.FromString(message.SerializeToString()))
     assert getattr(received, name) == value
 
 
@@ -110,8 +110,8 @@ def test_a_change_of_a_field_passes_every_layer(
     name: str, payload: type[ChangesPayload | models.LinkChanges]
 ) -> None:
     changes = payload.model_validate_json(to_json({name: VALUES[name]})).as_port_value()
-    sent = link_messages.changes_message(changes).SerializeToString()
-    received = link_changes_of(pb.LinkChanges.FromString(sent))
+    sent = link_messages.to_changes(changes).SerializeToString()
+    received = parse_link_changes(pb.LinkChanges.FromString(sent))
     assert received.edit(URLS, NOW)(BARE) == replace(
         BARE, **{name: VALUES[name]}, **(MOVED if name == "url" else {})
     )
@@ -121,8 +121,8 @@ def test_a_change_of_a_field_passes_every_layer(
 def test_a_field_of_a_new_link_passes_every_layer(name: str) -> None:
     given = {"url": BARE.url, name: VALUES[name]}
     new = models.NewLink.model_validate_json(to_json(given)).as_port_value()
-    sent = link_messages.new_link_message(new).SerializeToString()
-    received = new_link_of(pb.NewLink.FromString(sent))
+    sent = to_message(pb.NewLink, new).SerializeToString()
+    received = parse_new_link(pb.NewLink.FromString(sent))
     assert isinstance(received, NewLink)
     draft = received.draft(Account("one"), URLS, NOW)
     assert draft == replace(BARE, **{"code": "", **given})
@@ -151,8 +151,8 @@ async def test_a_repeated_creation_returns_every_field(store: LinkStore) -> None
 def test_a_field_of_an_imported_row_passes_every_layer(name: str) -> None:
     given = {"code": BARE.code, "url": BARE.url, name: VALUES[name]}
     row = ImportedRow.model_validate_json(to_json({"row": 7, **given})).as_port_value()
-    sent = link_messages.import_row_message(row).SerializeToString()
-    received = import_row_of(pb.ImportRow.FromString(sent))
+    sent = to_message(pb.ImportRow, row).SerializeToString()
+    received = parse_import_row(pb.ImportRow.FromString(sent))
     assert received.number == 7
     link = check_row(received, URLS).link(Account("one"), LATER)
     assert link == replace(BARE, **{"created_at": LATER, **given})

@@ -14,7 +14,7 @@ import pytest
 from atajo.links.v1 import links_pb2 as pb
 from gateway.backends.links import LinksClient
 from gateway.redirects import resolution as gateway
-from services.links.api.messages import write_resolution
+from services.links.api.messages import to_resolution
 from services.links.domain.block import BlockReason
 from services.links.domain.resolution import LinkState, Resolution
 from services.shared.errors import Unavailable
@@ -64,9 +64,7 @@ async def test_the_gateway_receives_every_state() -> None:
         )
         for one in resolutions
     }
-    response = pb.ResolveLinksResponse()
-    for one in resolutions:
-        write_resolution(response.resolutions.add(), one)
+    response = pb.ResolveLinksResponse(resolutions=map(to_resolution, resolutions))
 
     async with answering("ResolveLinks", response.SerializeToString()) as client:
         assert await client.resolve(list(expected)) == expected
@@ -99,10 +97,8 @@ async def test_concurrent_creations_are_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("gateway.backends.links.MAX_PENDING_CREATIONS", 3)
-    answer = pb.CreateLinkResponse()
-    write_resolution(
-        answer.resolution, Resolution("abcdefgh", LinkState.ACTIVE, "http://a.example")
-    )
+    resolution = Resolution("abcdefgh", LinkState.ACTIVE, "http://a.example")
+    answer = pb.CreateLinkResponse(resolution=to_resolution(resolution))
     async with answering("CreateLink", answer.SerializeToString()) as client:
         for _ in range(2):  # Finished creations make room.
             made = (client.create("abcdefgh", "a.example", None) for _ in range(5))

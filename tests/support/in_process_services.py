@@ -208,6 +208,6 @@ async def _served(opening: Opening) -> AsyncIterator[str]:
         await store.wait_for_schema()
         listener = Listener([servicers.calls], "127.0.0.1:0")
         await listener.start()
-        await listener.health.set_ready(True)
+        await listener.set_ready(True)
         yield listener.address
         await listener.server.stop(None)

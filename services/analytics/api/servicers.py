@@ -3,67 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
-
-from grpc.aio import ServicerContext
+from dataclasses import dataclass
 
 from atajo.analytics.v1 import analytics_pb2 as pb
-from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from services.analytics.application.ingest import Ingest
 from services.analytics.application.query import Queries
 from services.analytics.application.visitor_keys import VisitorKeys
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.errors import InvalidBatch, InvalidRange, LaterVersion
-from services.analytics.domain.periods import DateRange, RecentPeriod, StepLength
-from services.analytics.domain.statistics import Figures, Statistics
+from services.analytics.domain.periods import DateRange, RecentPeriod
+from services.analytics.domain.statistics import Statistics
 from services.analytics.domain.visits import Dimension, Totals, VisitCount, VisitKind
-from services.shared.rpc.server import Servicer, Servicers
+from services.shared.rpc.fields import enum_members, enum_numbers, to_message
 
-_KINDS: dict[int, VisitKind] = {
-    pb.VISIT_KIND_PERSON: VisitKind.PERSON,
-    pb.VISIT_KIND_BOT: VisitKind.BOT,
-}
-_DIMENSIONS: dict[int, Dimension] = {
-    pb.DIMENSION_REFERRER: Dimension.REFERRER,
-    pb.DIMENSION_DEVICE: Dimension.DEVICE,
-    pb.DIMENSION_BROWSER: Dimension.BROWSER,
-    pb.DIMENSION_SYSTEM: Dimension.SYSTEM,
-    pb.DIMENSION_LANGUAGE: Dimension.LANGUAGE,
-    pb.DIMENSION_COUNTRY: Dimension.COUNTRY,
-    pb.DIMENSION_SOURCE: Dimension.SOURCE,
-}
-_DIMENSIONS_TO_PB = {dimension: pb.Dimension.ValueType(n) for n, dimension in _DIMENSIONS.items()}
-
-_RECENT_PERIODS: dict[int, RecentPeriod] = {
-    pb.RECENT_SPAN_24_HOURS: RecentPeriod.DAY,
-    pb.RECENT_SPAN_7_DAYS: RecentPeriod.WEEK,
-    pb.RECENT_SPAN_30_DAYS: RecentPeriod.MONTH,
-    pb.RECENT_SPAN_90_DAYS: RecentPeriod.QUARTER,
-    pb.RECENT_SPAN_12_MONTHS: RecentPeriod.YEAR,
-    pb.RECENT_SPAN_ALL: RecentPeriod.ALL,
-}
-_STEP_LENGTHS = {
-    StepLength.HOUR: pb.STEP_LENGTH_HOUR,
-    StepLength.DAY: pb.STEP_LENGTH_DAY,
-    StepLength.WEEK: pb.STEP_LENGTH_WEEK,
-    StepLength.MONTH: pb.STEP_LENGTH_MONTH,
+_KINDS = enum_members(VisitKind, pb.VisitKind)
+_DIMENSIONS = enum_members(Dimension, pb.Dimension)
+_DIMENSION_NUMBERS = enum_numbers(Dimension, pb.Dimension)
+_RECENT_PERIODS = {
+    pb.RecentSpan.Value(f"RECENT_SPAN_{period.value.upper().replace(' ', '_')}"): period
+    for period in RecentPeriod
 }
 
 
-class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
+@dataclass(frozen=True)
+class AnalyticsServicer:
     """Serves the gateways."""
 
-    def __init__(self, ingest: Ingest, queries: Queries, keys: VisitorKeys) -> None:
-        self._ingest = ingest
-        self._queries = queries
-        self._keys = keys
+    service = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
 
-    async def RecordVisits(
-        self, request: pb.RecordVisitsRequest, context: ServicerContext[Any, Any]
-    ) -> pb.RecordVisitsResponse:
+    _ingest: Ingest
+    _queries: Queries
+    _keys: VisitorKeys
+
+    async def RecordVisits(self, request: pb.RecordVisitsRequest) -> pb.RecordVisitsResponse:
         try:
             _check_fields(request)
-            visits = _visits_from_pb(request.visits)
+            visits = _parse_visits(request.visits)
         except LaterVersion:
             self._ingest.count_deferred()
             raise
@@ -75,82 +50,49 @@ class AnalyticsServicer(pb_grpc.AnalyticsServiceServicer):
         batch = Batch(request.gateway_id, request.batch_number, visits, visitors)
         return pb.RecordVisitsResponse(applied=await self._ingest.record(batch))
 
-    async def GetTotals(
-        self, request: pb.GetTotalsRequest, context: ServicerContext[Any, Any]
-    ) -> pb.GetTotalsResponse:
+    async def GetTotals(self, request: pb.GetTotalsRequest) -> pb.GetTotalsResponse:
         totals = await self._queries.totals(request.codes)
-        return pb.GetTotalsResponse(totals=_totals_to_pb(totals))
+        return pb.GetTotalsResponse(totals=_to_totals(totals))
 
-    async def GetStatistics(
-        self, request: pb.GetStatisticsRequest, context: ServicerContext[Any, Any]
-    ) -> pb.GetStatisticsResponse:
+    async def GetStatistics(self, request: pb.GetStatisticsRequest) -> pb.GetStatisticsResponse:
         statistics = await self._queries.statistics(
-            request.codes, _period_from_pb(request), request.timezone, request.top, request.owner
+            request.codes, _parse_period(request), request.timezone, request.top, request.owner
         )
-        return _statistics_to_pb(statistics)
+        return _to_statistics(statistics)
 
     async def GetRecentPeople(
-        self, request: pb.GetRecentPeopleRequest, context: ServicerContext[Any, Any]
+        self, request: pb.GetRecentPeopleRequest
     ) -> pb.GetRecentPeopleResponse:
         links = await self._queries.recent_people(request.codes, request.owner)
         return pb.GetRecentPeopleResponse(
             links={code: pb.DailyPeople(people=people) for code, people in links.items()}
         )
 
-    async def GetVisitorKey(
-        self, request: pb.GetVisitorKeyRequest, context: ServicerContext[Any, Any]
-    ) -> pb.GetVisitorKeyResponse:
+    async def GetVisitorKey(self, request: pb.GetVisitorKeyRequest) -> pb.GetVisitorKeyResponse:
         day, key = await self._keys.current()
         return pb.GetVisitorKeyResponse(day=day, key=key)
 
 
-class AdminServicer(pb_grpc.AdminServiceServicer):
+@dataclass(frozen=True)
+class AdminServicer:
     """Serves the operator's command and the reconciler."""
 
-    def __init__(self, ingest: Ingest, queries: Queries) -> None:
-        self._ingest = ingest
-        self._queries = queries
+    service = pb.DESCRIPTOR.services_by_name["AdminService"]
 
-    async def ListVisited(
-        self, request: pb.ListVisitedRequest, context: ServicerContext[Any, Any]
-    ) -> pb.ListVisitedResponse:
+    _ingest: Ingest
+    _queries: Queries
+
+    async def ListVisited(self, request: pb.ListVisitedRequest) -> pb.ListVisitedResponse:
         cursor = request.cursor if request.HasField("cursor") else None
         page = await self._queries.changed_totals(cursor)
-        return pb.ListVisitedResponse(
-            cursor=page.cursor,
-            totals=_totals_to_pb(page.totals),
-            more=page.more,
-            truncated=page.truncated,
-        )
+        return to_message(pb.ListVisitedResponse, page, totals=_to_totals(page.totals))
 
-    async def RemoveCounts(
-        self, request: pb.RemoveCountsRequest, context: ServicerContext[Any, Any]
-    ) -> pb.RemoveCountsResponse:
+    async def RemoveCounts(self, request: pb.RemoveCountsRequest) -> pb.RemoveCountsResponse:
         await self._ingest.remove(request.codes)
         return pb.RemoveCountsResponse()
 
 
-def servicers(ingest: Ingest, queries: Queries, keys: VisitorKeys) -> Servicers:
-    """Return the gRPC services of the process."""
-    return Servicers(
-        calls=Servicer.of(
-            pb.DESCRIPTOR,
-            "AnalyticsService",
-            pb_grpc.add_AnalyticsServiceServicer_to_server,
-            AnalyticsServicer(ingest, queries, keys),
-        ),
-        admin=[
-            Servicer.of(
-                pb.DESCRIPTOR,
-                "AdminService",
-                pb_grpc.add_AdminServiceServicer_to_server,
-                AdminServicer(ingest, queries),
-            )
-        ],
-    )
-
-
-def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
+def _parse_visits(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
     """Decode the rows of a batch. Rows that are marked as alike share hour, kind and names."""
     visits: list[VisitCount] = []
     templates: dict[int, VisitCount] = {}
@@ -158,7 +100,7 @@ def _visits_from_pb(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
         alike = row.alike
         template = templates.get(alike)
         if template is None:
-            visit = _visit_from_pb(row)
+            visit = _parse_visit(row)
             if alike:
                 templates[alike] = visit
         else:
@@ -178,32 +120,32 @@ def _check_fields(request: pb.RecordVisitsRequest) -> None:
         raise LaterVersion("A batch has unknown fields.")
 
 
-def _visit_from_pb(visit: pb.VisitCount) -> VisitCount:
+def _parse_visit(visit: pb.VisitCount) -> VisitCount:
     kind = _KINDS.get(visit.kind)
     if kind is None:
         if visit.kind == pb.VISIT_KIND_UNSPECIFIED:
             raise InvalidBatch("A visit has no kind.")
         raise LaterVersion("The kind of a visit is unknown.")
     names = {Dimension.REFERRER: visit.referrer_host} if visit.referrer_host else {}
-    for each in visit.names:
-        dimension = _DIMENSIONS.get(each.dimension)
+    for name in visit.names:
+        dimension = _DIMENSIONS.get(name.dimension)
         if dimension is None:
-            if each.dimension == pb.DIMENSION_UNSPECIFIED:
+            if name.dimension == pb.DIMENSION_UNSPECIFIED:
                 raise InvalidBatch("A name has no dimension.")
             raise LaterVersion("The dimension of a name is unknown.")
         if dimension in names:
             raise InvalidBatch("A visit has two names in a dimension.")
-        names[dimension] = each.name
+        names[dimension] = name.name
     return VisitCount(visit.code, visit.hour, kind, names, visit.count)
 
 
-def _totals_to_pb(totals: Mapping[str, Totals]) -> dict[str, pb.Totals]:
+def _to_totals(totals: Mapping[str, Totals]) -> dict[str, pb.Totals]:
     return {
         code: pb.Totals(people=visits.people, bots=visits.bots) for code, visits in totals.items()
     }
 
 
-def _period_from_pb(request: pb.GetStatisticsRequest) -> RecentPeriod | DateRange:
+def _parse_period(request: pb.GetStatisticsRequest) -> RecentPeriod | DateRange:
     if request.WhichOneof("span") == "dates":
         # `from` is a keyword of Python.
         return DateRange.parse(getattr(request.dates, "from"), request.dates.to)
@@ -213,25 +155,18 @@ def _period_from_pb(request: pb.GetStatisticsRequest) -> RecentPeriod | DateRang
     return recent
 
 
-def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
-    previous = statistics.previous
-    response = pb.GetStatisticsResponse(
+def _to_statistics(statistics: Statistics) -> pb.GetStatisticsResponse:
+    return to_message(
+        pb.GetStatisticsResponse,
+        statistics,
+        **{"from": statistics.first.isoformat()},
         to=statistics.last.isoformat(),
-        step=_STEP_LENGTHS[statistics.step],
-        totals=_figures_to_pb(statistics.totals),
-        previous=_figures_to_pb(previous) if previous else None,
         series=[
-            pb.Step(
-                start=step.start.isoformat(),
-                people=step.people,
-                bots=step.bots,
-                visitors=step.visitors,
-            )
-            for step in statistics.series
+            to_message(pb.Step, step, start=step.start.isoformat()) for step in statistics.series
         ],
         breakdowns=[
             pb.Breakdown(
-                dimension=_DIMENSIONS_TO_PB[dimension],
+                dimension=_DIMENSION_NUMBERS[dimension],
                 names=[pb.PeopleOfName(name=name, people=people) for name, people in names],
             )
             for dimension, names in statistics.breakdowns.items()
@@ -239,9 +174,3 @@ def _statistics_to_pb(statistics: Statistics) -> pb.GetStatisticsResponse:
         top=[pb.PeopleOfLink(code=code, people=people) for code, people in statistics.top],
         kept_from=statistics.retained_from.isoformat() if statistics.retained_from else "",
     )
-    setattr(response, "from", statistics.first.isoformat())
-    return response
-
-
-def _figures_to_pb(figures: Figures) -> pb.Figures:
-    return pb.Figures(people=figures.people, bots=figures.bots, visitors=figures.visitors)

@@ -2,71 +2,56 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
-
-from grpc.aio import ServicerContext
 
 from atajo.links.v1 import links_pb2 as pb
-from atajo.links.v1 import links_pb2_grpc as pb_grpc
 from services.links.application.maintenance import Maintenance
 from services.links.domain.owner import Account
 
 
-class MaintenanceServicer(pb_grpc.MaintenanceServiceServicer):
+@dataclass(frozen=True)
+class MaintenanceServicer:
     """Converts messages and calls the use cases."""
 
-    def __init__(self, maintenance: Maintenance) -> None:
-        self._maintenance = maintenance
+    service = pb.DESCRIPTOR.services_by_name["MaintenanceService"]
 
-    async def PurgeLinks(
-        self, request: pb.PurgeLinksRequest, context: ServicerContext[Any, Any]
-    ) -> pb.PurgeLinksResponse:
+    _maintenance: Maintenance
+
+    async def PurgeLinks(self, request: pb.PurgeLinksRequest) -> pb.PurgeLinksResponse:
         return pb.PurgeLinksResponse(codes=await self._maintenance.purge(request.codes))
 
-    async def WithdrawLink(
-        self, request: pb.WithdrawLinkRequest, context: ServicerContext[Any, Any]
-    ) -> pb.WithdrawLinkResponse:
+    async def WithdrawLink(self, request: pb.WithdrawLinkRequest) -> pb.WithdrawLinkResponse:
         return pb.WithdrawLinkResponse(code=await self._maintenance.withdraw(request.code))
 
     async def RemoveAccountLinks(
-        self, request: pb.RemoveAccountLinksRequest, context: ServicerContext[Any, Any]
+        self, request: pb.RemoveAccountLinksRequest
     ) -> pb.RemoveAccountLinksResponse:
         account = Account(request.account_id)
         removed, more = await self._maintenance.remove_account_links(account)
         return pb.RemoveAccountLinksResponse(removed=removed, more=more)
 
     async def ListAccountCodes(
-        self, request: pb.ListAccountCodesRequest, context: ServicerContext[Any, Any]
+        self, request: pb.ListAccountCodesRequest
     ) -> pb.ListAccountCodesResponse:
         codes = await self._maintenance.account_codes(Account(request.account_id))
         return pb.ListAccountCodesResponse(codes=codes)
 
-    async def ListPurgeable(
-        self, request: pb.ListPurgeableRequest, context: ServicerContext[Any, Any]
-    ) -> pb.ListPurgeableResponse:
+    async def ListPurgeable(self, request: pb.ListPurgeableRequest) -> pb.ListPurgeableResponse:
         return pb.ListPurgeableResponse(codes=await self._maintenance.purgeable())
 
-    async def ListCodes(
-        self, request: pb.ListCodesRequest, context: ServicerContext[Any, Any]
-    ) -> pb.ListCodesResponse:
+    async def ListCodes(self, request: pb.ListCodesRequest) -> pb.ListCodesResponse:
         return pb.ListCodesResponse(codes=await self._maintenance.codes_after(request.after))
 
-    async def RankLinks(
-        self, request: pb.RankLinksRequest, context: ServicerContext[Any, Any]
-    ) -> pb.RankLinksResponse:
+    async def RankLinks(self, request: pb.RankLinksRequest) -> pb.RankLinksResponse:
         cursor = request.cursor if request.HasField("cursor") else None
         await self._maintenance.rank(request.people, cursor)
         return pb.RankLinksResponse()
 
-    async def GetRankCursor(
-        self, request: pb.GetRankCursorRequest, context: ServicerContext[Any, Any]
-    ) -> pb.GetRankCursorResponse:
+    async def GetRankCursor(self, request: pb.GetRankCursorRequest) -> pb.GetRankCursorResponse:
         return pb.GetRankCursorResponse(cursor=await self._maintenance.rank_cursor())
 
-    async def TakeLease(
-        self, request: pb.TakeLeaseRequest, context: ServicerContext[Any, Any]
-    ) -> pb.TakeLeaseResponse:
+    async def TakeLease(self, request: pb.TakeLeaseRequest) -> pb.TakeLeaseResponse:
         duration = timedelta(seconds=request.seconds)
         held = await self._maintenance.take_lease(request.job, request.holder, duration)
         return pb.TakeLeaseResponse(held=held)

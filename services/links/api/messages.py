@@ -1,7 +1,4 @@
-"""Converts between the domain of links and protobuf messages.
-
-Functions fill existing messages, since assigning a message to a field copies it.
-"""
+"""Converts between the domain of links and protobuf messages."""
 
 from __future__ import annotations
 
@@ -12,9 +9,9 @@ from atajo.links.v1 import links_pb2 as pb
 from services.links.application.explanation import Explanation
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.creations import NewLink, Outcome
-from services.links.domain.decision import Decision, DecisionKind
+from services.links.domain.decision import Decision
 from services.links.domain.edit import InvalidExpiry, LinkChanges
-from services.links.domain.imports import ImportRow, InvalidImport, RowResult, Verdict
+from services.links.domain.imports import ImportRow, InvalidImport
 from services.links.domain.link import Link
 from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
 from services.links.domain.query import LinkOrder
@@ -22,42 +19,28 @@ from services.links.domain.report import Report
 from services.links.domain.resolution import LinkState, Resolution
 from services.shared.errors import AppError
 from services.shared.rpc import status
-from services.shared.rpc.fields import TIME_ERRORS, read_fields
+from services.shared.rpc.fields import (
+    TIME_ERRORS,
+    enum_members,
+    enum_numbers,
+    read_fields,
+    to_message,
+)
 
-_STATES = {
-    LinkState.ACTIVE: pb.LINK_STATE_ACTIVE,
-    LinkState.EXPIRED: pb.LINK_STATE_EXPIRED,
-    LinkState.REMOVED: pb.LINK_STATE_REMOVED,
-    LinkState.BLOCKED: pb.LINK_STATE_BLOCKED,
+STATES = enum_members(LinkState, pb.LinkState)
+REASONS = enum_members(BlockReason, pb.BlockReason)
+ORDERS = {
+    pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
+    **enum_members(LinkOrder, pb.LinkOrder),
 }
-_REASONS = {
-    BlockReason.PHISHING: pb.BLOCK_REASON_PHISHING,
-    BlockReason.MALWARE: pb.BLOCK_REASON_MALWARE,
-    BlockReason.SPAM: pb.BLOCK_REASON_SPAM,
-    BlockReason.ILLEGAL: pb.BLOCK_REASON_ILLEGAL,
-    BlockReason.OTHER: pb.BLOCK_REASON_OTHER,
-}
-_KINDS = {
-    DecisionKind.BLOCK: pb.DECISION_KIND_BLOCK,
-    DecisionKind.UNBLOCK: pb.DECISION_KIND_UNBLOCK,
-    DecisionKind.DISMISS: pb.DECISION_KIND_DISMISS,
-    DecisionKind.RESET_LINK: pb.DECISION_KIND_RESET_LINK,
-}
-_VERDICTS = {one: pb.ImportVerdict.Value(f"IMPORT_VERDICT_{one.name}") for one in Verdict}
-STATE_OF = {number: state for state, number in _STATES.items()}
-REASON_OF = {number: reason for reason, number in _REASONS.items()}
+_STATE_NUMBERS = enum_numbers(LinkState, pb.LinkState)
+_REASON_NUMBERS = enum_numbers(BlockReason, pb.BlockReason)
 _LINK_FIELDS = [
     name for name in pb.Link.DESCRIPTOR.fields_by_name if name not in {"tags", "state", "reason"}
 ]
-ORDER_OF = {
-    pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
-    pb.LINK_ORDER_NEWEST: LinkOrder.NEWEST,
-    pb.LINK_ORDER_OLDEST: LinkOrder.OLDEST,
-    pb.LINK_ORDER_MOST_VIEWED: LinkOrder.MOST_VIEWED,
-}
 
 
-def owner_of(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
+def parse_owner(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
     match request.WhichOneof("owner"):
         case "account_id":
             return Account(request.account_id)
@@ -67,7 +50,7 @@ def owner_of(request: pb.CreateLinkRequest | pb.Owner) -> Owner:
             return ANONYMOUS
 
 
-def link_changes_of(message: pb.LinkChanges) -> LinkChanges:
+def parse_link_changes(message: pb.LinkChanges) -> LinkChanges:
     """Return the changes of a message: the values of its fields, by name. Raises InvalidExpiry."""
     changes = LinkChanges(read_fields(message))
     if "tags" in changes:
@@ -81,7 +64,7 @@ def link_changes_of(message: pb.LinkChanges) -> LinkChanges:
     return changes
 
 
-def new_link_of(message: pb.NewLink) -> NewLink | InvalidExpiry:
+def parse_new_link(message: pb.NewLink) -> NewLink | InvalidExpiry:
     """Return a link to create, or what makes it unreadable."""
     try:
         values = read_fields(message)
@@ -90,7 +73,7 @@ def new_link_of(message: pb.NewLink) -> NewLink | InvalidExpiry:
     return NewLink(values.pop("url", ""), values.pop("code", None), values)
 
 
-def import_row_of(message: pb.ImportRow) -> ImportRow:
+def parse_import_row(message: pb.ImportRow) -> ImportRow:
     """Return a row of an import. Raises InvalidImport for a time outside the years 1 to 9999."""
     try:
         values = read_fields(message)
@@ -109,129 +92,106 @@ def _invalid_expiry() -> InvalidExpiry:
     return InvalidExpiry("The expiry is not a valid time.")
 
 
-def reason_of(number: pb.BlockReason.ValueType) -> BlockReason:
+def parse_reason(number: pb.BlockReason.ValueType) -> BlockReason:
     """Return the reason of a block. Raises InvalidReason."""
-    reason = REASON_OF.get(number)
+    reason = REASONS.get(number)
     if reason is None:
         raise InvalidReason("A block needs a reason.")
     return reason
 
 
-def write_decision(message: pb.Decision, decision: Decision) -> None:
-    message.kind = _KINDS[decision.kind]
-    message.cause = decision.comment
-    message.reports = decision.reports
-    if decision.code:
-        message.code = decision.code
-    elif decision.pattern:
-        message.address = decision.pattern
-    if decision.reason is not None:
-        message.reason = _REASONS[decision.reason]
-    message.at.FromDatetime(decision.at)
+def to_decision(decision: Decision) -> pb.Decision:
+    """Return the message of a decision, which has a code or an address, or neither."""
+    return to_message(
+        pb.Decision,
+        decision,
+        code=decision.code or None,
+        address=decision.pattern or None,
+        cause=decision.comment,
+    )
 
 
-def write_explanation(
-    message: pb.ExplainBlockResponse, explanation: Explanation, now: datetime
-) -> None:
-    link = explanation.link
+def to_explanation(explanation: Explanation, now: datetime) -> pb.ExplainBlockResponse:
+    """Return the message that explains why a link or URL is blocked, or not."""
+    link, decision = explanation.link, explanation.decision
+    response = pb.ExplainBlockResponse(
+        matches=[
+            to_message(
+                pb.BlocklistMatch,
+                explained.match,
+                url=explained.url,
+                exempt=link is not None and link.is_exempt_from(explained.match),
+                decision=to_decision(explained.decision) if explained.decision else None,
+            )
+            for explained in explanation.matches
+        ],
+        decision=to_decision(decision) if decision else None,
+    )
     if link is not None:
-        write_link(message.link, link, now)
-        message.gone = link.is_gone_at(now)
-        message.blocklist = link.blocklist
-        message.exempt = link.exempt
-        if link.removed_at is not None and not message.gone:
-            message.removed_at.FromDatetime(link.removed_at)
+        response.link.CopyFrom(to_link(link, now))
+        response.gone = link.is_gone_at(now)
+        response.blocklist = link.blocklist
+        response.exempt = link.exempt
+        if link.removed_at is not None and not response.gone:
+            response.removed_at.FromDatetime(link.removed_at)
         if link.exempt_since is not None:
-            message.exempt_since.FromDatetime(link.exempt_since)
-    for explained in explanation.matches:
-        match = explained.match
-        entry = message.matches.add(
-            url=explained.url,
-            list=match.list,
-            line=match.line,
-            key=match.key,
-            reason=_REASONS[match.reason],
-            exempt=link is not None and link.is_exempt_from(match),
-        )
-        if explained.decision is not None:
-            write_decision(entry.decision, explained.decision)
-    if explanation.decision is not None:
-        write_decision(message.decision, explanation.decision)
+            response.exempt_since.FromDatetime(link.exempt_since)
+    return response
 
 
-def write_import_result(message: pb.ImportResult, result: RowResult) -> None:
-    message.number = result.number
-    message.verdict = _VERDICTS[result.verdict]
-    if result.code is not None:
-        message.code = result.code
-
-
-def write_account_creation(
-    message: pb.AccountCreation, outcome: Outcome, created_at: datetime
-) -> None:
-    """Write the outcome of a creation. A link has its state at its creation."""
+def to_account_creation(outcome: Outcome, created_at: datetime) -> pb.AccountCreation:
+    """Return the message of the outcome of a creation. A link has its state at its creation."""
     if isinstance(outcome, Link):
-        write_link(message.link, outcome, created_at)
-    else:
-        write_error(message.error, outcome)
+        return pb.AccountCreation(link=to_link(outcome, created_at))
+    return pb.AccountCreation(error=to_error(outcome))
 
 
-def write_error(message: pb.Error, error: AppError) -> None:
-    message.code = status.number_of(status.code_of(error))
-    message.reason = error.reason
-    message.message = error.message
+def to_error(error: AppError) -> pb.Error:
+    """Return the message of why a creation failed."""
+    return to_message(pb.Error, error, code=status.number_of(status.code_of(error)))
 
 
-def write_link(message: pb.Link, link: Link, now: datetime) -> None:
-    """Write a link. All fields but tags, state and reason have the value of the link's field."""
+def to_link(link: Link, now: datetime) -> pb.Link:
+    """Return the message of a link.
+
+    All fields but tags, state and reason have the value of the link's field.
+    """
+    message = pb.Link(tags=link.tags, state=_STATE_NUMBERS[link.state_at(now)])
     for name in _LINK_FIELDS:
         if value := getattr(link, name):
             setattr(message, name, value)
-    message.tags.extend(link.tags)
-    message.state = _STATES[link.state_at(now)]
     if link.blocked is not None:
-        message.reason = _REASONS[link.blocked]
+        message.reason = _REASON_NUMBERS[link.blocked]
+    return message
 
 
-def write_report(message: pb.Report, link: Link, report: Report, now: datetime) -> None:
-    message.id = report.id
-    message.reason = _REASONS[report.reason]
-    message.count = report.count
-    write_link(message.link, link, now)
-    message.first_at.FromDatetime(report.first_at)
-    message.last_at.FromDatetime(report.last_at)
-    for statement in report.statements:
-        written = message.statements.add(details=statement.details, contact=statement.contact)
-        written.at.FromDatetime(statement.at)
+def to_report(link: Link, report: Report, now: datetime) -> pb.Report:
+    """Return the message of a report with its link."""
+    return to_message(pb.Report, report, link=to_link(link, now))
 
 
-def write_resolutions(
-    response: pb.ChangeLinkResponse
-    | pb.RemoveLinksResponse
-    | pb.RestoreLinksResponse
-    | pb.CreateAccountLinksResponse
-    | pb.ImportLinksResponse
-    | pb.UndoImportResponse,
-    links: Iterable[Link],
-) -> None:
-    """Write the resolutions of links, for their codes and their scan codes."""
+def to_resolutions(links: Iterable[Link]) -> list[pb.Resolution]:
+    """Return the messages of the resolutions of links, for their codes and their scan codes."""
+    messages: list[pb.Resolution] = []
     for link in links:
         resolution = link.resolution()
-        write_resolution(response.resolutions.add(), resolution)
+        messages.append(to_resolution(resolution))
         if link.scan_code:
-            write_resolution(response.resolutions.add(), resolution.via_scan_code(link.scan_code))
+            messages.append(to_resolution(resolution.via_scan_code(link.scan_code)))
+    return messages
 
 
-def write_resolution(message: pb.Resolution, resolution: Resolution) -> None:
-    """Write a resolution into an empty message."""
-    message.code = resolution.code
-    message.url = resolution.url
-    message.state = _STATES[resolution.state]
+def to_resolution(resolution: Resolution) -> pb.Resolution:
+    """Return the message of a resolution."""
+    message = pb.Resolution(
+        code=resolution.code, url=resolution.url, state=_STATE_NUMBERS[resolution.state]
+    )
     if resolution.expires_at is not None:
         message.expires_at.FromDatetime(resolution.expires_at)
     if resolution.ended_url:
         message.ended_url = resolution.ended_url
     if resolution.reason is not None:
-        message.reason = _REASONS[resolution.reason]
+        message.reason = _REASON_NUMBERS[resolution.reason]
     if resolution.link_code:
         message.link_code = resolution.link_code
+    return message

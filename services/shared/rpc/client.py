@@ -93,13 +93,14 @@ class Caller:
 class ServiceClient(Generic[Stub]):
     """Base class for the client of one service. Owns the channel and replaces it if necessary."""
 
-    def __init__(
-        self, address: str, service: ServiceDescriptor, stub: Callable[[grpc.aio.Channel], Stub]
-    ) -> None:
+    service: ServiceDescriptor
+    stub_class: Callable[[grpc.aio.Channel], Stub]
+    call_seconds: float = 5.0
+    """Deadline of calls that have none of their own."""
+
+    def __init__(self, address: str) -> None:
         self._address = address
-        self._service = service
-        self._make_stub = stub
-        self._caller = Caller(service)
+        self._caller = Caller(self.service)
         self._disconnected_since: float | None = None
         self._closing: set[asyncio.Task[None]] = set()
         self._open()
@@ -130,18 +131,18 @@ class ServiceClient(Generic[Stub]):
         self,
         stub: grpc.aio.UnaryUnaryMultiCallable[Request, Response],
         request: Request,
-        seconds: float,
+        seconds: float | None = None,
     ) -> Response:
         """Make the call that the type of `request` names: `GetLinkRequest` is for `GetLink`.
 
         Raises AppError.
         """
         method = type(request).__name__.removesuffix("Request")
-        return await self._caller.unary(method, stub, request, seconds)
+        return await self._caller.unary(method, stub, request, seconds or self.call_seconds)
 
     def _open(self) -> None:
-        self._channel = open_channel(self._address, self._service)
-        self._stub = self._make_stub(self._channel)
+        self._channel = open_channel(self._address, self.service)
+        self._stub = self.stub_class(self._channel)
 
     def _replace_if_needed(self, is_disconnected: bool) -> None:
         now = time.monotonic()

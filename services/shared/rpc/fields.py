@@ -1,38 +1,74 @@
-"""Converts between messages and values whose fields have the same names."""
+"""Converts between messages and values whose fields have the same names.
+
+| field of a message | attribute of a value |
+|---|---|
+| scalar | the same |
+| `Timestamp` | `datetime` in UTC |
+| enum | member of an `Enum`: `LINK_STATE_ACTIVE` is `LinkState.ACTIVE` |
+| message | dataclass, whose fields are converted likewise |
+| repeated | tuple, list or set of these |
+
+A field that is absent is None. Maps are not converted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import Any, NamedTuple, TypeVar, cast
+from enum import Enum
+from functools import cache, partial
+from operator import attrgetter
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from services.shared.timestamps import EPOCH
 
+if TYPE_CHECKING:
+    from google.protobuf.internal.enum_type_wrapper import _EnumTypeWrapper
+
+E = TypeVar("E", bound=Enum)
 M = TypeVar("M", bound=Message)
+N = TypeVar("N", bound=int)
 T = TypeVar("T")
 
 TIME_ERRORS = (ValueError, OverflowError)
 """What `read_fields` raises for a time that it cannot convert."""
 
 
-class _Fields(NamedTuple):
-    """Names of the fields of a message."""
-
-    plain: list[str]
-    optional: list[str]
-    """Fields that may be absent, except times."""
-    times: list[str]
-
-
-def datetime_of(timestamp: Timestamp) -> datetime:
+def to_datetime(timestamp: Timestamp) -> datetime:
     """Return the same as `ToDatetime(UTC)` for a valid time, in two thirds of the duration."""
     return EPOCH + timedelta(seconds=timestamp.seconds, microseconds=timestamp.nanos // 1000)
+
+
+def to_timestamp(moment: datetime | None) -> Timestamp | None:
+    """Return a time as a message; None is absent."""
+    if moment is None:
+        return None
+    timestamp = Timestamp()
+    timestamp.FromDatetime(moment)
+    return timestamp
+
+
+def enum_numbers(kind: type[E], enum: _EnumTypeWrapper[N]) -> dict[E, N]:
+    """Return the numbers that the members of an `Enum` have in an enum of the protocol.
+
+    Its names have a prefix: `LINK_STATE_ACTIVE` is `LinkState.ACTIVE`. Raises ValueError if it
+    lacks a member.
+    """
+    prefix = _prefix(enum)
+    return {member: enum.Value(prefix + member.name) for member in kind}
+
+
+def enum_members(kind: type[E], enum: _EnumTypeWrapper[N]) -> dict[N, E]:
+    """Return the members of an `Enum` by their numbers in an enum of the protocol."""
+    return {number: member for member, number in enum_numbers(kind, enum).items()}
 
 
 def read_fields(message: Message) -> dict[str, Any]:
@@ -41,39 +77,25 @@ def read_fields(message: Message) -> dict[str, Any]:
     An empty value counts if the field can be absent. Times are datetimes. Raises one of
     `TIME_ERRORS` for a time that is invalid or outside the years 1 to 9999.
     """
-    plain, optional, times = _fields_of(message.DESCRIPTOR)
-    values = {name: value for name in plain if (value := getattr(message, name))}
-    for name in optional:
-        if message.HasField(name):
-            values[name] = getattr(message, name)
-    for name in times:
-        if message.HasField(name):
-            values[name] = getattr(message, name).ToDatetime(UTC)
-    return values
+    return {
+        field.name: value.ToDatetime(UTC) if isinstance(value, Timestamp) else value
+        for field, value in message.ListFields()
+    }
 
 
 def from_message(kind: type[T], message: Message, /, **converted: Any) -> T:
     """Return an instance of a dataclass from the fields of a message with the same names.
 
-    An absent field is None. `converted` has the values of fields that differ in the message.
-    Raises AttributeError if the message lacks a field.
+    `converted` has the values of fields that differ in the message. An enum number that the `Enum`
+    lacks, as one of a later version, is left out of a repeated field, and is None if the field of
+    the dataclass may be None. Elsewhere it raises KeyError. Raises AttributeError if the message
+    lacks a field.
     """
-    known = _fields_of(message.DESCRIPTOR)
     values = {
-        name: converted[name] if name in converted else _value_of(message, name, known)
-        for name in _names_of(cast(Hashable, kind))
+        name: converted[name] if name in converted else read(message)
+        for name, read in _readers(cast(Hashable, kind), message.DESCRIPTOR).items()
     }
     return kind(**values)
-
-
-def _value_of(message: Message, name: str, known: _Fields) -> Any:
-    """Return the value of a field, None if it is absent."""
-    if name in known.plain:
-        return getattr(message, name)
-    if not message.HasField(name):
-        return None
-    value = getattr(message, name)
-    return datetime_of(value) if name in known.times else value
 
 
 def to_message(kind: type[M], value: object, **converted: Any) -> M:
@@ -82,27 +104,71 @@ def to_message(kind: type[M], value: object, **converted: Any) -> M:
     None is absent. `converted` has the values of fields that differ in the message. Raises
     AttributeError if the value has no such attribute.
     """
-    plain, optional, times = _fields_of(kind.DESCRIPTOR)
-    for name in (*plain, *optional):
+    for name, convert in _writers(kind.DESCRIPTOR).items():
         if name not in converted:
-            converted[name] = getattr(value, name)
-    message = kind(**converted)
-    for name in times:
-        if (moment := getattr(value, name)) is not None:
-            getattr(message, name).FromDatetime(moment)
-    return message
+            given = getattr(value, name)
+            converted[name] = given if convert is None or given is None else convert(given)
+    return kind(**converted)
 
 
 @cache
-def _names_of(kind: Any) -> list[str]:
-    return [field.name for field in fields(kind)]
+def _readers(kind: Any, message: Descriptor) -> dict[str, Callable[[Message], Any]]:
+    """Return what reads the fields of a dataclass from a message."""
+    hints = get_type_hints(kind)
+    readers: dict[str, Callable[[Message], Any]] = {}
+    for field in fields(kind):
+        found = message.fields_by_name.get(field.name)
+        readers[field.name] = _reader(found, hints[field.name]) if found else attrgetter(field.name)
+    return readers
+
+
+def _reader(field: FieldDescriptor, hint: Any) -> Callable[[Message], Any]:
+    """Return what reads a field of a message as a value of a type."""
+    name, get = field.name, attrgetter(field.name)
+    is_optional = isinstance(hint, UnionType)
+    if is_optional:
+        [hint] = (option for option in get_args(hint) if option is not NoneType)
+    kind, collect = (get_args(hint)[0], get_origin(hint)) if field.is_repeated else (hint, None)
+    if field.enum_type:
+        members = enum_members(kind, EnumTypeWrapper(field.enum_type))
+        if collect:
+            return lambda message: collect(members[n] for n in get(message) if n in members)
+        find: Callable[[int], Any] = members.get if is_optional else members.__getitem__
+        return lambda message: find(get(message))
+    convert: Callable[[Any], Any] | None = None
+    if field.message_type:
+        is_time = field.message_type is Timestamp.DESCRIPTOR
+        convert = to_datetime if is_time else partial(from_message, kind)
+    if collect:
+        return lambda message: collect(map(convert, get(message)) if convert else get(message))
+    if convert:
+        return lambda message: convert(get(message)) if message.HasField(name) else None
+    if field.has_presence:
+        return lambda message: get(message) if message.HasField(name) else None
+    return get
 
 
 @cache
-def _fields_of(message: Descriptor) -> _Fields:
-    times = [field.name for field in message.fields if field.message_type is Timestamp.DESCRIPTOR]
-    optional = [
-        field.name for field in message.fields if field.has_presence and field.name not in times
-    ]
-    plain = [field.name for field in message.fields if field.name not in (*times, *optional)]
-    return _Fields(plain, optional, times)
+def _writers(message: Descriptor) -> dict[str, Callable[[Any], Any] | None]:
+    """Return what converts values, which are not None, for the fields of a message."""
+    return {field.name: _writer(field) for field in message.fields}
+
+
+def _writer(field: FieldDescriptor) -> Callable[[Any], Any] | None:
+    """Return what converts a value for a field of a message; None if nothing has to."""
+    if field.enum_type:
+        enum = EnumTypeWrapper(field.enum_type)
+        prefix = _prefix(enum)
+        numbers = {name.removeprefix(prefix): number for name, number in enum.items()}
+        if field.is_repeated:
+            return lambda members: [numbers[member.name] for member in members]
+        return lambda member: numbers[member.name]
+    if field.message_type and field.message_type is not Timestamp.DESCRIPTOR:
+        convert = partial(to_message, GetMessageClass(field.message_type))
+        return (lambda values: list(map(convert, values))) if field.is_repeated else convert
+    return None
+
+
+def _prefix(enum: _EnumTypeWrapper[Any]) -> str:
+    """Return what the names of an enum begin with, such as `LINK_STATE_`."""
+    return enum.keys()[0].removesuffix("UNSPECIFIED")

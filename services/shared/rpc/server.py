@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from functools import partial
-from typing import TypeVar
+from typing import Protocol
 
 import grpc
 import uvloop
-from google.protobuf.descriptor import FileDescriptor, ServiceDescriptor
-from grpc_health.v1.health import SERVICE_NAME as HEALTH_SERVICE
+from google.protobuf.descriptor import ServiceDescriptor
+from grpc_health.v1 import health as grpc_health
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.shared import background, process_tuning, startup, supervisor
 from services.shared.observability import logs, store_size, tracing
 from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
-from services.shared.rpc.grpc_health import GrpcHealth
-from services.shared.rpc.interceptors import CallInterceptor
+from services.shared.rpc.handlers import create_handler
 from services.shared.settings import ServiceSettings, is_socket, split_endpoint
 from services.shared.stores import Store
 
 log = logs.get(__name__)
 
-Handlers = TypeVar("Handlers")
+LIVENESS = "liveness"
+"""A service name that is SERVING while the event loop runs, whether the process is ready or not."""
+_HEALTH = health_pb2.HealthCheckResponse
 
 _OPTIONS = (
     # By default a second process could listen on the same port and get half of the calls.
@@ -39,23 +40,10 @@ _OPTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class Servicer:
-    """A gRPC service and its handlers."""
+class Servicer(Protocol):
+    """Serves a gRPC service. It has a method for each call, see `create_handler`."""
 
-    descriptor: ServiceDescriptor
-    add_to: Callable[[grpc.aio.Server], None]
-
-    @classmethod
-    def of(
-        cls,
-        file: FileDescriptor,
-        name: str,
-        add_to_server: Callable[[Handlers, grpc.aio.Server], None],
-        handlers: Handlers,
-    ) -> Servicer:
-        """Combine the service of this name in a proto file, its generated function and handlers."""
-        return cls(file.services_by_name[name], partial(add_to_server, handlers))
+    service: ServiceDescriptor
 
 
 @dataclass(frozen=True)
@@ -101,7 +89,7 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
 
         async def publish_readiness(is_ready: bool) -> None:
             for listener in listeners:
-                await listener.health.set_ready(is_ready)
+                await listener.set_ready(is_ready)
 
         await health.start()
         measuring = background.start_task(store_size.watch(store), "store_size")
@@ -117,7 +105,9 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
             await stop.wait()
         # Become not ready first, so that clients use other replicas; then finish the running calls.
         await health.stop()
-        await asyncio.gather(*(each.server.stop(settings.drain_seconds) for each in listeners))
+        await asyncio.gather(
+            *(listener.server.stop(settings.drain_seconds) for listener in listeners)
+        )
         health.close()
         measuring.cancel()
         await asyncio.wait([measuring])
@@ -138,24 +128,35 @@ async def _await_unless(stop: asyncio.Event, work: Awaitable[None]) -> None:
 
 
 class Listener:
-    """A server on one port, with health and reflection."""
+    """A server on one port, with reflection and the standard health service.
+
+    Probes and clients in a cluster ask for the health of a service, or of the empty name.
+    """
 
     def __init__(self, servicers: Sequence[Servicer], listen: str) -> None:
-        interceptors = [*tracing.server_interceptors(), CallInterceptor()]
-        self.server = grpc.aio.server(interceptors=interceptors, options=_OPTIONS)
-        for servicer in servicers:
-            servicer.add_to(self.server)
-        names = [servicer.descriptor.full_name for servicer in servicers]
-        self.health = GrpcHealth(self.server, names)
+        self.server = grpc.aio.server(
+            handlers=[create_handler(servicer.service, servicer) for servicer in servicers],
+            interceptors=tracing.server_interceptors(),
+            options=_OPTIONS,
+        )
+        self._names = [servicer.service.full_name for servicer in servicers]
+        self._health = grpc_health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self.server)
         reflection.enable_server_reflection(
-            (*names, HEALTH_SERVICE, reflection.SERVICE_NAME), self.server
+            (*self._names, grpc_health.SERVICE_NAME, reflection.SERVICE_NAME), self.server
         )
         self.address = _bind(self.server, listen)
 
     async def start(self) -> None:
-        """Accept calls, and report that the process is not ready yet."""
-        await self.health.start()
+        """Accept calls, and report that the process is alive but not ready."""
+        await self._health.set(LIVENESS, _HEALTH.SERVING)
+        await self.set_ready(False)
         await self.server.start()
+
+    async def set_ready(self, is_ready: bool) -> None:
+        """Report from now on whether the process is ready."""
+        for name in ("", *self._names):
+            await self._health.set(name, _HEALTH.SERVING if is_ready else _HEALTH.NOT_SERVING)
 
 
 def _bind(server: grpc.aio.Server, listen: str) -> str:

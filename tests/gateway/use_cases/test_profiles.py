@@ -12,10 +12,11 @@ from typing import Any, cast
 
 import pytest
 
+from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.links import LinksClient
 from gateway.backends.owners import Account, Owner
 from gateway.backends.ports import Link, LinkQuery, LinkQueryResult
-from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts, ViewCountSource
+from gateway.backends.view_counts import RETRY_SECONDS, Totals, ViewCounts
 from gateway.redirects.resolution import LinkState
 from gateway.support.rate_limits import PROFILES, ClientConcurrencyLimiter
 from gateway.use_cases.profiles import MAX_READS, Profiles
@@ -81,7 +82,7 @@ class Services:
 def profiles_of(services: Services, limit: ClientConcurrencyLimiter | None = None) -> Profiles:
     return Profiles(
         cast(LinksClient, services),
-        ViewCounts(cast(ViewCountSource, services)),
+        ViewCounts(cast(AnalyticsClient, services)),
         limit or ClientConcurrencyLimiter("profile", PROFILES),
     )
 
@@ -143,7 +144,7 @@ async def test_a_request_counts_as_running_until_its_profile_is_sent() -> None:
 
 async def test_an_outage_of_analytics_leaves_views_null_without_a_call_per_page() -> None:
     services, now = Services(2, 2, 2), 1000.0
-    views = ViewCounts(cast(ViewCountSource, services), lambda: now)
+    views = ViewCounts(cast(AnalyticsClient, services), lambda: now)
     profiles = replace(profiles_of(services), views=views)
     services.analytics_away = True
     for _ in range(2):

@@ -1,15 +1,18 @@
-"""Wraps every served call: request id, metrics, log line, and errors converted to statuses."""
+"""Handles every served call: request id, metrics, log line, and errors converted to statuses."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, NoReturn
 
 import grpc
+from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
 from google.protobuf.message import DecodeError
+from google.protobuf.message_factory import GetMessageClass
 from grpc.aio import ServicerContext
 
 from services.shared import errors
@@ -19,6 +22,10 @@ from services.shared.rpc import status
 _LINES_PER_MINUTE = 10
 """Maximum log lines per reason: enough to find a particular call, but too few for a flood by
 callers who provoke an error."""
+_RETRY_HEADER = "grpc-previous-rpc-attempts"
+"""Sent by gRPC with each attempt but the first. No client can set it."""
+
+_is_retry: ContextVar[bool] = ContextVar("is_retry", default=False)
 
 log = logs.Throttled(__name__, max_lines=_LINES_PER_MINUTE)
 
@@ -44,52 +51,46 @@ def record_failure(error: Exception, service: str, method: str, seconds: float) 
     return known
 
 
-class CallInterceptor(grpc.aio.ServerInterceptor):
-    """Wraps the handlers of a server. Only here do errors become statuses."""
+def create_handler(service: ServiceDescriptor, servicer: object) -> grpc.GenericRpcHandler:
+    """Return what serves the calls of a service. Only here do errors become statuses.
 
-    async def intercept_service(
-        self,
-        continuation: Callable[
-            [grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]
-        ],
-        handler_call_details: grpc.HandlerCallDetails,
-    ) -> grpc.RpcMethodHandler[Any, Any] | None:
-        handler = await continuation(handler_call_details)
-        method = handler_call_details.method
-        if handler is None or not method.startswith("/atajo."):
-            return handler  # Health and reflection need none of this.
-        # The wrapper deserializes: gRPC itself would answer UNKNOWN to a malformed message and
-        # print a traceback for each.
-        if handler.unary_unary:
-            return grpc.unary_unary_rpc_method_handler(
-                _wrap_unary(handler.unary_unary, method, handler.request_deserializer),
-                None,
-                handler.response_serializer,
-            )
-        if handler.unary_stream:
-            return grpc.unary_stream_rpc_method_handler(
-                _wrap_stream(handler.unary_stream, method, handler.request_deserializer),
-                None,
-                handler.response_serializer,
-            )
-        raise TypeError(f"{method} streams requests, which no method of this product does")
+    A method of `servicer` has the name of each call. It takes the request, and returns the response
+    or yields the responses. Raises AttributeError if a method is missing.
+    """
+    return grpc.method_handlers_generic_handler(
+        service.full_name,
+        {method.name: _wrap(method, getattr(servicer, method.name)) for method in service.methods},
+    )
 
 
-def _wrap_unary(behavior: Any, method: str, deserialize: Any) -> Any:
-    async def call(request: bytes, context: ServicerContext[Any, Any]) -> Any:
-        async with _Call(method, context):
-            return await behavior(_deserialize(request, deserialize), context)
-
-    return call
+def is_retry() -> bool:
+    """Return whether gRPC repeats the current call, because its response was lost."""
+    return _is_retry.get()
 
 
-def _wrap_stream(behavior: Any, method: str, deserialize: Any) -> Any:
-    async def call(request: bytes, context: ServicerContext[Any, Any]) -> AsyncIterator[Any]:
-        async with _Call(method, context):
-            async for response in behavior(_deserialize(request, deserialize), context):
+def _wrap(
+    method: MethodDescriptor, behavior: Callable[[Any], Any]
+) -> grpc.RpcMethodHandler[bytes, Any]:
+    if method.client_streaming:
+        raise TypeError(f"{method.full_name} streams requests, which no handler supports")
+    service, name = method.containing_service.full_name, method.name
+    deserialize = GetMessageClass(method.input_type).FromString
+
+    async def respond(request: bytes, context: ServicerContext[Any, Any]) -> Any:
+        async with _Call(service, name, context):
+            return await behavior(_deserialize(request, deserialize))
+
+    async def stream(request: bytes, context: ServicerContext[Any, Any]) -> AsyncIterator[Any]:
+        async with _Call(service, name, context):
+            async for response in behavior(_deserialize(request, deserialize)):
                 yield response
 
-    return call
+    # They deserialize: gRPC itself would answer UNKNOWN to a malformed message and print a
+    # traceback for each.
+    serialize = GetMessageClass(method.output_type).SerializeToString
+    if method.server_streaming:
+        return grpc.unary_stream_rpc_method_handler(stream, None, serialize)
+    return grpc.unary_unary_rpc_method_handler(respond, None, serialize)
 
 
 def _deserialize(data: bytes, deserialize: Callable[[bytes], Any]) -> Any:
@@ -102,11 +103,13 @@ def _deserialize(data: bytes, deserialize: Callable[[bytes], Any]) -> Any:
 class _Call:
     """Measures one call, logs its error, and ends the call with the status for that error."""
 
-    def __init__(self, method: str, context: ServicerContext[Any, Any]) -> None:
+    def __init__(self, service: str, method: str, context: ServicerContext[Any, Any]) -> None:
         self._context = context
-        self._service, self._method = method.lstrip("/").split("/")
+        self._service = service
+        self._method = method
         self._started = time.perf_counter()
         metadata = dict(context.invocation_metadata() or ())
+        _is_retry.set(_RETRY_HEADER in metadata)
         given = metadata.get(request_id.HEADER)
         request_id.bind(given if isinstance(given, str) else None)
 
