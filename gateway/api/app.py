@@ -30,7 +30,7 @@ from gateway.support.failures import (
     note_failure,
 )
 from gateway.use_cases.services import Services
-from services.shared.errors import AppError
+from services.shared.errors import AppError, ResourceExhausted
 from services.shared.observability import request_id
 
 API_REQUESTS = Counter(
@@ -140,7 +140,7 @@ class RestApi:
             admission = await self._gate.admit(request)
             quota = admission.quota
             request.state.admission = admission
-            if admission.error is not None and admission.is_limited:
+            if isinstance(admission.error, ResourceExhausted):
                 response = await _respond(request, admission.error)
                 await response(scope, receive, send_with_headers)
                 return

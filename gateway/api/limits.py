@@ -57,12 +57,7 @@ class Admission:
     """What its client's calls are counted under."""
     key: VerifiedKey | None
     error: Exception | None = None
-    """Why there is no valid key, or ResourceExhausted."""
-
-    @property
-    def is_limited(self) -> bool:
-        """Whether the request must not be handled."""
-        return isinstance(self.error, ResourceExhausted)
+    """Why there is no valid key, or ResourceExhausted: then the request must not be handled."""
 
     def valid_key(self) -> VerifiedKey:
         """Return the key. Raises ApiError or AppError if there is none."""
@@ -114,15 +109,14 @@ class Gate:
                 return Admission(client, networks, None, authentication.refuse(text))
             is_known = self._verifier.is_known(key_hash)
             lookup = None if is_known else self._lookups.hit(networks)
-            is_invalid = False
             try:
                 key = await self._verifier.verify(key_hash)
             except Unauthenticated:
-                is_invalid = True
+                lookup = None
                 client.hit()
                 return Admission(client, networks, None, authentication.refuse(text))
             finally:
-                if lookup and not is_invalid:
+                if lookup:
                     lookup.take_back(1)
         except Exception as error:  # Limited, or auth is away.
             return Admission(client, networks, None, error)

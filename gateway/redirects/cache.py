@@ -192,10 +192,8 @@ class ResolutionCache:
         if must_revalidate:
             fresh = min(fresh, UNCONFIRMED_SECONDS)
         fresh_until = self._clock() + fresh
-        hit_until = (
-            NEVER_HIT
-            if resolution.link_code
-            else self._hit_until(fresh_until, resolution.state.value, resolution.expires_at)
+        hit_until = self._hit_until(
+            fresh_until, resolution.state.value, resolution.expires_at, resolution.link_code
         )
         entry = to_entry(resolution, location, hit_until, fresh_until, must_revalidate)
         size = measure_entry(code, entry)
@@ -296,18 +294,16 @@ class ResolutionCache:
         self, code: str, entry: Entry, fresh_until: float, must_revalidate: bool
     ) -> Entry:
         """Replace an entry by one with another end of its freshness, and return that one."""
-        hit_until = (
-            NEVER_HIT
-            if entry[LINK_CODE]
-            else self._hit_until(fresh_until, entry[STATE], entry[EXPIRES_AT])
-        )
+        hit_until = self._hit_until(fresh_until, entry[STATE], entry[EXPIRES_AT], entry[LINK_CODE])
         renewed: Entry = (hit_until, fresh_until, must_revalidate, *entry[LOCATION:])
         self.bytes += measure_entry(code, renewed) - measure_entry(code, entry)
         self._entries[code] = renewed
         return renewed
 
-    def _hit_until(self, fresh_until: float, state: str, expires_at: datetime | None) -> float:
-        if state != ACTIVE:
+    def _hit_until(
+        self, fresh_until: float, state: str, expires_at: datetime | None, link_code: str
+    ) -> float:
+        if state != ACTIVE or link_code:
             return NEVER_HIT
         if expires_at is None:
             return fresh_until

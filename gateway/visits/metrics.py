@@ -20,11 +20,6 @@ class VisitCollector(Collector):
         self._keys = keys
 
     def collect(self) -> Iterable[Metric]:
-        yield from self._visit_metrics()
-        yield from self._visitor_metrics()
-        yield from self._journal_metrics()
-
-    def _visit_metrics(self) -> Iterable[Metric]:
         yield labeled_counter(
             "atajo_visits", "Visits recorded, by kind of visitor.", "kind", self._visits.visits
         )
@@ -58,8 +53,6 @@ class VisitCollector(Collector):
             "count from the start of this one.",
             value=self._visits.lag_seconds,
         )
-
-    def _visitor_metrics(self) -> Iterable[Metric]:
         yield labeled_counter(
             "atajo_visits_unknown",
             "Visits of people that analytics has acknowledged without this dimension: browser, "
@@ -80,8 +73,6 @@ class VisitCollector(Collector):
             "visitors are not.",
             value=self._keys.has_key,
         )
-
-    def _journal_metrics(self) -> Iterable[Metric]:
         yield GaugeMetricFamily(
             "atajo_visit_journal_bytes",
             "Size of the visit journal.",
