@@ -76,6 +76,11 @@ class Match:
 
 
 @dataclass
+class NamedMatch:
+    reason: str
+
+
+@dataclass
 class Link:
     tags: frozenset[str]
     reason: Reason | None
@@ -143,6 +148,10 @@ def test_numbers_of_a_later_version_are_left_out_none_or_an_error() -> None:
         match = links_pb2.BlocklistMatch(reason=number)  # type: ignore[arg-type]
         with pytest.raises(KeyError):
             from_message(Match, match)
+
+
+def test_a_given_value_may_have_another_type() -> None:
+    assert from_message(NamedMatch, links_pb2.BlocklistMatch(), reason="spam").reason == "spam"
 
 
 def test_a_field_that_the_message_lacks_has_to_be_given() -> None:

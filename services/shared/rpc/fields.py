@@ -91,11 +91,8 @@ def from_message(kind: type[T], message: Message, /, **converted: Any) -> T:
     the dataclass may be None. Elsewhere it raises KeyError. Raises AttributeError if the message
     lacks a field.
     """
-    values = {
-        name: converted[name] if name in converted else read(message)
-        for name, read in _readers(cast(Hashable, kind), message.DESCRIPTOR).items()
-    }
-    return kind(**values)
+    readers = _readers(cast(Hashable, kind), message.DESCRIPTOR, tuple(converted))
+    return kind(**{name: read(message) for name, read in readers.items()}, **converted)
 
 
 def to_message(kind: type[M], value: object, **converted: Any) -> M:
@@ -112,13 +109,15 @@ def to_message(kind: type[M], value: object, **converted: Any) -> M:
 
 
 @cache
-def _readers(kind: Any, message: Descriptor) -> dict[str, Callable[[Message], Any]]:
-    """Return what reads the fields of a dataclass from a message."""
+def _readers(
+    kind: Any, message: Descriptor, excluded: tuple[str, ...]
+) -> dict[str, Callable[[Message], Any]]:
+    """Return what reads the fields of a dataclass from a message, without the excluded ones."""
     hints = get_type_hints(kind)
     readers: dict[str, Callable[[Message], Any]] = {}
-    for field in fields(kind):
-        found = message.fields_by_name.get(field.name)
-        readers[field.name] = _reader(found, hints[field.name]) if found else attrgetter(field.name)
+    for name in (field.name for field in fields(kind) if field.name not in excluded):
+        found = message.fields_by_name.get(name)
+        readers[name] = _reader(found, hints[name]) if found else attrgetter(name)
     return readers
 
 
