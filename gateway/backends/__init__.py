@@ -3,7 +3,6 @@
 auth, links, analytics       the gRPC client of each service
 ports                        the values that clients take and return
 owners                       on whose behalf the gateway calls
-link_messages                translation between messages of links and these values
 view_counts                  view counts that may be unavailable
 
 Every method of a client may raise Unavailable and DeadlineExceeded. Docstrings list the reasons of

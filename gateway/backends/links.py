@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
-from gateway.backends import link_messages as messages
 from gateway.backends.owners import Account, Guest, Owner
 from gateway.backends.ports import (
     UNLIMITED_ROWS,
@@ -27,6 +27,7 @@ from gateway.backends.ports import (
 from gateway.redirects.resolution import (
     BlockReason,
     ChangeFeedPage,
+    LinkState,
     Resolution,
     Resolutions,
     UnreadableLinks,
@@ -34,7 +35,13 @@ from gateway.redirects.resolution import (
 from gateway.support.batcher import Batcher, stopping
 from services.shared.errors import AppError, Unavailable
 from services.shared.rpc.client import ServiceClient
-from services.shared.rpc.fields import enum_numbers, from_message, to_message
+from services.shared.rpc.fields import (
+    enum_members,
+    enum_numbers,
+    from_message,
+    to_datetime,
+    to_message,
+)
 
 # Timeouts in seconds.
 RESOLVE_SECONDS = 2.0
@@ -52,6 +59,8 @@ possible takes half of gRPC's message limit, past which all of them would fail."
 MAX_PENDING_CREATIONS = 20_000
 """Maximum links that are being created: what links can create within a timeout."""
 
+_STATES = enum_members(LinkState, pb.LinkState)
+_REASONS = enum_members(BlockReason, pb.BlockReason)
 _REASON_NUMBERS = enum_numbers(BlockReason, pb.BlockReason)
 
 _Creation = tuple[pb.CreateLinkRequest, asyncio.Future[Resolution]]
@@ -78,7 +87,7 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
 
         Reasons: CODE_TAKEN, INVALID_*, ACCOUNT_FULL.
         """
-        request = messages.to_creation(code, url, owner)
+        request = _to_creation(code, url, owner)
         if self._pending_creations >= MAX_PENDING_CREATIONS:
             raise Unavailable("Too many links are being created.", "CREATIONS_OVERLOADED")
         self._pending_creations += 1
@@ -120,10 +129,10 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
             return []
         if len(requests) == 1:
             created = await self._call(self._stub.CreateLink, requests[0])
-            return [messages.parse_resolution(created.resolution)]
+            return [_parse_resolution(created.resolution)]
         reply = await self._call(self._stub.CreateLinks, pb.CreateLinksRequest(links=requests))
         return [
-            messages.parse_resolution(creation.resolution)
+            _parse_resolution(creation.resolution)
             if creation.HasField("resolution")
             else self._failure("CreateLinks", creation.error)
             for _, creation in zip(requests, reply.creations, strict=True)
@@ -155,18 +164,18 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
         )
         reply = await self._call(self._stub.CreateAccountLinks, request)
         outcomes = [
-            messages.parse_link(creation.link)
+            parse_link(creation.link)
             if creation.HasField("link")
             else self._failure("CreateAccountLinks", creation.error)
             for creation in reply.creations
         ]
-        resolutions = messages.parse_resolutions(reply.resolutions)
+        resolutions = _parse_resolutions(reply.resolutions)
         return CreatedLinks(outcomes, resolutions, reply.repetition)
 
     async def resolve(self, codes: Sequence[str]) -> dict[str, Resolution]:
         request = pb.ResolveLinksRequest(codes=codes)
         reply = await self._call(self._stub.ResolveLinks, request, RESOLVE_SECONDS)
-        found = messages.parse_resolutions(reply.resolutions)
+        found = _parse_resolutions(reply.resolutions)
         if reply.unreadable:
             raise UnreadableLinks(frozenset(reply.unreadable), found)
         return found
@@ -174,26 +183,29 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
     async def changes(self, cursor: str | None) -> ChangeFeedPage:
         request = pb.ListChangesRequest(cursor=cursor)
         reply = await self._call(self._stub.ListChanges, request, CHANGES_SECONDS)
-        resolutions = messages.parse_resolutions(reply.resolutions)
+        resolutions = _parse_resolutions(reply.resolutions)
         return from_message(ChangeFeedPage, reply, resolutions=resolutions)
 
     async def get(self, owner: Owner, code: str) -> tuple[Link, list[FormerUrl]]:
         """Return an owner's link, and its previous URLs, the most recent first."""
-        request = pb.GetLinkRequest(owner=messages.to_owner(owner), code=code)
+        request = pb.GetLinkRequest(owner=_to_owner(owner), code=code)
         reply = await self._call(self._stub.GetLink, request)
         history = [from_message(FormerUrl, former) for former in reply.history]
-        return messages.parse_link(reply.link), history
+        return parse_link(reply.link), history
 
     async def preview(self, code: str) -> LinkPreview:
         """Return a preview of any link, regardless of owner."""
         reply = await self._call(self._stub.PreviewLink, pb.PreviewLinkRequest(code=code))
-        return messages.parse_preview(reply.link)
+        return from_message(LinkPreview, reply.link, state=_parse_state(reply.link.state))
 
     async def query(self, owner: Owner, query: LinkQuery) -> LinkQueryResult:
         """Return a page of an owner's links. Reasons: INVALID_*, TOO_MANY_QUERIES."""
-        reply = await self._call(self._stub.QueryLinks, messages.to_query(owner, query))
+        request = to_message(
+            pb.QueryLinksRequest, query, owner=_to_owner(owner), without_total=not query.with_total
+        )
+        reply = await self._call(self._stub.QueryLinks, request)
         return LinkQueryResult(
-            [messages.parse_link(link) for link in reply.links], reply.total, reply.cursor
+            [parse_link(link) for link in reply.links], reply.total, reply.cursor
         )
 
     async def owned_codes(self, owner: Owner) -> list[str]:
@@ -201,7 +213,7 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
 
         Reasons: TOO_MANY_LINKS, TOO_MANY_QUERIES.
         """
-        request = pb.ListOwnedCodesRequest(owner=messages.to_owner(owner))
+        request = pb.ListOwnedCodesRequest(owner=_to_owner(owner))
         pages = self._caller.stream(
             "ListOwnedCodes", self._stub.ListOwnedCodes, request, LIST_SECONDS
         )
@@ -210,7 +222,7 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
     async def check_statistics_access(self, caller: Owner | None, code: str) -> None:
         """Raise NotFound unless a caller (None: no owner) may see the statistics of a link."""
         request = pb.CheckStatisticsAccessRequest(
-            caller=messages.to_owner(caller) if caller else None, code=code
+            caller=_to_owner(caller) if caller else None, code=code
         )
         await self._call(self._stub.CheckStatisticsAccess, request)
 
@@ -222,27 +234,27 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
         Reasons: NO_CHANGES, INVALID_*, TOO_MANY_URLS.
         """
         request = pb.ChangeLinkRequest(
-            owner=messages.to_owner(owner),
+            owner=_to_owner(owner),
             code=code,
-            changes=messages.to_changes(changes),
+            changes=to_changes(changes),
         )
         reply = await self._call(self._stub.ChangeLink, request)
-        return messages.parse_link(reply.link), messages.parse_resolutions(reply.resolutions)
+        return parse_link(reply.link), _parse_resolutions(reply.resolutions)
 
     async def remove(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Remove all links, or none. They can be restored. Reason: TOO_MANY_CODES."""
-        request = pb.RemoveLinksRequest(owner=messages.to_owner(owner), codes=codes)
+        request = pb.RemoveLinksRequest(owner=_to_owner(owner), codes=codes)
         reply = await self._call(self._stub.RemoveLinks, request)
-        return messages.parse_resolutions(reply.resolutions)
+        return _parse_resolutions(reply.resolutions)
 
     async def restore(self, owner: Owner, codes: Sequence[str]) -> Resolutions:
         """Restore all links, or none, that were removed in the last 30 days.
 
         Reason: TOO_MANY_CODES.
         """
-        request = pb.RestoreLinksRequest(owner=messages.to_owner(owner), codes=codes)
+        request = pb.RestoreLinksRequest(owner=_to_owner(owner), codes=codes)
         reply = await self._call(self._stub.RestoreLinks, request)
-        return messages.parse_resolutions(reply.resolutions)
+        return _parse_resolutions(reply.resolutions)
 
     async def report(self, code: str, reason: BlockReason, details: str, contact: str) -> str:
         """Report any link to the operator, regardless of owner and state.
@@ -258,10 +270,10 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
 
     async def create_scan_code(self, owner: Owner, code: str) -> tuple[str, Resolutions]:
         """Return the scan code of an owner's link, which is created by the first call."""
-        request = pb.CreateScanCodeRequest(owner=messages.to_owner(owner), code=code)
+        request = pb.CreateScanCodeRequest(owner=_to_owner(owner), code=code)
         reply = await self._call(self._stub.CreateScanCode, request)
         resolutions = [reply.resolution] if reply.HasField("resolution") else []
-        return reply.scan_code, messages.parse_resolutions(resolutions)
+        return reply.scan_code, _parse_resolutions(resolutions)
 
     async def claim(self, guest: Guest, account: Account) -> tuple[int, bool]:
         """Move some of a guest's links to an account.
@@ -307,7 +319,7 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
         reply = await self._call(self._stub.ImportLinks, request)
         results = [from_message(ImportResult, result) for result in reply.results]
         stored = reply.stored_rows if reply.HasField("stored_rows") else len(rows)
-        return results, messages.parse_resolutions(reply.resolutions), stored
+        return results, _parse_resolutions(reply.resolutions), stored
 
     async def undo_import(
         self, account: Account, import_id: str, after: int | None
@@ -320,7 +332,7 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
         request = pb.UndoImportRequest(account_id=account.id, import_id=import_id, after=after)
         reply = await self._call(self._stub.UndoImport, request)
         next_after = reply.next_after if reply.HasField("next_after") else None
-        return reply.removed, messages.parse_resolutions(reply.resolutions), next_after
+        return reply.removed, _parse_resolutions(reply.resolutions), next_after
 
     async def imports(self, account: Account) -> list[Import]:
         """Return an account's imports of the last 30 days, newest first, at most 100."""
@@ -337,3 +349,69 @@ def _settle(creations: Sequence[_Creation], outcomes: Sequence[Resolution | Base
             created.set_exception(outcome)
         else:
             created.set_result(outcome)
+
+
+def _to_owner(owner: Owner) -> pb.Owner:
+    """Return the message of an owner."""
+    match owner:
+        case Account(account_id):
+            return pb.Owner(account_id=account_id)
+        case Guest(key_hash):
+            return pb.Owner(guest_key_hash=key_hash)
+
+
+def _to_creation(code: str, url: str, owner: Owner | None) -> pb.CreateLinkRequest:
+    """Return the request to create a link."""
+    request = pb.CreateLinkRequest(code=code, url=url)
+    match owner:
+        case Account(account_id):
+            request.account_id = account_id
+        case Guest(key_hash):
+            request.guest_key_hash = key_hash
+    return request
+
+
+def parse_link(message: pb.Link) -> Link:
+    """Return a link as its owner sees it."""
+    return from_message(Link, message, state=_parse_state(message.state))
+
+
+def to_changes(changes: LinkChanges) -> pb.LinkChanges:
+    """Return the message of changes: unchanged fields are absent, removed values are empty."""
+    plain: dict[str, Any] = {
+        name: "" if value is None else value
+        for name, value in changes.items()
+        if name not in ("tags", "expires_at")
+    }
+    message = pb.LinkChanges(**plain)
+    if "tags" in changes:
+        message.tags.CopyFrom(pb.Tags(tags=changes["tags"]))
+    if "expires_at" in changes:
+        message.expiry.SetInParent()
+        if expires_at := changes["expires_at"]:
+            message.expiry.expires_at.FromDatetime(expires_at)
+    return message
+
+
+def _parse_resolutions(messages: Iterable[pb.Resolution]) -> dict[str, Resolution]:
+    """Return resolutions by code."""
+    return {message.code: _parse_resolution(message) for message in messages}
+
+
+def _parse_resolution(message: pb.Resolution) -> Resolution:
+    """Return the resolution of a message."""
+    if message.state == pb.LINK_STATE_ACTIVE and not message.HasField("expires_at"):  # Most.
+        return Resolution(LinkState.ACTIVE, message.url, link_code=message.link_code)
+    return Resolution(
+        _parse_state(message.state),
+        message.url,
+        to_datetime(message.expires_at) if message.HasField("expires_at") else None,
+        message.ended_url,
+        _REASONS.get(message.reason),
+        message.link_code,
+    )
+
+
+def _parse_state(number: pb.LinkState.ValueType) -> LinkState:
+    """Return the state of a link. One that only a later version knows counts as expired."""
+    return _STATES.get(number, LinkState.EXPIRED)

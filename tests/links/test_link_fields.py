@@ -11,7 +11,8 @@ from pydantic_core import to_json
 
 from atajo.links.v1 import links_pb2 as pb
 from gateway.api import models
-from gateway.backends import link_messages, ports
+from gateway.backends import ports
+from gateway.backends.links import parse_link, to_changes
 from gateway.functions.imports import ImportedRow
 from gateway.functions.owned_links import ChangesPayload
 from services.links.api.messages import (
@@ -86,7 +87,7 @@ def test_the_owner_sees_every_field_that_is_not_internal() -> None:
 def test_a_field_of_a_link_arrives_in_the_gateway(name: str) -> None:
     value = field_values.values(Link)[name]
     message = to_link(replace(BARE, **{name: value}), NOW)
-    received = link_messages.parse_link(pb.Link.FromString(message.SerializeToString()))
+    received = parse_link(pb.Link.FromString(message.SerializeToString()))
     assert getattr(received, name) == value
 
 
@@ -110,7 +111,7 @@ def test_a_change_of_a_field_passes_every_layer(
     name: str, payload: type[ChangesPayload | models.LinkChanges]
 ) -> None:
     changes = payload.model_validate_json(to_json({name: VALUES[name]})).as_port_value()
-    sent = link_messages.to_changes(changes).SerializeToString()
+    sent = to_changes(changes).SerializeToString()
     received = parse_link_changes(pb.LinkChanges.FromString(sent))
     assert received.edit(URLS, NOW)(BARE) == replace(
         BARE, **{name: VALUES[name]}, **(MOVED if name == "url" else {})
