@@ -8,6 +8,7 @@ texts of a chunk of links, and Python searches the joined text.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from services.links.domain.link import Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
 from services.links.storage.sqlite.owner_query import IN_STATE, after_cursor, bind_owner, by_age
-from services.links.storage.sqlite.rows import SEARCH_TEXT, find_all, placeholders
+from services.links.storage.sqlite.rows import SEARCH_TEXT, find_all
 from services.shared.timestamps import from_micros
 
 CHUNK_LINKS = 1000
@@ -85,12 +86,12 @@ class Search:
     ) -> tuple[list[tuple[str, int]], AgeCursor | None]:
         """Return codes as `codes` does, each with its number of visits by people."""
         codes, cursor = self.codes(after, connection)
-        people = dict(
-            connection.execute(
-                f"SELECT code, people FROM views WHERE code IN ({placeholders(codes)})", codes
-            )
-        )
-        return [(code, people.get(code, 0)) for code in codes], cursor
+        (people,) = connection.execute(
+            "SELECT group_concat(coalesce((SELECT people FROM views WHERE code = value), 0), ' ') "
+            "FROM json_each(?)",
+            (json.dumps(codes),),
+        ).fetchone()
+        return list(zip(codes, map(int, (people or "").split()), strict=True)), cursor
 
 
 def _find(texts: bytes, text: bytes) -> Iterator[int]:
