@@ -14,7 +14,6 @@ from services.links.application.account_sizes import AccountSizes
 from services.links.application.commands import LinkCommands
 from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.creations import Creations
-from services.links.application.explanation import BlockExplainer
 from services.links.application.imports import Imports
 from services.links.application.maintenance import Maintenance
 from services.links.application.moderation import Moderation
@@ -75,7 +74,6 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         )
         moderation = ModerationServicer(
             Moderation(store, blocklist, urls, _now, slices=slices),
-            BlockExplainer(store, blocklist),
             _now,
         )
         admin = (moderation, MaintenanceServicer(maintenance))

@@ -9,8 +9,7 @@ import pytest
 
 from services.links.application import enforcement
 from services.links.application.composite_blocklist import CompositeBlocklist
-from services.links.application.explanation import BlockExplainer, ExplainedMatch
-from services.links.application.moderation import Moderation
+from services.links.application.moderation import ExplainedMatch, Moderation
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.rescan import LEASE, Rescanner
 from services.links.domain.block import BlockReason
@@ -50,7 +49,6 @@ class Replica:
         self.blocklist = CompositeBlocklist(self.files, store.decisions)
         self.urls = UrlPolicy("https://atajo.example", self.blocklist)
         self.moderation = Moderation(store, self.blocklist, self.urls, self.now)
-        self.explainer = BlockExplainer(store, self.blocklist)
         self.service = link_operations.Service(store, self.urls, self.now)
 
     def now(self) -> datetime:
@@ -386,7 +384,7 @@ async def test_an_explanation_names_list_line_key_and_decision(store: LinkStore)
     await one.rescan()
     of_list = BlocklistMatch(PHISHING, "file", 1, "evil.example")
 
-    listed = await one.explainer.explain_link("listed01")
+    listed = await one.moderation.explain_link("listed01")
     assert listed.link is not None
     assert listed.link.blocklist == "file"
     assert list(listed.matches) == [ExplainedMatch("http://evil.example/a", of_list, None)]
@@ -396,7 +394,7 @@ async def test_an_explanation_names_list_line_key_and_decision(store: LinkStore)
     await one.moderation.block_pattern("good.example", SPAM, "sells pills")
     await one.moderation.block_link("blocked1", PHISHING, "first")
     await one.moderation.block_link("blocked1", SPAM, "second")
-    blocked = await one.explainer.explain_link("blocked1")
+    blocked = await one.moderation.explain_link("blocked1")
     assert blocked.decision is not None
     assert summary(blocked.decision) == ("block", "blocked1", "spam", "second")
     (explained,) = blocked.matches
@@ -406,23 +404,23 @@ async def test_an_explanation_names_list_line_key_and_decision(store: LinkStore)
     assert explained.decision.at == explained.match.decided_at
 
     await one.moderation.unblock_link("listed01", "innocent")
-    exempt = await one.explainer.explain_link("listed01")
+    exempt = await one.moderation.explain_link("listed01")
     assert exempt.link is not None
     assert exempt.link.is_exempt_from(exempt.matches[0].match)
     assert exempt.decision is not None
     assert summary(exempt.decision) == ("unblock", "listed01", "", "innocent")
 
-    clean = await one.explainer.explain_link("clean001")
+    clean = await one.moderation.explain_link("clean001")
     assert (list(clean.matches), clean.decision) == ([], None)
     with pytest.raises(NoLink):
-        await one.explainer.explain_link("unknown-")
+        await one.moderation.explain_link("unknown-")
 
 
 async def test_an_explanation_of_a_url_lists_every_match(store: LinkStore) -> None:
     one = Replica(store, "evil.example")
     await one.moderation.block_pattern("evil.example", SPAM, "all of it")
     await one.moderation.block_pattern("evil.example/shop", PHISHING, "the shop")
-    explanation = await one.explainer.explain_url("https://evil.example/shop/cart?id=7")
+    explanation = await one.moderation.explain_url("https://evil.example/shop/cart?id=7")
     assert [each.match.list for each in explanation.matches] == [
         "operator/evil.example/shop",
         "operator/evil.example",
@@ -431,14 +429,14 @@ async def test_an_explanation_of_a_url_lists_every_match(store: LinkStore) -> No
     assert explanation.matches[0].match.key == "evil.example/shop"
     assert (explanation.link, explanation.decision) == (None, None)
     await one.moderation.unblock_pattern("evil.example", "not all")
-    explanation = await one.explainer.explain_url("EVIL.example")
+    explanation = await one.moderation.explain_url("EVIL.example")
     assert [each.match.list for each in explanation.matches] == ["file"]
     assert explanation.decision is not None
     assert summary(explanation.decision) == ("unblock", "evil.example", "", "not all")
-    assert list((await one.explainer.explain_url("http://[2001:db8::1]/")).matches) == []
+    assert list((await one.moderation.explain_url("http://[2001:db8::1]/")).matches) == []
     for given in ("ftp://evil.example", "localhost", f"evil.example/{'x' * 999}"):
         with pytest.raises(InvalidPattern):
-            await one.explainer.explain_url(given)
+            await one.moderation.explain_url(given)
 
 
 async def test_too_many_patterns_are_refused(

@@ -343,7 +343,7 @@ class History:
     async def visit(self) -> None:
         people = {code: self.random.randint(0, 5) for code in self.random.sample(self.codes, 3)}
         self.steps.append(f"rank {people}")
-        await self.service.maintenance.rank(people, None)
+        await self.service.maintenance.record_views(people, None)
         for code, count in people.items():
             link = self.links.get(code)
             if link is not None and link.owner is not ANONYMOUS:
@@ -472,7 +472,7 @@ async def test_paging_returns_every_lasting_link_once_despite_changes(
             break
         assert len(page.links) == 7
         # Between two pages: visits, new links, links removed, some restored, links changed.
-        await one.service.maintenance.rank(
+        await one.service.maintenance.record_views(
             {code: rnd.randint(0, 99) for code in rnd.sample(codes, 30)}, "1"
         )
         made += len(await make(one, rnd.randint(0, 3), made))
@@ -548,8 +548,8 @@ async def test_invalid_queries_are_refused(sqlite_store: LinkStore, order: LinkO
 async def test_views_of_too_many_links_are_refused(sqlite_store: LinkStore) -> None:
     maintenance = open_replica(sqlite_store).service.maintenance
     with pytest.raises(TooManyCodes):
-        await maintenance.rank({f"code{n:04}": 1 for n in range(1001)}, "1")
-    assert await maintenance.rank_cursor() is None
+        await maintenance.record_views({f"code{n:04}": 1 for n in range(1001)}, "1")
+    assert await maintenance.view_cursor() is None
 
 
 async def test_commands_are_idempotent(store: LinkStore) -> None:

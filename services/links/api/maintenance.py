@@ -45,11 +45,11 @@ class MaintenanceServicer:
 
     async def RankLinks(self, request: pb.RankLinksRequest) -> pb.RankLinksResponse:
         cursor = request.cursor if request.HasField("cursor") else None
-        await self._maintenance.rank(request.people, cursor)
+        await self._maintenance.record_views(request.people, cursor)
         return pb.RankLinksResponse()
 
     async def GetRankCursor(self, request: pb.GetRankCursorRequest) -> pb.GetRankCursorResponse:
-        return pb.GetRankCursorResponse(cursor=await self._maintenance.rank_cursor())
+        return pb.GetRankCursorResponse(cursor=await self._maintenance.view_cursor())
 
     async def TakeLease(self, request: pb.TakeLeaseRequest) -> pb.TakeLeaseResponse:
         duration = timedelta(seconds=request.seconds)

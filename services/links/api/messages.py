@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from atajo.links.v1 import links_pb2 as pb
-from services.links.application.explanation import Explanation
+from services.links.application.moderation import Explanation
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.creations import NewLink, Outcome
 from services.links.domain.decision import Decision

@@ -8,7 +8,6 @@ from datetime import datetime
 
 from atajo.links.v1 import links_pb2 as pb
 from services.links.api.messages import parse_reason, to_decision, to_explanation, to_report
-from services.links.application.explanation import BlockExplainer
 from services.links.application.moderation import Moderation
 
 
@@ -19,7 +18,6 @@ class ModerationServicer:
     service = pb.DESCRIPTOR.services_by_name["ModerationService"]
 
     _moderation: Moderation
-    _explainer: BlockExplainer
     _now: Callable[[], datetime]
 
     async def BlockLink(self, request: pb.BlockLinkRequest) -> pb.BlockLinkResponse:
@@ -62,7 +60,7 @@ class ModerationServicer:
 
     async def ExplainBlock(self, request: pb.ExplainBlockRequest) -> pb.ExplainBlockResponse:
         if request.WhichOneof("subject") == "code":
-            explanation = await self._explainer.explain_link(request.code)
+            explanation = await self._moderation.explain_link(request.code)
         else:
-            explanation = await self._explainer.explain_url(request.address)
+            explanation = await self._moderation.explain_url(request.address)
         return to_explanation(explanation, self._now())

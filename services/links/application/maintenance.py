@@ -1,4 +1,4 @@
-"""Maintenance of links by the reconciler and the process itself: purge, rank, withdraw, expire."""
+"""Maintenance of links by the reconciler and the process itself: purge, views, withdraw, expire."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Maintenance:
         """Return the next codes that hold an owner's link; none at the end. Raises Unavailable."""
         return await self._store.links.codes_after(code, MAX_CODES)
 
-    async def rank(self, people: Mapping[str, int], cursor: str | None) -> None:
+    async def record_views(self, people: Mapping[str, int], cursor: str | None) -> None:
         """Store the numbers of visits by people, by code, then the cursor, if one is given.
 
         Raises TooManyCodes, Unavailable.
@@ -132,7 +132,7 @@ class Maintenance:
         check_count(people, MAX_CODES)
         await self._store.lists.record_views(people, cursor)
 
-    async def rank_cursor(self) -> str | None:
+    async def view_cursor(self) -> str | None:
         """Return the cursor that was stored last. Raises Unavailable."""
         return await self._store.lists.view_cursor()
 

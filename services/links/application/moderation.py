@@ -1,5 +1,7 @@
 """The operator's decisions: blocks and unblocks links and patterns, dismisses reports.
 
+Explains why a link or URL is blocked, from the store and the lists that this process has loaded.
+
 A link is named by its code or its scan code, since complaints mention either. A decision is stored
 in the same transaction as its effect. A decision that is repeated because its answer was lost is
 stored twice: it was carried out twice.
@@ -10,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from services.links.application.composite_blocklist import CompositeBlocklist
@@ -18,6 +20,8 @@ from services.links.application.enforcement import BlocklistEnforcer
 from services.links.application.ports import LinkStore, UnitOfWork
 from services.links.application.time_slices import TimeSlices
 from services.links.domain.block import BlockReason
+from services.links.domain.blocklist import BlocklistMatch, to_pattern
+from services.links.domain.blocklist_key import parse_web_url
 from services.links.domain.decision import (
     DECISIONS_PAGE_SIZE,
     MAX_BLOCKED_PATTERNS,
@@ -31,14 +35,42 @@ from services.links.domain.decision import (
 )
 from services.links.domain.edit import block
 from services.links.domain.link import Link, no_link
-from services.links.domain.pattern import InvalidPattern, get_pattern_host, normalize_pattern
+from services.links.domain.pattern import (
+    MAX_LENGTH,
+    InvalidPattern,
+    get_pattern_host,
+    normalize_pattern,
+)
 from services.links.domain.report import MAX_REPORTS_PER_PAGE, NoReport, Report, ReportCursor
 from services.links.domain.url import UrlPolicy
 from services.links.metrics import DECISIONS
+from services.shared.link_codes import is_code
 
 ENFORCEMENT_SECONDS = 10.0
 """How long the block of a pattern searches for links before it is acknowledged: enough for tens of
 thousands. The rescan of all links does the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedMatch:
+    """A blocklist entry that matches a URL now."""
+
+    url: str
+    match: BlocklistMatch
+    decision: Decision | None
+    """The operator's decision to block the pattern; None for an entry of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What decides whether a link or URL is blocked."""
+
+    link: Link | None
+    """None for a URL."""
+    matches: Sequence[ExplainedMatch]
+    """By destination of the link; of one destination, the entry that decides comes first."""
+    decision: Decision | None
+    """The latest decision to block or unblock the link, or this very pattern."""
 
 
 class Moderation:
@@ -182,6 +214,33 @@ class Moderation:
         search = decision_search(text)
         return await self._store.decisions.page(max(0, skip), DECISIONS_PAGE_SIZE, search)
 
+    async def explain_link(self, code: str) -> Explanation:
+        """Explain the state of a link, named by its code or scan code.
+
+        Includes links whose removal can no longer be undone. Raises NoLink, Unavailable.
+        """
+        link = await self._store.links.find(code) if is_code(code) else None
+        if link is None:
+            raise no_link()
+        return Explanation(
+            link,
+            await self._matches(link.destinations()),
+            await self._store.decisions.latest_about_link(link.code),
+        )
+
+    async def explain_url(self, given: str) -> Explanation:
+        """Explain whether links to a host or URL are blocked. The scheme may be missing.
+
+        Raises InvalidPattern, Unavailable.
+        """
+        try:
+            if len(given) > MAX_LENGTH:
+                raise ValueError
+            url = parse_web_url(given).href
+        except ValueError:
+            raise InvalidPattern("This is neither a host nor a URL.") from None
+        return Explanation(None, await self._matches([url]), await self._decision_about(given))
+
     async def _decide_on_link(
         self, kind: DecisionKind, code: str, reason: BlockReason | None, comment: str
     ) -> None:
@@ -203,6 +262,25 @@ class Moderation:
 
         await self._store.transactions.run("links_decide", work)
         DECISIONS.labels(kind.value).inc()
+
+    async def _decision_about(self, given: str) -> Decision | None:
+        try:
+            pattern = normalize_pattern(given)
+        except InvalidPattern:  # A public suffix or a URL with a query cannot be blocked.
+            return None
+        return await self._store.decisions.latest_about_pattern(pattern)
+
+    async def _matches(self, urls: Sequence[str]) -> list[ExplainedMatch]:
+        await self._blocklist.refresh()
+        return [
+            ExplainedMatch(url, match, await self._find_decision(match))
+            for url in urls
+            for match in self._blocklist.matches(url)
+        ]
+
+    async def _find_decision(self, match: BlocklistMatch) -> Decision | None:
+        pattern = to_pattern(match.list)
+        return await self._store.decisions.latest_about_pattern(pattern) if pattern else None
 
     async def _enforce(self, pattern: str) -> None:
         """Block or unblock links to a pattern's host until the time limit."""
