@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import collections
-from collections import OrderedDict, deque
 from collections.abc import Callable, Coroutine, Hashable
-from contextvars import Context, copy_context
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from prometheus_client import Counter
 
 from services.shared.errors import ResourceExhausted
-from services.shared.eviction import owner_to_evict
+from services.shared.fair_queue import FairQueue, Waiter
 
 T = TypeVar("T")
 
@@ -29,16 +27,11 @@ _OWNER_LIMIT, _OVERLOADED = "owner_limit", "overloaded"
 
 
 @dataclass(eq=False)
-class _Job:
-    """One piece of work and the callers that wait for its outcome."""
+class _Execution:
+    """One piece of work and the number of callers that wait for its outcome."""
 
-    owner: Hashable
-    key: Hashable
-    work: Coroutine[Any, Any, Any]
-    outcome: asyncio.Future[Any]
-    context: Context = field(default_factory=copy_context)
+    task: asyncio.Task[Any]
     callers: int = 0
-    task: asyncio.Task[Any] | None = None
 
 
 class ConcurrencyLimiter:
@@ -64,12 +57,13 @@ class ConcurrencyLimiter:
         self._name = name
         self._max_running = max_running
         self._max_running_per_owner = max(1, max_running // 2)
-        self._max_waiting = max_waiting
         self._max_waiting_per_owner = max_waiting_per_owner
         self._rejection = rejection
         self._running: collections.Counter[Hashable] = collections.Counter()
-        self._waiting: OrderedDict[Hashable, deque[_Job]] = OrderedDict()
-        self._by_key: dict[Hashable, _Job] = {}
+        self._queue = FairQueue[Hashable](
+            max_waiting, lambda is_new: self._reject(_OVERLOADED if is_new else _OWNER_LIMIT)
+        )
+        self._by_key: dict[Hashable, _Execution] = {}
         for reason in (_OWNER_LIMIT, _OVERLOADED):  # A rate needs the initial zero.
             READS_REJECTED.labels(name, reason)
 
@@ -79,107 +73,77 @@ class ConcurrencyLimiter:
         Callers with the same `key` share one execution. The work is cancelled when its last caller
         is cancelled. Raises ResourceExhausted, and whatever the work raises.
         """
-        job = self._by_key.get(key)
-        if job is None:
-            try:
-                job = self._admit(owner, work, key)
-            except ResourceExhausted:
-                work.close()
-                raise
+        execution = self._by_key.get(key)
+        if execution is None:
+            execution = _Execution(asyncio.create_task(self._run(owner, work)))
+            execution.task.add_done_callback(partial(self._end, execution, work, key))
+            if key is not None:
+                self._by_key[key] = execution
         else:
             work.close()
-        job.callers += 1
+        execution.callers += 1
         try:
-            outcome: T = await asyncio.shield(job.outcome)
+            outcome: T = await asyncio.shield(execution.task)
             return outcome
         finally:
-            job.callers -= 1
-            if not job.callers and not job.outcome.done():
-                self._abandon(job)
+            execution.callers -= 1
+            if not execution.callers:
+                self._forget(execution, key)
+                execution.task.cancel()
 
-    def _admit(self, owner: Hashable, work: Coroutine[Any, Any, Any], key: Hashable) -> _Job:
-        """Start the work or queue it. Raises ResourceExhausted."""
-        job = _Job(owner, key, work, asyncio.get_running_loop().create_future())
+    async def _run(self, owner: Hashable, work: Coroutine[Any, Any, T]) -> T:
+        await self._acquire(owner)
+        try:
+            return await work
+        finally:
+            self._release(owner)
+
+    async def _acquire(self, owner: Hashable) -> None:
+        """Wait for the owner's turn. Raises ResourceExhausted."""
         if self._has_capacity(owner):
-            self._start(job)
-        else:
-            if len(self._waiting.get(owner, ())) >= self._max_waiting_per_owner:
-                raise self._reject(_OWNER_LIMIT)
-            self._waiting.setdefault(owner, deque()).append(job)
-            if sum(map(len, self._waiting.values())) > self._max_waiting:
-                self._evict(owner)
-        if key is not None:
-            self._by_key[key] = job
-        return job
+            self._running[owner] += 1
+            return
+        if len(self._queue.by_owner.get(owner, ())) >= self._max_waiting_per_owner:
+            raise self._reject(_OWNER_LIMIT)
+        waiter: Waiter = asyncio.get_running_loop().create_future()
+        await self._queue.wait(owner, waiter, partial(self._release, owner))
 
     def _has_capacity(self, owner: Hashable) -> bool:
         is_free = self._running.total() < self._max_running
         return is_free and self._running[owner] < self._max_running_per_owner
 
-    def _evict(self, arriving: Hashable) -> None:
-        """Reject the newest work of the owner with the most waiting.
-
-        Raises ResourceExhausted if that is the work that just arrived.
-        """
-        owner = owner_to_evict(self._waiting, arriving)
-        job = self._waiting[owner][-1]
-        self._dequeue(job)
-        if owner == arriving:
-            raise self._reject(_OVERLOADED)
-        self._forget(job)
-        job.work.close()
-        job.outcome.set_exception(self._reject(_OWNER_LIMIT))
-
     def _reject(self, reason: str) -> ResourceExhausted:
         READS_REJECTED.labels(self._name, reason).inc()
         return self._rejection()
 
-    def _start(self, job: _Job) -> None:
-        self._running[job.owner] += 1
-        job.task = asyncio.create_task(job.work, context=job.context)
-        job.task.add_done_callback(partial(self._finish, job))
-
-    def _finish(self, job: _Job, task: asyncio.Task[Any]) -> None:
-        self._running[job.owner] -= 1
-        if not self._running[job.owner]:
-            del self._running[job.owner]
-        self._forget(job)
-        if task.cancelled():
-            job.outcome.cancel()
-        elif error := task.exception():
-            if not job.outcome.done():
-                job.outcome.set_exception(error)
-        elif not job.outcome.done():
-            job.outcome.set_result(task.result())
-        self._start_waiting()
-
-    def _start_waiting(self) -> None:
-        for owner in [*self._waiting]:
-            if not self._has_capacity(owner):
+    def _release(self, owner: Hashable) -> None:
+        """End a piece of work of an owner, and let waiting work run."""
+        self._running[owner] -= 1
+        if not self._running[owner]:
+            del self._running[owner]
+        for waiting_owner, waiters in [*self._queue.by_owner.items()]:
+            waiter = next((waiter for waiter in waiters if not waiter.done()), None)
+            if waiter is None or not self._has_capacity(waiting_owner):
                 continue
-            job = self._waiting[owner].popleft()
-            if self._waiting[owner]:
-                self._waiting.move_to_end(owner)
-            else:
-                del self._waiting[owner]
-            self._start(job)
+            self._queue.remove(waiting_owner, waiter)
+            if waiters:  # The owner's next piece of work comes after those of the others.
+                self._queue.by_owner[waiting_owner] = self._queue.by_owner.pop(waiting_owner)
+            self._running[waiting_owner] += 1
+            waiter.set_result(None)
 
-    def _abandon(self, job: _Job) -> None:
-        """Stop work that no caller waits for."""
-        self._forget(job)
-        job.outcome.cancel()
-        if job.task is not None:
-            job.task.cancel()
-            return
-        job.work.close()
-        self._dequeue(job)
+    def _end(
+        self,
+        execution: _Execution,
+        work: Coroutine[Any, Any, Any],
+        key: Hashable,
+        task: asyncio.Task[Any],
+    ) -> None:
+        work.close()  # It has not started if its task was cancelled or rejected before.
+        self._forget(execution, key)
+        if not task.cancelled():
+            task.exception()  # Perhaps no caller is left to retrieve it.
 
-    def _dequeue(self, job: _Job) -> None:
-        self._waiting[job.owner].remove(job)
-        if not self._waiting[job.owner]:
-            del self._waiting[job.owner]
-
-    def _forget(self, job: _Job) -> None:
+    def _forget(self, execution: _Execution, key: Hashable) -> None:
         """Let later callers with this key start new work."""
-        if self._by_key.get(job.key) is job:
-            del self._by_key[job.key]
+        if self._by_key.get(key) is execution:
+            del self._by_key[key]

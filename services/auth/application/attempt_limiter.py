@@ -18,9 +18,11 @@ from functools import partial
 from typing import Literal
 
 from services.auth.application.client_networks import capacity_network, limit_network
-from services.auth.application.fair_queue import FairQueue, Waiter
+from services.auth.application.login_queue import create_login_queue
 from services.auth.application.ports import AttemptStore
+from services.auth.application.signing import derive_key
 from services.auth.domain.errors import TooManyAttempts, WrongSecret
+from services.shared.fair_queue import Waiter
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +57,12 @@ class AttemptLimiter:
         max_waiting: int,
     ) -> None:
         self._store = store
-        # A separate key, so that no stored count can be mistaken for a token's signature.
-        self._key = hmac.digest(secret.encode(), b"atajo attempts", hashlib.sha256)
+        self._key = derive_key(secret, "atajo attempts")
         # The account's limit is last: a client that exceeds another one does not use it up.
         self._limits = sorted(limits, key=lambda limit: limit.scope == "account")
         self._window = window
         self._now = now
-        self._queue = FairQueue(max_waiting)
+        self._queue = create_login_queue(max_waiting)
         # The attempts that wait for a running one, by its counter and in order of arrival.
         self._waiters: dict[str, dict[Waiter, None]] = {}
 
@@ -129,7 +130,7 @@ class AttemptLimiter:
             waiter: Waiter = asyncio.get_running_loop().create_future()
             waiters[waiter] = None
             try:
-                await self._queue.wait(network, waiter, partial(self._wake_next, counter), 0)
+                await self._queue.wait(network, waiter, partial(self._wake_next, counter))
             finally:
                 del waiters[waiter]
         try:
@@ -157,7 +158,7 @@ class AttemptLimiter:
         return counter, result.window_ends
 
     async def _release(self, acquired: Sequence[tuple[str, datetime]]) -> None:
-        await asyncio.gather(*(self._store.release(*one) for one in acquired))
+        await asyncio.gather(*(self._store.release(*attempt) for attempt in acquired))
 
     def _counter(self, *subject: str) -> str:
         """Return the name of a counter in the store: a keyed hash of what it counts."""

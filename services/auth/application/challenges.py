@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from services.auth.application.ports import AttemptStore
-from services.auth.application.signing import InvalidSignedToken, TokenSigner
+from services.auth.application.signing import InvalidSignedToken, TokenSigner, derive_key
 from services.shared.timestamps import CLOCK_LEEWAY
 
 LIFETIME = timedelta(minutes=5)
@@ -29,7 +27,7 @@ class Challenges:
     """
 
     def __init__(self, secret: str, uses: AttemptStore, now: Callable[[], datetime]) -> None:
-        key = hmac.digest(secret.encode(), b"atajo challenge", hashlib.sha256)
+        key = derive_key(secret, "atajo challenge")
         self._signer = TokenSigner(key, "atajo challenge", _MAX_LENGTH, LIFETIME, now)
         self._uses = uses
         self._now = now

@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from services.auth.application.signing import Claims, InvalidSignedToken, TokenSigner
+from services.auth.application.signing import Claims, InvalidSignedToken, TokenSigner, derive_key
 from services.shared.timestamps import CLOCK_LEEWAY
 
 LIFETIME = timedelta(days=365)
@@ -32,10 +32,9 @@ class DeviceTokens:
     """Issues and reads the device tokens of one signing secret."""
 
     def __init__(self, secret: str, now: Callable[[], datetime]) -> None:
-        # Separate keys: a device token is never valid as a session token, or vice versa.
-        key = _derive_key(secret, b"atajo device")
+        key = derive_key(secret, "atajo device")
         self._signer = TokenSigner(key, "atajo device", MAX_LENGTH, LIFETIME, now)
-        self._tag_key = _derive_key(secret, b"atajo device accounts")
+        self._tag_key = derive_key(secret, "atajo device accounts")
         self._now = now
 
     def find_browser(self, device_token: str, account_id: str) -> str | None:
@@ -56,8 +55,8 @@ class DeviceTokens:
         if browser is None:
             browser = secrets.token_hex(12)
         tag = self._tag(browser, account_id)
-        others = sorted((expiry, each) for each, expiry in expiries.items() if each != tag)
-        known = {each: expiry for expiry, each in others[-(_MAX_ACCOUNTS - 1) :]}
+        others = sorted((expiry, other) for other, expiry in expiries.items() if other != tag)
+        known = {other: expiry for expiry, other in others[-(_MAX_ACCOUNTS - 1) :]}
         known[tag] = int((self._now() + LIFETIME).timestamp())
         device_token, _ = self._signer.sign({"jti": browser, "known": known})
         return device_token
@@ -79,7 +78,3 @@ class DeviceTokens:
     def _tag(self, browser: str, account_id: str) -> str:
         subject = f"{browser} {account_id}".encode()
         return hmac.new(self._tag_key, subject, hashlib.sha256).hexdigest()[:_TAG_LENGTH]
-
-
-def _derive_key(secret: str, purpose: bytes) -> bytes:
-    return hmac.digest(secret.encode(), purpose, hashlib.sha256)

@@ -15,8 +15,9 @@ from typing import TypeVar
 
 import bcrypt
 
-from services.auth.application.fair_queue import FairQueue, FairScheduler, Waiter
+from services.auth.application.login_queue import FairScheduler, create_login_queue
 from services.auth.domain.passwords import STANDARD_COST, Lane, choose_lane, parse_cost
+from services.shared.fair_queue import Waiter
 
 Result = TypeVar("Result")
 
@@ -34,7 +35,7 @@ class _LaneState:
     def __init__(self, max_running: int, max_waiting: int) -> None:
         self.max_running = max_running
         self.running = 0
-        self.queue = FairQueue(max_waiting)
+        self.queue = create_login_queue(max_waiting)
         self._scheduler = FairScheduler()
 
     def start(self, network: str, cost: int) -> None:
@@ -43,8 +44,8 @@ class _LaneState:
 
     def start_next(self) -> None:
         """Give a thread to the next waiting check, unless its caller gave up."""
-        network = min(self.queue.by_network, key=self._scheduler.start_tag)
-        waiter, cost = next(iter(self.queue.by_network[network].items()))
+        network = min(self.queue.by_owner, key=self._scheduler.start_tag)
+        waiter, cost = next(iter(self.queue.by_owner[network].items()))
         self.queue.remove(network, waiter)
         if not waiter.done():
             self.start(network, cost)
@@ -133,7 +134,7 @@ class PasswordVerifier:
     async def close(self) -> None:
         """Cancel the waiting checks and wait for the running ones."""
         for lane in self._lanes.values():
-            for waiters in lane.queue.by_network.values():
+            for waiters in lane.queue.by_owner.values():
                 for waiter in waiters:
                     waiter.cancel()
         await asyncio.to_thread(self._pool.shutdown)
@@ -146,15 +147,15 @@ class PasswordVerifier:
             await lane.queue.wait(network, waiter, partial(self._release_thread, lane), cost)
 
     def _has_thread(self, lane: _LaneState) -> bool:
-        running = sum(each.running for each in self._lanes.values())
+        running = sum(state.running for state in self._lanes.values())
         return lane.running < lane.max_running and running < self._threads
 
     def _release_thread(self, lane: _LaneState) -> None:
         lane.running -= 1
         # Expensive hashes first. They cannot exceed their share, and might otherwise get no thread.
-        for each in self._lanes.values():
-            while each.queue.by_network and self._has_thread(each):
-                each.start_next()
+        for state in self._lanes.values():
+            while state.queue.by_owner and self._has_thread(state):
+                state.start_next()
 
 
 def _lower_priority() -> None:

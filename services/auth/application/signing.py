@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,6 +16,11 @@ _ALGORITHM = "HS256"
 _REQUIRED_CLAIMS = ("iss", "iat", "exp")
 
 Claims = dict[str, Any]
+
+
+def derive_key(secret: str, purpose: str) -> bytes:
+    """Return a key for one purpose, so that nothing signed for it is valid for another."""
+    return hmac.digest(secret.encode(), purpose.encode(), hashlib.sha256)
 
 
 class InvalidSignedToken(Exception):
