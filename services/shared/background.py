@@ -17,7 +17,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from contextvars import Context
 from typing import Any
 
 from prometheus_client import Counter
@@ -47,16 +46,14 @@ class _Process:
 _process = _Process()
 
 
-def start_task(
-    work: Coroutine[Any, Any, None], name: str, context: Context | None = None
-) -> asyncio.Task[None]:
+def start_task(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:
     """Start a task in the running event loop, and report it if an error ends it.
 
     A task that returns or that its owner cancels has not failed. `name` names the task in the log
     and in the metric's label, so it must be one of a few fixed names.
     """
     FAILURES.labels(name)  # An alert on an increase needs the initial zero.
-    task = asyncio.get_running_loop().create_task(work, name=name, context=context)
+    task = asyncio.get_running_loop().create_task(work, name=name)
     _process.running.add(task)  # The event loop itself only has weak references.
     task.add_done_callback(_on_task_done)
     return task

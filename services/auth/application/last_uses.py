@@ -46,12 +46,10 @@ class LastUses(Generic[Used]):
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Write batches while the body runs, and the last one after it."""
-        task = background.start_task(self._run(), self._name)
         try:
-            yield
+            async with background.running(self._run(), self._name):
+                yield
         finally:
-            task.cancel()
-            await asyncio.wait([task])
             await self._try_flush()
 
     async def flush(self) -> None:
