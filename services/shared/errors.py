@@ -78,3 +78,10 @@ class Internal(AppError):
 
     def __init__(self) -> None:
         super().__init__("Something went wrong on our side.")
+
+
+class UnsupportedSchemaVersion(Exception):
+    """A newer version of the program has used this store. The text is one line."""
+
+    def __init__(self, store: str, version: int, known: int) -> None:
+        super().__init__(f"{store} has schema version {version}; this program knows up to {known}.")

@@ -7,7 +7,7 @@ out. Runbook: docs/operations/runbooks/records-unreadable.md.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from prometheus_client import Counter
@@ -79,13 +79,12 @@ def decode_page(
     those that cannot be decoded: callers take a short page for the end. Raises Unavailable if a
     page would pass over more than `MAX_UNREADABLE` records.
     """
-    wanted = limit
-    while True:
+    for wanted in _page_sizes(limit):
         rows = read(wanted)
         page = list(decode_each(record, rows, decode, key_of))
-        if _is_page(page, rows, limit, wanted):
+        if len(page) >= limit or len(rows) < wanted:
             return page[:limit]
-        wanted = _next_size(wanted, limit)
+    raise _too_many()
 
 
 async def decode_page_async(
@@ -96,21 +95,23 @@ async def decode_page_async(
     key_of: Callable[[Row], object],
 ) -> list[T]:
     """Do what `decode_page` does with an asynchronous `read`."""
-    wanted = limit
-    while True:
+    for wanted in _page_sizes(limit):
         rows = await read(wanted)
         page = list(decode_each(record, rows, decode, key_of))
-        if _is_page(page, rows, limit, wanted):
+        if len(page) >= limit or len(rows) < wanted:
             return page[:limit]
-        wanted = _next_size(wanted, limit)
+    raise _too_many()
 
 
-def _is_page(page: Sized, rows: Sized, limit: int, wanted: int) -> bool:
-    return len(page) >= limit or len(rows) < wanted
+def _page_sizes(limit: int) -> Iterator[int]:
+    """Yield how many rows to read, again and again, until enough of them can be decoded."""
+    max_rows = limit + MAX_UNREADABLE
+    wanted = limit
+    while wanted < max_rows:
+        yield wanted
+        wanted *= 2
+    yield max_rows
 
 
-def _next_size(wanted: int, limit: int) -> int:
-    """Return how many rows to read after too few of the first `wanted` could be decoded."""
-    if wanted >= limit + MAX_UNREADABLE:
-        raise Unavailable("Too many records of a page cannot be read.", "STORE_UNAVAILABLE")
-    return min(2 * wanted, limit + MAX_UNREADABLE)
+def _too_many() -> Unavailable:
+    return Unavailable("Too many records of a page cannot be read.", "STORE_UNAVAILABLE")

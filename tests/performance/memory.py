@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from services.analytics.storage.sqlite.schema import MIGRATIONS as ANALYTICS
 from services.auth.storage.sqlite.schema import MIGRATIONS as AUTH
-from services.shared.sqlite.migrations import open_migrated
+from services.shared.sqlite.connection import open_migrated
 from tests.performance.bench import COLD_CODES, COLD_CONNECTIONS, need, write_scripts, wrk
 from tests.performance.fill import fill_links, write_codes
 from tests.support.gateway_client import GatewayClient

@@ -27,15 +27,14 @@ from pymongo.errors import (
 )
 
 from services.shared import background, supervisor
-from services.shared.errors import Unavailable
+from services.shared.errors import Unavailable, UnsupportedSchemaVersion
 from services.shared.mongo.aliases import Document, Operation, T, ThreadWork
 from services.shared.mongo.availability import Availability
 from services.shared.mongo.client import Client
 from services.shared.mongo.migrations import SchemaUpgrade, UnsuitableServer
-from services.shared.mongo.transactions import Transaction, Transactions
+from services.shared.mongo.transactions import Transaction, run_transaction
 from services.shared.observability import metrics
 from services.shared.observability.store_size import StoreSize
-from services.shared.schema_version import UnsupportedSchemaVersion
 
 # At level `debug`, the driver would log every document.
 logging.getLogger("pymongo").setLevel(logging.WARNING)
@@ -53,6 +52,8 @@ _KEY_HOLDER_PAUSES = (0.02, 0.1, 0.5, 0.0)
 """Seconds between attempts to read the document that holds a key."""
 _MAX_WAITING = 4096
 """Maximum concurrent operations; further ones are refused."""
+_TRANSACTION_THREADS = 16
+"""Maximum concurrent transactions. Each takes a thread and a connection."""
 _THREADS = 10
 """Number of threads for `read_in_thread` and `write_in_thread`, as many as motor has."""
 _FEED_THREADS = 6
@@ -69,7 +70,7 @@ class Database:
         self._upgrading: asyncio.Task[None] | None = None
         self._is_outdated = False
         """Whether the schema at the start was older than the program."""
-        self._transactions = Transactions(TIMEOUT_SECONDS)
+        self._transaction_threads = ThreadPoolExecutor(_TRANSACTION_THREADS, "mongo-tx")
         self._threads = ThreadPoolExecutor(_THREADS, "mongo")
         self._feed_threads = ThreadPoolExecutor(_FEED_THREADS, "mongo-feed")
         self._waiting = 0
@@ -121,7 +122,9 @@ class Database:
         return await self._run(
             name,
             # PyMongo's own client: motor would take another thread for each operation.
-            lambda db: self._transactions.run(db.delegate, work),
+            lambda db: asyncio.get_running_loop().run_in_executor(
+                self._transaction_threads, run_transaction, db.delegate, work, TIMEOUT_SECONDS
+            ),
             THREAD_TIMEOUT_SECONDS,
         )
 
@@ -151,8 +154,7 @@ class Database:
         if self._upgrading:
             self._upgrading.cancel()
         self._availability.close()
-        await self._transactions.close()
-        for threads in (self._threads, self._feed_threads):
+        for threads in (self._transaction_threads, self._threads, self._feed_threads):
             await asyncio.to_thread(threads.shutdown)
         await self._client.close()
 
@@ -267,7 +269,6 @@ class Database:
 def _is_duplicate(error: Exception) -> bool:
     """Return whether the only cause of an error is that a unique index already contains a key."""
     if isinstance(error, BulkWriteError):
-        faults = error.details.get("writeErrors", [])
-        unsure = error.details.get("writeConcernErrors")
-        return bool(faults) and not unsure and all(one["code"] == DUPLICATE_KEY for one in faults)
+        codes = {fault["code"] for fault in error.details.get("writeErrors", [])}
+        return codes == {DUPLICATE_KEY} and not error.details.get("writeConcernErrors")
     return isinstance(error, DuplicateKeyError)

@@ -78,7 +78,7 @@ class MongoFeed:
         if page:
             return page
         now = self._current_cursor(db)
-        if slow and _seconds_of(now) - _seconds_of(cursor) < _RECENT_SECONDS:
+        if slow and _parse_seconds(now) - _parse_seconds(cursor) < _RECENT_SECONDS:
             raise slow
         return FeedPage(now, truncated=True)
 
@@ -117,7 +117,7 @@ class MongoFeed:
         )
 
 
-def _seconds_of(cursor: str) -> int:
+def _parse_seconds(cursor: str) -> int:
     """Return the cluster time of a cursor in seconds since the Unix epoch; 0 if it has none.
 
     A resume token is a KeyString: the type byte of a timestamp, 0x82, and its big-endian seconds.

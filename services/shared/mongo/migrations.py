@@ -16,8 +16,8 @@ from typing import Any
 import pymongo
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
+from services.shared.errors import UnsupportedSchemaVersion
 from services.shared.observability import logs
-from services.shared.schema_version import UnsupportedSchemaVersion
 
 log = logs.get(__name__)
 

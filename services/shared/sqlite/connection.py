@@ -1,20 +1,24 @@
-"""Configures connections to an SQLite file, and ends the process after a failed sync."""
+"""Opens an SQLite file, upgrades its schema, and ends the process after a failed sync."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
+from services.shared import supervisor
+from services.shared.errors import UnsupportedSchemaVersion
 from services.shared.observability import logs
 
 log = logs.get(__name__)
 
 T = TypeVar("T")
 Operation = Callable[[sqlite3.Connection], T]
+Migration = str
+"""A script that upgrades a schema to the next version, without BEGIN and COMMIT."""
 
 BUSY_TIMEOUT_MS = 5000
 """How long to wait for a lock of another process."""
@@ -45,6 +49,35 @@ def connect(path: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA cache_size = -8192")  # 8 MiB: the system caches the file, too.
     connection.execute(f"PRAGMA wal_autocheckpoint = {MAX_LOG_PAGES}")
     return connection
+
+
+def open_migrated(path: Path, migrations: Sequence[Migration]) -> sqlite3.Connection:
+    """Open or create the file and run the missing migrations, one transaction each.
+
+    `migrations[n]` upgrades schema version n to n + 1. Raises UnsupportedSchemaVersion if the file
+    has a version beyond the last migration.
+    """
+    connection = connect(path)
+    try:
+        _migrate(connection, str(path), migrations)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection, name: str, migrations: Sequence[Migration]) -> None:
+    version = schema_version(connection)
+    if version > len(migrations):
+        raise UnsupportedSchemaVersion(name, version, len(migrations))
+    if 0 < version < len(migrations):  # Creating a file takes no time.
+        log.info("schema_upgrading", version=version, to=len(migrations))
+        supervisor.report_upgrading(name)
+    for number, migration in enumerate(migrations[version:], version + 1):
+        # `executescript` commits any open transaction first.
+        connection.executescript(f"BEGIN IMMEDIATE; {migration}")
+        connection.execute(f"PRAGMA user_version = {number}")
+        connection.execute("COMMIT")
 
 
 def schema_version(connection: sqlite3.Connection) -> int:

@@ -10,13 +10,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from services.shared.errors import Unavailable
+from services.shared.errors import Unavailable, UnsupportedSchemaVersion
 from services.shared.observability import metrics
 from services.shared.observability.store_size import StoreSize
-from services.shared.schema_version import UnsupportedSchemaVersion
 from services.shared.sqlite.checkpointer import Checkpointer
-from services.shared.sqlite.connection import Operation, T, schema_version
-from services.shared.sqlite.migrations import Migration, open_migrated
+from services.shared.sqlite.connection import (
+    Migration,
+    Operation,
+    T,
+    open_migrated,
+    schema_version,
+)
 from services.shared.sqlite.readers import Readers
 from services.shared.sqlite.writer import Writer
 
@@ -35,7 +39,7 @@ class Database:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
-        self._identities = {each: _identity(each) for each in (path, Path(f"{path}-wal"))}
+        self._identities = {file: _identity(file) for file in (path, Path(f"{path}-wal"))}
         self._is_gone = False
         self._checkpointer = Checkpointer(path, lambda: self._writer.written_at)
         self._writer = Writer(connection, self._checkpointer.finish)
@@ -108,11 +112,8 @@ class Database:
             await self._reserved.run(self._check_file)
         except sqlite3.Error as error:  # The file is no longer a database.
             raise Unavailable("The store cannot be read.", "STORE_UNAVAILABLE") from error
-        now, written_at, failed_at = (
-            time.monotonic(),
-            self._writer.written_at,
-            self._writer.failed_at,
-        )
+        now = time.monotonic()
+        written_at, failed_at = self._writer.written_at, self._writer.failed_at
         if now - failed_at < _RECOVERY_SECONDS:
             raise Unavailable("The store cannot be written.", "STORE_UNWRITABLE")
         if failed_at > written_at or now - written_at >= _PROBE_SECONDS:

@@ -12,7 +12,7 @@ from deploy.local.store import check_complete, store_of
 from services.analytics.storage.sqlite.schema import MIGRATIONS as ANALYTICS
 from services.auth.storage.sqlite.schema import MIGRATIONS as AUTH
 from services.links.storage.sqlite import MIGRATIONS as LINKS
-from services.shared.sqlite.migrations import open_migrated
+from services.shared.sqlite.connection import open_migrated
 from tests.deployment.local.test_run import LocalRun
 from tests.support.gateway_client import GatewayClient
 from tests.support.product import SERVICES
