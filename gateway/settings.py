@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS
 from gateway.support.rate_limits import Rate
-from services.shared.settings import Endpoint, ProcessSettings, PublicUrl, origin_of
+from services.shared.settings import Endpoint, ProcessSettings, PublicUrl, format_origin
 
 # Limits per client address, in each gateway. A local run, with its load tests, has one address.
 _PRODUCTION = {
@@ -128,7 +128,7 @@ class GatewaySettings(ProcessSettings):
     @property
     def origin(self) -> str:
         """The origin of the public URL, as browsers write it."""
-        return origin_of(self.public_url)
+        return format_origin(self.public_url)
 
     @property
     def contact_address(self) -> str:

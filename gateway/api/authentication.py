@@ -114,7 +114,7 @@ def key_in(request: Request) -> str | None:
 
 def hash_of(key: str) -> bytes | None:
     """Return the SHA-256 of a key, None if its checksum is wrong: then it is unknown."""
-    return api_keys.hash_of(key) if api_keys.is_well_formed(key) else None
+    return api_keys.hash_key(key) if api_keys.is_well_formed(key) else None
 
 
 def refuse(key: str | None) -> ApiError:

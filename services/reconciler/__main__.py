@@ -15,7 +15,7 @@ from services.reconciler.link_purge import LinkPurge
 from services.reconciler.ports import Services
 from services.reconciler.settings import ReconcilerSettings
 from services.reconciler.view_counts import ViewCounts
-from services.shared import background, process_tuning, startup, supervisor
+from services.shared import background, startup, supervisor
 from services.shared.observability import logs, tracing
 from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
@@ -58,7 +58,7 @@ async def _serve(settings: ReconcilerSettings) -> None:
 def main() -> None:
     settings = ReconcilerSettings.load()
     logs.configure("reconciler", settings.log_level)
-    process_tuning.lower_priority()
+    startup.lower_priority()
     tracing.start("reconciler", settings.version)
     uvloop.run(_serve(settings))
     background.exit_if_failed()

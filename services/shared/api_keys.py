@@ -39,7 +39,7 @@ def is_well_formed(text: str) -> bool:
     return match is not None and _checksum(match[1]) == match[2]
 
 
-def hash_of(key: str) -> bytes:
+def hash_key(key: str) -> bytes:
     """Return the SHA-256 of a well-formed key, under which it is stored."""
     return hashlib.sha256(key.encode("ascii")).digest()
 

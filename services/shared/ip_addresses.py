@@ -34,7 +34,7 @@ def parse(text: str) -> IpAddress | None:
     return address
 
 
-def subnet_of(address: IpAddress) -> bytes:
+def get_subnet(address: IpAddress) -> bytes:
     """Return the /64 subnet of an IPv6 address, or the whole IPv4 address."""
     if isinstance(address, IPv6Address):
         return address.packed[: SUBNET_BITS // 8]

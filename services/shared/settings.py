@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -14,8 +16,6 @@ from pydantic import (
     ValidationError,
     field_validator,
 )
-
-from services.shared.environment import is_utf8, read_variable
 
 PREFIX = "ATAJO_"
 
@@ -44,7 +44,7 @@ def _check_origin(url: HttpUrl) -> HttpUrl:
     return url
 
 
-def origin_of(url: HttpUrl) -> str:
+def format_origin(url: HttpUrl) -> str:
     """Return the origin of a public URL, as browsers write it."""
     default = {"http": 80, "https": 443}[url.scheme]
     port = "" if url.port in (None, default) else f":{url.port}"
@@ -86,14 +86,14 @@ class ProcessSettings(BaseModel):
     @classmethod
     def _is_text(cls, value: Any) -> Any:
         # The environment may hold any bytes, which would otherwise cause an error much later.
-        if isinstance(value, str) and ("\0" in value or not is_utf8(value)):
+        if isinstance(value, str) and ("\0" in value or _printable(value) != value):
             raise ValueError("this is not UTF-8 text")
         return value
 
     @classmethod
     def load(cls) -> Self:
         """Read the settings. Raises SystemExit with one line that names every invalid setting."""
-        texts = {name: read_variable(f"{PREFIX}{name.upper()}") for name in cls.model_fields}
+        texts = {name: _read_variable(f"{PREFIX}{name.upper()}") for name in cls.model_fields}
         try:
             return cls.model_validate(
                 {
@@ -121,3 +121,26 @@ class ServiceSettings(ProcessSettings):
     store: str
     """Where the service keeps its data: `mongodb://…`, `mongodb+srv://…` or
     `sqlite:///path/to/file`. The default database of a MongoDB URL is `atajo_<service>`."""
+
+
+def _read_variable(variable: str) -> str | None:
+    """Return the text of a variable, or of its file without trailing newlines.
+
+    The file form is for secrets that are mounted into a container. It takes precedence. Returns
+    None if neither is set. Raises SystemExit with one line if the file cannot be read.
+    """
+    path = os.environ.get(f"{variable}_FILE")
+    if not path:
+        return os.environ.get(variable)
+    try:
+        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
+    except OSError as error:
+        why = f"cannot be read: {_printable(path)}: {error.strerror}"
+    except UnicodeDecodeError:
+        why = f"is not UTF-8 text: {_printable(path)}"
+    raise SystemExit(f"Settings refused. {variable}_FILE {why}")
+
+
+def _printable(text: str) -> str:
+    """Replace the bytes of a variable that are not UTF-8."""
+    return text.encode(errors="replace").decode()

@@ -43,7 +43,7 @@ def test_a_key_is_30_random_characters_and_their_checksum() -> None:
 def test_the_format_stays_as_it_is(key: str) -> None:
     """Keys in use must stay valid."""
     assert api_keys.is_well_formed(key)
-    assert api_keys.hash_of(key) == hashlib.sha256(key.encode()).digest()
+    assert api_keys.hash_key(key) == hashlib.sha256(key.encode()).digest()
 
 
 @pytest.mark.parametrize(

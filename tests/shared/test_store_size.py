@@ -98,7 +98,7 @@ async def test_metrics_show_the_last_measured_size(
     assert store_size.INTERVAL_SECONDS == 60
     monkeypatch.setattr(store_size, "INTERVAL_SECONDS", 0)
     store = Store(*sizes)
-    watching = background.start_task(store_size.watch(store), "store_size")
+    watching = background.start_task(store_size.watch(store.size), "store_size")
     await store.read.wait()
     await asyncio.sleep(0)
     assert not watching.done()

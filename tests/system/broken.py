@@ -16,7 +16,7 @@ from pymongo.collection import Collection
 
 from services.links.__main__ import main
 from services.shared import sqlite, supervisor
-from services.shared.observability import event_loop_monitor, monitoring_server
+from services.shared.observability import health, monitoring_server
 
 _announce = supervisor.report_ready
 _make = Collection.create_indexes
@@ -53,7 +53,7 @@ def _break_it(addresses: Any) -> None:
         case "health":
             mock.patch.object(sqlite.Database, "_check_file", _break).start()
         case "heartbeat":
-            mock.patch.object(event_loop_monitor.LOOP_LAG, "observe", _break).start()
+            mock.patch.object(health.LOOP_LAG, "observe", _break).start()
         case "observation":
             mock.patch.object(monitoring_server._Server, "service_actions", _break).start()
 

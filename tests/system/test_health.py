@@ -27,7 +27,6 @@ from atajo.links.v1 import links_pb2 as links_pb
 from atajo.links.v1 import links_pb2_grpc as links_grpc
 from services.shared import background
 from services.shared.errors import AppError, Unavailable
-from services.shared.observability import event_loop_monitor
 from services.shared.observability import health as health_module
 from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
@@ -205,7 +204,7 @@ async def test_a_thread_reports_a_blocked_event_loop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # Much longer than delays on a busy machine, so that the first check is in time.
-    monkeypatch.setattr(event_loop_monitor, "MAX_STALL_SECONDS", 3.0)
+    monkeypatch.setattr(health_module, "MAX_STALL_SECONDS", 3.0)
     health = Health({}, needed=())
     observation = MonitoringServer("links", ProcessSettings(), health)
     await health.start()

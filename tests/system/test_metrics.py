@@ -228,7 +228,7 @@ async def test_api_keys_and_their_verifications(own: Product) -> None:
     auth = AuthClient(own.address("auth"))
     for one in created:
         with suppress(Unauthenticated):
-            await auth.verify_key(api_keys.hash_of(one["key"]))
+            await auth.verify_key(api_keys.hash_key(one["key"]))
     await auth.close()
     seen = Samples(own, "auth")
     assert seen("atajo_api_keys_created_total") == 2

@@ -18,7 +18,7 @@ from gateway.visits.enrichment.countries import CountryOf
 from gateway.visits.enrichment.languages import ALIASES, CODES
 from gateway.visits.journal import lines
 from gateway.visits.journal.lines import Facts, Kind
-from services.shared.ip_addresses import IpAddress, subnet_of
+from services.shared.ip_addresses import IpAddress, get_subnet
 
 KEY_BYTES = 32
 _NUMBER_BYTES = 4
@@ -41,7 +41,7 @@ Visitor = tuple[Kind, str, str, bytes]
 - kind
 - facts about a person as the journal stores them (`lines.text_of`), empty for bots
 - visitor number of this day, in hexadecimal; empty for bots, unknown addresses, and without a key
-- what identifies a person for limits in memory (`ip_addresses.subnet_of`), empty for bots and
+- what identifies a person for limits in memory (`ip_addresses.get_subnet`), empty for bots and
   unknown addresses
 """
 
@@ -105,7 +105,7 @@ class Visitors(dict[Client, Visitor]):
         )
         if address is None:
             return "person", facts, "", b""
-        return "person", facts, self._number(address, user_agent), subnet_of(address)
+        return "person", facts, self._number(address, user_agent), get_subnet(address)
 
     def _number(self, address: IpAddress, user_agent: bytes) -> str:
         if self._keyed is None:

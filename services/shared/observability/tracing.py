@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
-import grpc
+if TYPE_CHECKING:  # `logs` imports this module, and need not import gRPC.
+    import grpc
 
-from services.shared.observability import trace_id
-
-if TYPE_CHECKING:
     from services.shared.observability.otel import Traces
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -47,7 +45,6 @@ def start(service: str, version: str, *, outermost: bool = False) -> None:
         _traces = Traces(service, version, outermost)
     except Exception as error:  # The SDK reads OTEL_* even on import, and has its own errors.
         raise SystemExit(f"Settings refused. One of OTEL_*: {error}") from None
-    trace_id.set_source(_traces.trace_id)
 
 
 def stop() -> None:
@@ -68,6 +65,11 @@ def span(name: str, *, serves: bool = False) -> AbstractContextManager[None]:
     from outside the product.
     """
     return _traces.span(name, serves) if _traces else _NO_SPAN
+
+
+def trace_id() -> str:
+    """Return the id of the current trace if it is sampled, otherwise an empty string."""
+    return _traces.trace_id() if _traces else ""
 
 
 def record_error(code: grpc.StatusCode) -> None:

@@ -15,7 +15,7 @@ from grpc_health.v1 import health as grpc_health
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from services.shared import background, process_tuning, startup, supervisor
+from services.shared import background, startup, supervisor
 from services.shared.observability import logs, store_size, tracing
 from services.shared.observability.health import Health
 from services.shared.observability.monitoring_server import MonitoringServer
@@ -63,7 +63,7 @@ def run(
 ) -> None:
     """Serve what `opening` yields until SIGTERM or SIGINT, then drain and close it.
 
-    With `low_priority`, other processes run first (`process_tuning.lower_priority`).
+    With `low_priority`, other processes run first (`startup.lower_priority`).
 
     During a schema upgrade, only the monitoring port listens: clients skip a replica that refuses
     connections, but not one that refuses calls.
@@ -73,7 +73,7 @@ def run(
     """
     logs.configure(name, settings.log_level)
     if low_priority:
-        process_tuning.lower_priority()
+        startup.lower_priority()
     tracing.start(name, settings.version)
     uvloop.run(_serve(name, settings, opening))
     background.exit_if_failed()
@@ -92,7 +92,7 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
                 await listener.set_ready(is_ready)
 
         await health.start()
-        measuring = background.start_task(store_size.watch(store), "store_size")
+        measuring = background.start_task(store_size.watch(store.size), "store_size")
         await _await_unless(stop, store.wait_for_schema())
         if not stop.is_set():
             listeners.append(Listener([servicers.calls], settings.listen))
