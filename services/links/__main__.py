@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from services.links.api.links import LinksServicer
 from services.links.api.maintenance import MaintenanceServicer
@@ -29,11 +28,8 @@ from services.links.storage.blocklists.folder import BlocklistFolder
 from services.shared import stores
 from services.shared.rpc import server
 
-if TYPE_CHECKING:
-    from services.shared import mongo as mongo_runtime
 
-
-def _mongo() -> tuple[Callable[[mongo_runtime.Database], LinkStore], mongo_runtime.Schema]:
+def _mongo() -> stores.MongoFactory[LinkStore]:
     from services.links.storage import mongo
 
     return mongo.open_store, mongo.SCHEMA

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from services.shared import sqlite
 from services.shared.observability.store_size import StoreSize
 
-if TYPE_CHECKING:
-    from services.shared import mongo
-
 _MONGO_SCHEMES = ("mongodb://", "mongodb+srv://")
 
 Stores = TypeVar("Stores")
+
+if TYPE_CHECKING:
+    from services.shared import mongo
+
+    MongoFactory = tuple[Callable[[mongo.Database], Stores], mongo.Schema]
 
 
 class Store(Protocol):
@@ -44,7 +46,7 @@ class StoreFactories(Generic[Stores]):
 
     on_sqlite: Callable[[sqlite.Database], Stores]
     migrations: Sequence[sqlite.Migration]
-    load_mongo: Callable[[], tuple[Callable[[mongo.Database], Stores], mongo.Schema]]
+    load_mongo: Callable[[], MongoFactory[Stores]]
 
 
 @asynccontextmanager

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, cast
 
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.passkey import Passkey

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 import pytest
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from tests.support.store_fixtures import NewStore, open_stores_at
 
 Opening = Callable[[], AbstractAsyncContextManager[Stores]]

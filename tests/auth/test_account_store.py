@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from tests.auth.cases import ANA, BEA, SESSION, damage
 
 

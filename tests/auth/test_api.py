@@ -128,7 +128,7 @@ async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient
     )
     assert (newest.id, newest.name, newest.prefix) == (second_id, "Two", second[:12])
     assert (newest.scopes, newest.expires_at) == ((Scope.LINKS_WRITE,), None)
-    assert await auth.verify_key(api_keys.hash_of(first)) == VerifiedKey(
+    assert await auth.verify_key(api_keys.hash_key(first)) == VerifiedKey(
         id=first_id,
         account=account,
         username="walker",
@@ -136,19 +136,19 @@ async def test_api_keys_are_created_listed_verified_and_revoked(auth: AuthClient
         scopes=frozenset(Scope),
         expires_at=expires_at,
     )
-    verified = await auth.verify_key(api_keys.hash_of(second))
+    verified = await auth.verify_key(api_keys.hash_key(second))
     assert (verified.scopes, verified.expires_at) == (frozenset({Scope.LINKS_WRITE}), None)
 
     for _ in range(2):
         await auth.revoke_key(token, first_id)
         await auth.revoke_key(token, "unknown")
         with pytest.raises(Unauthenticated) as invalid:
-            await auth.verify_key(api_keys.hash_of(first))
+            await auth.verify_key(api_keys.hash_key(first))
         assert invalid.value.reason == "INVALID_KEY"
     assert [key.id for key in await auth.keys(token)] == [second_id]
     await auth.close_account(token, PASSWORD, CLIENT_IP)
     with pytest.raises(Unauthenticated) as invalid:
-        await auth.verify_key(api_keys.hash_of(second))
+        await auth.verify_key(api_keys.hash_key(second))
     assert invalid.value.reason == "INVALID_KEY"
 
 
@@ -181,7 +181,7 @@ async def test_a_log_out_that_an_older_auth_ignores_is_no_success(
 async def test_the_last_use_of_a_key_is_listed_soon(auth: AuthClient) -> None:
     token, started_at = await session(auth), datetime.now(UTC)
     _, key = await auth.create_key(token, PASSWORD, "Script", [Scope.LINKS_READ], None, CLIENT_IP)
-    await auth.verify_key(api_keys.hash_of(key))
+    await auth.verify_key(api_keys.hash_key(key))
     deadline = time.monotonic() + TIMEOUT_SECONDS
     while (last_used_at := (await auth.keys(token))[0].last_used_at) is None:
         assert time.monotonic() < deadline

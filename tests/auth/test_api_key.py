@@ -29,7 +29,7 @@ def test_a_key_has_the_hash_and_the_beginning_of_its_text() -> None:
     other, _ = create()
 
     assert api_keys.is_well_formed(text)
-    assert key.key_hash == api_keys.hash_of(text)
+    assert key.key_hash == api_keys.hash_key(text)
     assert text.startswith(key.prefix)
     assert len(key.prefix) == 12
     assert key.id != other.id

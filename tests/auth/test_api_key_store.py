@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 import pytest
 from pymongo.errors import DuplicateKeyError
 
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, Scope
 from tests.auth.cases import ANA, BEA, KEY, NOW, SESSION, numbered_key

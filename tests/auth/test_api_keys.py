@@ -21,9 +21,9 @@ from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.last_uses import LastUses
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
-from services.auth.application.ports import AccountStore
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.sessions import Sessions, SessionUses
+from services.auth.application.stores import AccountStore, ApiKeyStore
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope
 from services.auth.domain.errors import (
@@ -34,9 +34,9 @@ from services.auth.domain.errors import (
     InvalidToken,
     TooManyKeys,
 )
+from services.auth.domain.session import create_session
 from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.auth.storage.sqlite.store import SqliteBackend, open_stores
-from services.auth.storage.store import ApiKeyStore
 from services.shared import api_keys, sqlite
 from services.shared.errors import AppError, Unavailable
 from tests.support.processes import TIMEOUT_SECONDS
@@ -91,7 +91,7 @@ class Service:
 
     async def is_valid(self, text: str) -> bool:
         try:
-            await self.keys.verify(api_keys.hash_of(text))
+            await self.keys.verify(api_keys.hash_key(text))
         except InvalidKey:
             return False
         return True
@@ -129,7 +129,7 @@ async def test_a_created_key_is_valid_for_its_account(service: Service) -> None:
     every = list(Scope)
     key, text = await service.keys.create(token, PASSWORD, " Script ", every, expires_at, CLIENT_IP)
 
-    found, account = await service.keys.verify(api_keys.hash_of(text))
+    found, account = await service.keys.verify(api_keys.hash_key(text))
     assert found == key
     assert (key.name, key.scopes, key.expires_at) == ("Script", tuple(every), expires_at)
     assert (account.id, account.username) == (await service.accounts.verify_token(token), "ana")
@@ -238,7 +238,7 @@ async def test_only_an_open_session_manages_keys(service: Service, end: str) -> 
     key, text = await service.keys.create(token, PASSWORD, "Script", READ, None, CLIENT_IP)
     account, _ = await service.sessions.authenticate(token)
     if end == "password":
-        session = service.sessions.create(account, "", "")
+        session = create_session(account.id, "", "", NOW)
         await service.account_store.change_password(account, HASH, HASH[:29], session, revoke=False)
     elif end == "close":
         await service.accounts.close("ana@b")
@@ -267,7 +267,7 @@ async def test_a_session_that_ends_meanwhile_creates_no_key(
         if closing:
             await service.accounts.close("ana@b")
         else:
-            session = service.sessions.create(account, "", "")
+            session = create_session(account.id, "", "", NOW)
             await service.account_store.change_password(
                 account, HASH, HASH[:29], session, revoke=False
             )

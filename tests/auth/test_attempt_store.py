@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from tests.auth.cases import NOW, WINDOW
 from tests.support.store_fixtures import open_stores_at
 

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from tests.auth.cases import ANA, BEA, NOW, PASSKEY, SESSION, numbered_passkey
 
 

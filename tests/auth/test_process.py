@@ -84,7 +84,7 @@ class Auth:
         )
 
     async def verify_key(self, key: str) -> VerifiedKey:
-        return await self._client.verify_key(api_keys.hash_of(key))
+        return await self._client.verify_key(api_keys.hash_key(key))
 
     async def outcome(
         self, email: str, password: str = PASSWORD, client_ip: str = CLIENT_IP

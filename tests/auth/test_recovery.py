@@ -107,7 +107,7 @@ async def new_key(auth: AuthClient) -> str:
 
 async def is_valid(auth: AuthClient, key: str) -> bool:
     try:
-        await auth.verify_key(api_keys.hash_of(key))
+        await auth.verify_key(api_keys.hash_key(key))
     except Unauthenticated:
         return False
     return True

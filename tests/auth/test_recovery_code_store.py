@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 from prometheus_client import REGISTRY
 
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from services.auth.domain.account import Account
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import MAX_SESSIONS

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from services.auth.domain.session import MAX_SESSIONS
 from tests.auth.cases import ANA, BEA, SESSION, damage, numbered_session, session_ids
 

@@ -11,7 +11,7 @@ import pymongo
 import pytest
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from services.auth.storage.mongo import store as mongo_store
 from services.auth.storage.mongo.schema import SCHEMA
 from services.auth.storage.sqlite import store as sqlite_store

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from services.auth.__main__ import STORE_FACTORIES
-from services.auth.application.ports import Stores
+from services.auth.application.stores import Stores
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import MAX_SESSIONS
 from tests.auth.cases import ANA, CODES, KEY, NOW, PASSKEY, SESSION

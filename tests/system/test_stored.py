@@ -19,7 +19,7 @@ from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
-from services.auth.domain.passkey import create_passkey
+from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Creator, create_session
 from services.links.__main__ import STORE_FACTORIES as LINKS
@@ -127,7 +127,15 @@ async def fill_auth(setting: str) -> None:
         await stores.keys.record_uses({key.key_hash: NOW})
         await stores.recovery_codes.replace(account, [b"hash"], NOW)
         await stores.recovery_codes.put_expiring("id", RecoveryCode(b"one", NOW))
-        passkey = create_passkey("id", "Phone", "credential", b"key", 0, NOW, creator)
+        passkey = Passkey(
+            id="credential",
+            account_id="id",
+            name="Phone",
+            public_key=b"key",
+            sign_count=0,
+            created_at=NOW,
+            created_by=creator,
+        )
         await stores.passkeys.add(account, passkey, 1)
         await stores.passkeys.record_use(passkey, 1, NOW)
         await stores.sessions.record_uses({("id", session.id): NOW + timedelta(hours=1)})

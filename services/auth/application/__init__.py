@@ -1,1 +1,1 @@
-"""The use cases of accounts, and the ports to their stores."""
+"""The use cases of accounts, the stores that they need, and the ports to a database."""

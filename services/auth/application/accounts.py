@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.password_check import PasswordCheck
-from services.auth.application.ports import AccountStore
 from services.auth.application.sessions import Login, Sessions, session_ended
-from services.auth.domain.account import Account, create_account, email_key_of
+from services.auth.application.stores import AccountStore
+from services.auth.domain.account import Account, create_account, parse_email_key
 from services.auth.domain.errors import EmailTaken, NoAccount, WrongPassword
 from services.auth.domain.passwords import choose_lane, validate_password_hash
+from services.auth.domain.session import create_session
 from services.auth.metrics import (
     ACCOUNT_CLOSINGS,
     ACCOUNTS_CREATED,
@@ -28,22 +29,15 @@ MAX_CLOSED = 10_000
 removal of their links."""
 
 
+@dataclass(frozen=True, eq=False)
 class AuthService:
     """The use cases of accounts. `now` returns the time in UTC."""
 
-    def __init__(
-        self,
-        accounts: AccountStore,
-        passwords: PasswordCheck,
-        sessions: Sessions,
-        device_tokens: DeviceTokens,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._accounts = accounts
-        self._passwords = passwords
-        self._sessions = sessions
-        self._device_tokens = device_tokens
-        self._now = now
+    _accounts: AccountStore
+    _passwords: PasswordCheck
+    _sessions: Sessions
+    _device_tokens: DeviceTokens
+    _now: Callable[[], datetime]
 
     async def register(self, email: str, password_hash: str, salt: str, username: str) -> Account:
         """Create an account. Repeating a registration returns the same account.
@@ -76,8 +70,6 @@ class AuthService:
         start = time.perf_counter()
         with count_result(LOGINS):
             account = await find_open_account(self._accounts, email)
-            if account is None:
-                raise no_account()
             device = self._device_tokens.find_browser(device_token, account.id)
             with time_login(start, choose_lane(account.password_hash)):
                 await self._passwords.check(account, password, client_ip, device)
@@ -115,12 +107,13 @@ class AuthService:
             new_hash = validate_password_hash(new_hash, new_salt)
             account, current = await self._sessions.authenticate(token)
             await self._passwords.check(account, password, client_ip, session=current)
-            session = self._sessions.create(account, browser, system)
+            session = create_session(account.id, browser, system, self._now())
             if not await self._accounts.change_password(
                 account, new_hash, new_salt, session, revoke
             ):
                 raise session_ended()
-            return self._sessions.token_of(session, replace(account, session=account.session + 1))
+            changed = replace(account, session=account.session + 1)
+            return self._sessions.issue_token(session, changed)
 
     async def close_own(self, token: str, password: str, client_ip: str) -> None:
         """Close the account of a token. A repeated call raises InvalidToken.
@@ -135,17 +128,14 @@ class AuthService:
 
     async def find(self, email: str) -> str:
         """Return the id of an open account. Raises NoAccount, Unavailable."""
-        account = await find_open_account(self._accounts, email)
-        if account is None:
-            raise no_account()
-        return account.id
+        return (await find_open_account(self._accounts, email)).id
 
     async def close(self, email: str) -> str:
         """Close an account, so that nobody can use it any more. Return its id.
 
         May be repeated. Raises NoAccount, Unavailable.
         """
-        key = email_key_of(email)
+        key = parse_email_key(email)
         account_id = await self._accounts.close(key) if key else None
         if account_id is None:
             raise no_account()
@@ -160,14 +150,16 @@ class AuthService:
         await self._accounts.remove(account_id)
 
 
-async def find_open_account(accounts: AccountStore, email: str) -> Account | None:
-    """Return the account with an e-mail address as typed, unless it is closed.
+async def find_open_account(accounts: AccountStore, email: str) -> Account:
+    """Return the account with an e-mail address as typed.
 
-    Raises Unavailable.
+    Raises NoAccount, also if it is closed, and Unavailable.
     """
-    key = email_key_of(email)
+    key = parse_email_key(email)
     account = await accounts.by_email(key) if key else None
-    return None if account is None or account.closed else account
+    if account is None or account.closed:
+        raise no_account()
+    return account
 
 
 def no_account() -> NoAccount:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
 from services.auth.application.last_uses import LastUses
 from services.auth.application.password_check import PasswordCheck
-from services.auth.application.ports import ApiKeyStore
 from services.auth.application.sessions import Sessions
+from services.auth.application.stores import ApiKeyStore
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import MAX_KEYS, ApiKey, Scope, create_api_key
 from services.auth.domain.errors import InvalidKey, TooManyKeys
 from services.auth.metrics import KEY_VERIFICATIONS, KEYS_CREATED, KEYS_REVOKED, KeyResult
 
 
+@dataclass(frozen=True, eq=False)
 class ApiKeys:
     """Creates, lists, revokes and verifies the API keys of accounts. `now` returns UTC.
 
@@ -22,19 +24,11 @@ class ApiKeys:
     one takes the password, so that a stolen session cannot leave a key behind.
     """
 
-    def __init__(
-        self,
-        store: ApiKeyStore,
-        uses: LastUses[bytes],
-        passwords: PasswordCheck,
-        sessions: Sessions,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._uses = uses
-        self._passwords = passwords
-        self._sessions = sessions
-        self._now = now
+    _store: ApiKeyStore
+    _uses: LastUses[bytes]
+    _passwords: PasswordCheck
+    _sessions: Sessions
+    _now: Callable[[], datetime]
 
     async def create(
         self,

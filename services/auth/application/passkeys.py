@@ -3,43 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from services.auth.application.challenges import Challenges, InvalidChallenge
 from services.auth.application.password_check import PasswordCheck
-from services.auth.application.ports import PasskeyStore
 from services.auth.application.sessions import Login, Sessions
+from services.auth.application.stores import PasskeyStore
 from services.auth.application.web_authn import InvalidCredential, WebAuthn
 from services.auth.domain.account import Account
-from services.auth.domain.errors import InvalidPasskey, NoPasskey, TooManyPasskeys, WrongPasskey
-from services.auth.domain.passkey import MAX_PASSKEYS, Passkey, create_passkey
+from services.auth.domain.errors import (
+    InvalidPasskey,
+    InvalidPasskeyName,
+    NoPasskey,
+    TooManyPasskeys,
+    WrongPasskey,
+)
+from services.auth.domain.names import parse_name
+from services.auth.domain.passkey import MAX_PASSKEYS, Passkey
 from services.auth.metrics import PASSKEY_LOGINS, PASSKEYS_ADDED, PASSKEYS_REMOVED, count_result
 
 _LOGIN = "login"
 """The purpose of challenges for log-ins."""
 
 
+@dataclass(frozen=True, eq=False)
 class Passkeys:
     """Adds, lists and removes passkeys, and logs in with them. `now` returns the time in UTC.
 
     Adding and removing one takes the password, so that a stolen session cannot add a way to log in.
     """
 
-    def __init__(
-        self,
-        store: PasskeyStore,
-        web_authn: WebAuthn,
-        challenges: Challenges,
-        passwords: PasswordCheck,
-        sessions: Sessions,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._store = store
-        self._web_authn = web_authn
-        self._challenges = challenges
-        self._passwords = passwords
-        self._sessions = sessions
-        self._now = now
+    _store: PasskeyStore
+    _web_authn: WebAuthn
+    _challenges: Challenges
+    _passwords: PasswordCheck
+    _sessions: Sessions
+    _now: Callable[[], datetime]
 
     async def begin(self, token: str, password: str, client_ip: str) -> str:
         """Return the options with which a browser creates a passkey of a token's account.
@@ -62,14 +62,14 @@ class Passkeys:
         account, current, creator = await self._sessions.authenticate_creator(token)
         try:
             created = self._web_authn.check_creation(credential, _adding(account, current))
-            passkey = create_passkey(
-                account.id,
-                name,
-                created.id,
-                created.public_key,
-                created.sign_count,
-                self._now(),
-                creator,
+            passkey = Passkey(
+                id=created.id,
+                account_id=account.id,
+                name=parse_name(name, InvalidPasskeyName),
+                public_key=created.public_key,
+                sign_count=created.sign_count,
+                created_at=self._now(),
+                created_by=creator,
             )
             await self._challenges.use(created.challenge_id)
         except (InvalidCredential, InvalidChallenge) as error:
@@ -89,7 +89,7 @@ class Passkeys:
         """
         account, _ = await self._sessions.authenticate(token)
         passkeys = await self._store.list_all(account.id)
-        return sorted(passkeys, key=lambda one: (one.created_at, one.id), reverse=True)
+        return sorted(passkeys, key=lambda passkey: (passkey.created_at, passkey.id), reverse=True)
 
     async def remove(self, token: str, passkey_id: str, password: str, client_ip: str) -> None:
         """Delete a passkey of a token's account, unless it does not exist.

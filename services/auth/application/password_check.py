@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from services.auth.application.attempt_limiter import AttemptLimiter
 from services.auth.application.client_networks import capacity_network
 from services.auth.application.password_verifier import PasswordVerifier
@@ -10,12 +12,12 @@ from services.auth.domain.errors import WrongPassword
 from services.auth.domain.passwords import encode_password
 
 
+@dataclass(frozen=True, eq=False)
 class PasswordCheck:
     """Joins the limits of failures and the verification of hashes."""
 
-    def __init__(self, attempts: AttemptLimiter, passwords: PasswordVerifier) -> None:
-        self._attempts = attempts
-        self._passwords = passwords
+    _attempts: AttemptLimiter
+    _passwords: PasswordVerifier
 
     async def check(
         self,

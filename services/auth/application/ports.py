@@ -1,6 +1,6 @@
-"""The stores that the auth service needs.
+"""What the stores need of a database, which `storage` has in SQLite and MongoDB.
 
-Every method raises Unavailable if the store cannot be reached.
+Every method raises Unavailable if the database cannot be reached.
 """
 
 from __future__ import annotations
@@ -8,204 +8,97 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
-from services.auth.domain.account import Account
-from services.auth.domain.api_key import ApiKey
-from services.auth.domain.passkey import Passkey
-from services.auth.domain.recovery_code import RecoveryCode
-from services.auth.domain.session import Session
+from services.auth.application.records import Part, Record
 
 
-class AccountStore(Protocol):
-    """Stores accounts under unique e-mail keys."""
+class Not(NamedTuple):
+    """In a query: any value but this one."""
 
-    async def add(self, account: Account) -> Account:
+    value: Any
+
+
+Where = Mapping[str, Any]
+"""A query: the values of fields, or `Not` of them. The account of a record is `account_id`."""
+
+
+class Insert(NamedTuple):
+    """Records to add to an account, newer than its others of the same part."""
+
+    part: Part[Any]
+    records: Sequence[Record]
+    limit: int | None = None
+    """Refuse the update if the account has this number of records already."""
+    max_records: int | None = None
+    """Delete the oldest records of the account beyond this number."""
+    expired_at: int | None = None
+    """Delete records that expired by then, of the account or of any."""
+
+
+class Update(NamedTuple):
+    """A change of an account. Deletes records before it inserts some."""
+
+    fields: Record | None = None
+    """New values of fields of the account."""
+    increments_session: bool = False
+    """Whether to increment the session number."""
+    has: tuple[Part[Any], Where] | None = None
+    """Refuse the update unless the account has such a record."""
+    delete: Sequence[tuple[Part[Any], Where]] = ()
+    insert: Insert | None = None
+
+
+class Backend(Protocol):
+    """Accounts and the records of their parts. `name` labels an operation in the metrics."""
+
+    async def insert(self, name: str, account: Record) -> Record:
         """Store an account unless its e-mail key is taken. Return the account with that key."""
-        ...
 
-    async def by_email(self, email_key: str) -> Account | None:
-        """Return the account with this e-mail key."""
-        ...
+    async def find_account(self, name: str, where: Where) -> Record | None: ...
 
-    async def by_id(self, account_id: str) -> Account | None:
-        """Return the account with this id."""
-        ...
+    async def find(self, name: str, part: Part[Any], where: Where) -> tuple[Record, Record] | None:
+        """Return the only record that matches, and its account."""
 
-    async def change_password(
-        self, account: Account, password_hash: str, salt: str, session: Session, revoke: bool
-    ) -> bool:
-        """Set the password, increment the session number, replace all sessions by a new one, and
-        delete all recovery codes. With `revoke`, delete all API keys and passkeys, too.
+    async def list_all(self, name: str, part: Part[Any], account_id: str) -> list[Record]:
+        """Return the records of an account, unordered."""
 
-        This is one atomic write. Return False, and change nothing, if the account is closed or does
-        not exist, or if its session number is no longer that of `account`.
-        """
-        ...
-
-    async def close(self, email_key: str) -> str | None:
-        """Close the account with this e-mail key, unless it is closed already. Return its id.
-
-        This is one atomic write. It does not decode the account, so a damaged one is closed, too.
-        """
-        ...
-
-    async def close_in_session(self, account: Account) -> bool:
-        """Close an account. Return False under the same conditions as `change_password`."""
-        ...
-
-    async def list_closed(self, limit: int) -> list[str]:
+    async def list_closed(self, name: str, limit: int) -> list[str]:
         """Return the ids of any `limit` closed accounts."""
-        ...
 
-    async def remove(self, account_id: str) -> None:
-        """Delete the account with this id, and everything that belongs to it, if it is closed."""
-        ...
+    async def close(self, name: str, email_key: str) -> str | None:
+        """Close the account with this e-mail key, even a damaged one. Return its id."""
 
+    async def delete_closed(self, name: str, account_id: str) -> None:
+        """Delete an account with all its records, if it is closed."""
 
-class SessionStore(Protocol):
-    """Stores the sessions of accounts. Expired ones are deleted some time after their end."""
+    async def update(self, name: str, account: Where, update: Update) -> bool:
+        """Change the account that matches, atomically. `account` contains its id.
 
-    async def add(self, account: Account, session: Session, limit: int) -> bool:
-        """Store a session of an account, and delete the oldest ones beyond `limit`, atomically.
-
-        Return False, and change nothing, if the account is closed or does not exist, or if its
-        password is no longer that of `account`.
+        Return False, and change nothing, if there is none, if the update is refused, or if any
+        account has a record with the id of a new one, in parts whose ids are unique. Raises the
+        driver's error if another unique field is taken.
         """
-        ...
 
-    async def find(self, account_id: str, session_id: str) -> tuple[Session, Account] | None:
-        """Return a session of an account, and the account, which may be closed."""
-        ...
+    async def delete_other_sessions(self, name: str, account: Where, session_id: str) -> int | None:
+        """Delete the sessions of the account that matches, except this one, atomically.
 
-    async def list_all(self, account_id: str) -> list[Session]:
-        """Return the sessions of an account, unordered. Some may be expired."""
-        ...
-
-    async def delete(self, account_id: str, session_id: str) -> bool:
-        """Delete a session of an account. Return whether there was one."""
-        ...
-
-    async def delete_others(self, account: Account, session_id: str) -> int | None:
-        """Delete all sessions of an account but one, and increment its session number, atomically.
-
-        Return how many were deleted. Do not increment the session number if the one session is not
-        stored. Return None, and change nothing, under the same conditions as
-        `AccountStore.change_password`.
+        Increment the session number if this one is stored. Return how many were deleted. Return
+        None, and change nothing, if there is no such account. `account` contains its id.
         """
-        ...
 
-    async def record_uses(self, uses: Mapping[tuple[str, str], datetime]) -> None:
-        """Advance the last use of sessions, by the ids of account and session, in one command or
-        transaction.
-
-        A session that was used later, or is deleted, stays as it is. `uses` is not empty.
-        """
-        ...
-
-
-class RecoveryCodeStore(Protocol):
-    """Stores the hashes of recovery codes that are not spent."""
-
-    async def replace(
-        self, account: Account, hashes: Sequence[bytes], created_at: datetime
+    async def set_fields(
+        self, name: str, part: Part[Any], account_id: str, where: Where, values: Record
     ) -> bool:
-        """Replace all codes of an account, expiring ones too, by a set that does not expire.
+        """Set fields of the only record of an account that matches. Return whether there is one."""
 
-        Return False, and change nothing, under the same conditions as
-        `AccountStore.change_password`.
+    async def advance(
+        self, name: str, part: Part[Any], field: str, uses: Sequence[tuple[Where, int]]
+    ) -> None:
+        """Raise a field of each record that matches to a number, unless it is higher already.
+
+        `uses` is not empty, and all its queries name the same fields in the same order.
         """
-        ...
-
-    async def put_expiring(self, account_id: str, code: RecoveryCode) -> bool:
-        """Replace the expiring code of an account. Return False if it is closed or not there."""
-        ...
-
-    async def list_all(self, account_id: str) -> list[RecoveryCode]:
-        """Return the codes of an account, unordered. One may be expired."""
-        ...
-
-    async def spend(
-        self,
-        account_id: str,
-        code: RecoveryCode,
-        password_hash: str,
-        salt: str,
-        revoke: bool,
-        now: datetime,
-    ) -> bool:
-        """Delete a code, set the password, increment the session number, and end all sessions.
-
-        An expiring code is deleted in any case. The other codes stay, unless the spent one is
-        expiring. With `revoke`, delete all API keys and passkeys, too.
-
-        This is one atomic write. Return False, and change nothing, if the account is closed, or has
-        no such code that has not expired.
-        """
-        ...
-
-
-class PasskeyStore(Protocol):
-    """Stores the passkeys of accounts under unique ids."""
-
-    async def add(self, account: Account, passkey: Passkey, limit: int) -> bool:
-        """Store a passkey of an account, atomically with the check of the conditions for it.
-
-        Return False, and change nothing, if any account has its id, if the account already has
-        `limit` passkeys, or under the same conditions as `AccountStore.change_password`.
-        """
-        ...
-
-    async def list_all(self, account_id: str) -> list[Passkey]:
-        """Return the passkeys of an account, unordered."""
-        ...
-
-    async def find(self, passkey_id: str) -> tuple[Passkey, Account] | None:
-        """Return the passkey with this id and its account, which may be closed."""
-        ...
-
-    async def record_use(self, passkey: Passkey, sign_count: int, used_at: datetime) -> bool:
-        """Set the sign count and the last use of a passkey.
-
-        Return False, and change nothing, if it is removed, or if its sign count is no longer that
-        of `passkey`.
-        """
-        ...
-
-    async def delete(self, account_id: str, passkey_id: str) -> bool:
-        """Delete a passkey of an account. Return whether there was one."""
-        ...
-
-
-class ApiKeyStore(Protocol):
-    """Stores the API keys of accounts under unique hashes."""
-
-    async def add(self, account: Account, key: ApiKey, limit: int) -> bool:
-        """Store a key of an account, atomically with the check of the conditions for it.
-
-        Return False, and change nothing, if the account already has `limit` keys, or under the
-        same conditions as `AccountStore.change_password`.
-        """
-        ...
-
-    async def list_all(self, account_id: str) -> list[ApiKey]:
-        """Return the keys of an account, unordered."""
-        ...
-
-    async def find(self, key_hash: bytes) -> tuple[ApiKey, Account] | None:
-        """Return the key with this hash and its account, which may be closed."""
-        ...
-
-    async def delete(self, account_id: str, key_id: str) -> bool:
-        """Delete a key of an account. Return whether there was one."""
-        ...
-
-    async def record_uses(self, uses: Mapping[bytes, datetime]) -> None:
-        """Advance the last use of keys, by their hash, in one command or transaction.
-
-        A key that was used later, or is deleted, stays as it is. `uses` is not empty.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,20 +122,6 @@ class AttemptStore(Protocol):
         self, counter: str, limit: int, window: timedelta, now: datetime
     ) -> AttemptResult:
         """Count an attempt, unless the window already has `limit` attempts."""
-        ...
 
     async def release(self, counter: str, window_ends: datetime) -> None:
         """Remove an attempt, if the window that ends at this time is still the current one."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """All stores of one database."""
-
-    accounts: AccountStore
-    attempts: AttemptStore
-    sessions: SessionStore
-    recovery_codes: RecoveryCodeStore
-    passkeys: PasskeyStore
-    keys: ApiKeyStore

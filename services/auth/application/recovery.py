@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from services.auth.application.accounts import find_open_account, no_account
@@ -13,10 +14,10 @@ from services.auth.application.client_networks import capacity_network
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
-from services.auth.application.ports import AccountStore, RecoveryCodeStore
 from services.auth.application.sessions import Sessions, session_ended
-from services.auth.domain.account import email_key_of
-from services.auth.domain.errors import WrongRecoveryCode
+from services.auth.application.stores import AccountStore, RecoveryCodeStore
+from services.auth.domain.account import parse_email_key
+from services.auth.domain.errors import NoAccount, WrongRecoveryCode
 from services.auth.domain.passwords import validate_password_hash
 from services.auth.domain.recovery_code import (
     COUNT,
@@ -33,6 +34,7 @@ from services.auth.metrics import (
 )
 
 
+@dataclass(frozen=True, eq=False)
 class Recovery:
     """Creates recovery codes, and sets passwords with them. `now` returns the time in UTC.
 
@@ -40,25 +42,14 @@ class Recovery:
     however many codes there are.
     """
 
-    def __init__(
-        self,
-        accounts: AccountStore,
-        codes: RecoveryCodeStore,
-        attempts: AttemptLimiter,
-        verifier: PasswordVerifier,
-        passwords: PasswordCheck,
-        sessions: Sessions,
-        device_tokens: DeviceTokens,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._accounts = accounts
-        self._codes = codes
-        self._attempts = attempts
-        self._verifier = verifier
-        self._passwords = passwords
-        self._sessions = sessions
-        self._device_tokens = device_tokens
-        self._now = now
+    _accounts: AccountStore
+    _codes: RecoveryCodeStore
+    _attempts: AttemptLimiter
+    _verifier: PasswordVerifier
+    _passwords: PasswordCheck
+    _sessions: Sessions
+    _device_tokens: DeviceTokens
+    _now: Callable[[], datetime]
 
     async def create_codes(self, token: str, password: str, client_ip: str) -> list[str]:
         """Replace the codes of a token's account. Return the new ones, which are not stored.
@@ -109,15 +100,19 @@ class Recovery:
         """
         with count_result(PASSWORD_RESETS):
             new_hash = validate_password_hash(new_hash, new_salt)
-            account = await find_open_account(self._accounts, email)
-            account_id = _no_id(email) if account is None else account.id
+            try:
+                account_id = (await find_open_account(self._accounts, email)).id
+            except NoAccount:
+                account_id = _no_id(email)
             browser = self._device_tokens.find_browser(device_token, account_id)
             async with self._attempts.attempt(account_id, client_ip, browser, is_recovery=True):
                 network = capacity_network(client_ip, in_session=False)
                 hashed = await self._hash(code, account_id, network)
                 stored = await self._codes.list_all(account_id)
                 # Compare with each of them, so that the time does not depend on which one matches.
-                matching = [one for one in stored if hmac.compare_digest(one.hash, hashed)]
+                matching = [
+                    candidate for candidate in stored if hmac.compare_digest(candidate.hash, hashed)
+                ]
                 if not matching or not await self._codes.spend(
                     account_id,
                     matching[0],
@@ -134,8 +129,6 @@ class Recovery:
         Raises NoAccount, Unavailable.
         """
         account = await find_open_account(self._accounts, email)
-        if account is None:
-            raise no_account()
         code, expires_at = generate_code(), self._now() + RESET_LIFETIME
         hashed = await self._hash(code, account.id, "operator")
         if not await self._codes.put_expiring(account.id, RecoveryCode(hashed, expires_at)):
@@ -149,4 +142,4 @@ class Recovery:
 
 def _no_id(email: str) -> str:
     """Return what stands for the id of an account that does not exist, and has no codes."""
-    return hashlib.sha256((email_key_of(email) or email).encode()).hexdigest()[:24]
+    return hashlib.sha256((parse_email_key(email) or email).encode()).hexdigest()[:24]

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.last_uses import LastUses
-from services.auth.application.ports import AccountStore, SessionStore
 from services.auth.application.session_tokens import SessionTokens
+from services.auth.application.stores import AccountStore, SessionStore
 from services.auth.domain.account import Account
 from services.auth.domain.errors import InvalidToken
 from services.auth.domain.session import (
@@ -17,7 +17,7 @@ from services.auth.domain.session import (
     Creator,
     Session,
     create_session,
-    hour_of,
+    start_of_hour,
 )
 from services.auth.metrics import SESSIONS_ENDED
 
@@ -36,6 +36,7 @@ class Login:
     """The browser sends it with its next log-in."""
 
 
+@dataclass(frozen=True, eq=False)
 class Sessions:
     """Starts, verifies, lists and ends the sessions of accounts. `now` returns the time in UTC.
 
@@ -43,27 +44,14 @@ class Sessions:
     with the next password change, or when an owner ends all other sessions.
     """
 
-    def __init__(
-        self,
-        accounts: AccountStore,
-        store: SessionStore,
-        uses: SessionUses,
-        tokens: SessionTokens,
-        device_tokens: DeviceTokens,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._accounts = accounts
-        self._store = store
-        self._uses = uses
-        self._tokens = tokens
-        self._device_tokens = device_tokens
-        self._now = now
+    _accounts: AccountStore
+    _store: SessionStore
+    _uses: SessionUses
+    _tokens: SessionTokens
+    _device_tokens: DeviceTokens
+    _now: Callable[[], datetime]
 
-    def create(self, account: Account, browser: str, system: str) -> Session:
-        """Return a session that is not stored yet."""
-        return create_session(account.id, browser, system, self._now())
-
-    def token_of(self, session: Session, account: Account) -> tuple[str, datetime]:
+    def issue_token(self, session: Session, account: Account) -> tuple[str, datetime]:
         """Return the token of a session, and its expiry in whole seconds."""
         return self._tokens.issue(account.id, account.session, session.id)
 
@@ -75,10 +63,10 @@ class Sessions:
         `browser` and `system` are names for the list of sessions, empty if unknown. Return None if
         the account was closed, or its password changed, since it was read. Raises Unavailable.
         """
-        session = self.create(account, browser, system)
+        session = create_session(account.id, browser, system, self._now())
         if not await self._store.add(account, session, MAX_SESSIONS):
             return None
-        token, expires_at = self.token_of(session, account)
+        token, expires_at = self.issue_token(session, account)
         new_device_token = self._device_tokens.issue(account.id, device_token)
         return Login(token, expires_at, account.username, new_device_token)
 
@@ -102,7 +90,7 @@ class Sessions:
         if found is None or found[1].closed:
             raise session_ended()
         session, account = found
-        hour = hour_of(self._now())
+        hour = start_of_hour(self._now())
         if session.last_seen_at < hour:
             self._uses.note((account.id, session.id), hour)
         creator = Creator(session.id, session.created_at, session.browser, session.system)
@@ -117,7 +105,8 @@ class Sessions:
         now = self._now()
         stored = await self._store.list_all(account.id)
         sessions = [session for session in stored if session.expires_at > now]
-        return sorted(sessions, key=lambda one: (one.created_at, one.id), reverse=True), current
+        sessions.sort(key=lambda session: (session.created_at, session.id), reverse=True)
+        return sessions, current
 
     async def end(self, token: str, session_id: str | None) -> None:
         """End a session of a token's account, by default its own, unless it does not exist.

@@ -84,13 +84,13 @@ class Assertion:
     challenge_id: str
 
 
+@dataclass(frozen=True, eq=False)
 class WebAuthn:
     """The relying party of one public origin. `rp_id` is its host."""
 
-    def __init__(self, rp_id: str, origin: str, challenges: Challenges) -> None:
-        self._rp_id = rp_id
-        self._origin = origin
-        self._challenges = challenges
+    _rp_id: str
+    _origin: str
+    _challenges: Challenges
 
     def creation_options(self, account: Account, purpose: str, existing: Sequence[str]) -> str:
         """Return the JSON with which a browser creates a passkey.
@@ -109,7 +109,8 @@ class WebAuthn:
                 resident_key=ResidentKeyRequirement.REQUIRED, user_verification=_PREFERRED
             ),
             exclude_credentials=[
-                PublicKeyCredentialDescriptor(id=base64url_to_bytes(each)) for each in existing
+                PublicKeyCredentialDescriptor(id=base64url_to_bytes(passkey_id))
+                for passkey_id in existing
             ],
         )
         return webauthn.options_to_json(options)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.auth.domain.errors import InvalidEmail, InvalidUsername
+from services.auth.domain.names import parse_name
 from services.auth.domain.passwords import validate_password_hash
-from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
 from services.shared.email_addresses import parse_email_address
 
 MAX_USERNAME_LENGTH = 30
@@ -61,7 +61,7 @@ def create_account(
         id=secrets.token_hex(12),
         email=email,
         email_key=normalize_email(email),
-        username=_parse_username(username),
+        username=parse_name(username, InvalidUsername, "A username", MAX_USERNAME_LENGTH),
         password_hash=validate_password_hash(password_hash, salt),
         salt=salt,
         created_at=created_at,
@@ -86,18 +86,9 @@ def normalize_email(email: str) -> str:
     return unicodedata.normalize("NFC", email).casefold()
 
 
-def email_key_of(text: str) -> str | None:
+def parse_email_key(text: str) -> str | None:
     """Return the key of an e-mail address as typed. Return None if no account can have it."""
     try:
         return normalize_email(parse_email(text))
     except InvalidEmail:
         return None
-
-
-def _parse_username(text: str) -> str:
-    username = text.strip(WHITESPACE)
-    if not 1 <= len(username) <= MAX_USERNAME_LENGTH:
-        raise InvalidUsername(f"A username must have 1 to {MAX_USERNAME_LENGTH} characters.")
-    if CONTROL_CHARACTERS.search(username):
-        raise InvalidUsername("A username must not have control characters.")
-    return username

@@ -71,7 +71,7 @@ def create_api_key(
     key = ApiKey(
         id=secrets.token_hex(12),
         account_id=account_id,
-        key_hash=api_keys.hash_of(text),
+        key_hash=api_keys.hash_key(text),
         name=name,
         prefix=text[: api_keys.PREFIX_LENGTH],
         scopes=tuple(scope for scope in Scope if scope in scopes),

@@ -1,4 +1,4 @@
-"""The rules for names that owners give to their API keys and passkeys."""
+"""The rules for usernames, and for the names of API keys and passkeys."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ MAX_NAME_LENGTH = 50
 """In Unicode code points."""
 
 
-def parse_name(text: str, error: type[InvalidArgument]) -> str:
+def parse_name(
+    text: str,
+    error: type[InvalidArgument],
+    subject: str = "A name",
+    max_length: int = MAX_NAME_LENGTH,
+) -> str:
     """Return the name without surrounding whitespace. Raises `error`."""
     name = text.strip(WHITESPACE)
-    if not 1 <= len(name) <= MAX_NAME_LENGTH:
-        raise error(f"A name must have 1 to {MAX_NAME_LENGTH} characters.")
+    if not 1 <= len(name) <= max_length:
+        raise error(f"{subject} must have 1 to {max_length} characters.")
     if CONTROL_CHARACTERS.search(name):
-        raise error("A name must not have control characters.")
+        raise error(f"{subject} must not have control characters.")
     return name

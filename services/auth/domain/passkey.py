@@ -1,12 +1,10 @@
-"""Passkeys of accounts, and the rules for their fields."""
+"""Passkeys of accounts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from services.auth.domain.errors import InvalidPasskeyName
-from services.auth.domain.names import parse_name
 from services.auth.domain.session import Creator
 
 MAX_PASSKEYS = 10
@@ -30,24 +28,3 @@ class Passkey:
     """The minute of the last log-in, None if there was none."""
     created_by: Creator | None = None
     """None if the session is not known, as for those of earlier schema versions."""
-
-
-def create_passkey(
-    account_id: str,
-    name: str,
-    credential_id: str,
-    public_key: bytes,
-    sign_count: int,
-    now: datetime,
-    created_by: Creator | None = None,
-) -> Passkey:
-    """Return a passkey of a verified credential. Raises InvalidPasskeyName."""
-    return Passkey(
-        id=credential_id,
-        account_id=account_id,
-        name=parse_name(name, InvalidPasskeyName),
-        public_key=public_key,
-        sign_count=sign_count,
-        created_at=now,
-        created_by=created_by,
-    )

@@ -47,12 +47,12 @@ def create_session(account_id: str, browser: str, system: str, now: datetime) ->
         account_id=account_id,
         created_at=now,
         expires_at=now + LIFETIME,
-        last_seen_at=hour_of(now),
+        last_seen_at=start_of_hour(now),
         browser=browser[:MAX_NAME_LENGTH],
         system=system[:MAX_NAME_LENGTH],
     )
 
 
-def hour_of(moment: datetime) -> datetime:
+def start_of_hour(moment: datetime) -> datetime:
     """Return the start of the hour."""
     return moment.replace(minute=0, second=0, microsecond=0)

@@ -1,1 +1,1 @@
-"""The auth stores, written once over a narrow backend, and the backends in SQLite and MongoDB."""
+"""The backends of the auth stores, in SQLite and MongoDB."""

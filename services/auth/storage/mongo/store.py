@@ -13,12 +13,11 @@ from typing import Any
 from pymongo import ReturnDocument, UpdateOne
 from pymongo.errors import DuplicateKeyError
 
-from services.auth.application.ports import Stores
+from services.auth.application.ports import Not, Update, Where
+from services.auth.application.records import SESSIONS, Part, Record
+from services.auth.application.stores import Stores, build_stores
 from services.auth.domain.account import Account
-from services.auth.storage.backend import Not, Update, Where
 from services.auth.storage.mongo.attempts import MongoAttemptStore
-from services.auth.storage.records import SESSIONS, Part, Record
-from services.auth.storage.store import build_stores
 from services.shared.mongo import Database, Document
 
 _ACCOUNT_FIELDS = {field.name: 1 for field in dataclasses.fields(Account) if field.name != "id"}
@@ -31,7 +30,7 @@ def open_stores(database: Database) -> Stores:
 
 
 class MongoBackend:
-    """A MongoDB database. Implements `backend.Backend`."""
+    """A MongoDB database. Implements `ports.Backend`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -8,12 +8,11 @@ from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from services.auth.application.ports import Stores
+from services.auth.application.ports import Insert, Not, Update, Where
+from services.auth.application.records import SESSIONS, Part, Record
+from services.auth.application.stores import Stores, build_stores
 from services.auth.domain.session import Creator
-from services.auth.storage.backend import Insert, Not, Update, Where
-from services.auth.storage.records import SESSIONS, Part, Record
 from services.auth.storage.sqlite.attempts import SqliteAttemptStore
-from services.auth.storage.store import build_stores
 from services.shared.sqlite import Database
 
 _CREATOR = "creator_"
@@ -29,7 +28,7 @@ def open_stores(database: Database) -> Stores:
 
 
 class SqliteBackend:
-    """An SQLite file. Implements `backend.Backend`."""
+    """An SQLite file. Implements `ports.Backend`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
