@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from prometheus_client import Counter
 
-from services.analytics.domain.name_admission import OTHER_NAMES
-from services.analytics.domain.visits import Breakdown, Dimension, VisitKind
+from services.analytics.domain.visits import Dimension, VisitKind
 from services.shared import unreadable_records
 
 VISITS_COUNTED = Counter(
@@ -37,9 +36,3 @@ for _result in ("applied", "repeated", "refused", "deferred"):
     BATCHES_APPLIED.labels(_result)
 for _dimension in Dimension:
     NAMES_GATHERED.labels(_dimension.name.lower())
-
-
-def count_unstored_names(dimension: Dimension, added: Breakdown, counted: Breakdown) -> None:
-    """Count the people of `added` that were counted under `OTHER_NAMES` for lack of space."""
-    if people := counted.get(OTHER_NAMES, 0) - added.get(OTHER_NAMES, 0):
-        NAMES_GATHERED.labels(dimension.name.lower()).inc(people)

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, cast
 
 from prometheus_client import REGISTRY
 
-from services.analytics.application.ports import MAX_CHANGES, AnalyticsStore, NameDetail
+from services.analytics.application.ports import MAX_CHANGES, NameDetail
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Day, Dimension, VisitCount, VisitKind
-from services.analytics.storage.store import Store
 from services.shared import sqlite
 from services.shared.feed import FeedPage
 
@@ -161,12 +161,12 @@ def count_unreadable(record: str) -> float:
 
 
 def get_database(store: AnalyticsStore) -> Any:
-    return cast("Any", store)._backend._database
+    return cast("Any", store)._database
 
 
 def with_database(store: AnalyticsStore, database: Any) -> AnalyticsStore:
     """Return a store like another one, as another process would have it, over a database."""
-    return Store(type(cast("Any", store)._backend)(database))
+    return cast("AnalyticsStore", type(cast("Any", store))(database))
 
 
 @dataclass

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from services.analytics.__main__ import STORE_FACTORIES
-from services.analytics.application.ports import MAX_CHANGES, AnalyticsStore
+from services.analytics.application.ports import MAX_CHANGES
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals
 from services.analytics.storage.mongo import store as mongo_store

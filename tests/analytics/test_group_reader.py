@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application import group_reader
-from services.analytics.application.ports import AnalyticsStore, NameDetail, OnDay
+from services.analytics.application.ports import NameDetail, OnDay
 from services.analytics.application.query import Queries
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch, day_increments
 from services.analytics.domain.local_time import find_zone
 from services.analytics.domain.periods import DateRange, Period, RecentPeriod, resolve_period

@@ -15,7 +15,8 @@ import pytest
 
 from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application.maintenance import Maintenance, run
-from services.analytics.application.ports import AnalyticsStore, NameDetail
+from services.analytics.application.ports import NameDetail
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.application.visitor_keys import VisitorKeys
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals, VisitCount, VisitKind

@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import pytest
 
-from services.analytics.application.ports import AnalyticsStore
+from services.analytics.application import link_maintenance
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Dimension
-from services.analytics.storage import maintenance
 from services.analytics.storage.mongo import store as mongo_store
 from services.shared import mongo
 from tests.analytics.cases import (
@@ -73,7 +73,7 @@ async def test_replicas_that_crash_at_any_write_count_every_visit_once(
     mongo_server: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chance = random.Random(seed)
-    monkeypatch.setattr(mongo_store._Backend, "codes_per_transaction", chance.choice((1, 2, 500)))
+    monkeypatch.setattr(mongo_store.MongoStore, "codes_per_transaction", chance.choice((1, 2, 500)))
     model = Model()
 
     async def gateway(name: str, databases: list[mongo.Database]) -> None:
@@ -83,7 +83,7 @@ async def test_replicas_that_crash_at_any_write_count_every_visit_once(
             model.apply(batch)
             for attempt in range(10):
                 faulty = CrashingDatabase(chance.choice(databases))
-                store = mongo_store.open_store(cast("mongo.Database", faulty))
+                store = mongo_store.MongoStore(cast("mongo.Database", faulty))
                 if attempt < 9 and chance.random() < 0.7:
                     faulty.arm(chance.randint(0, 4), done=chance.random() < 0.5)
                 try:
@@ -94,7 +94,7 @@ async def test_replicas_that_crash_at_any_write_count_every_visit_once(
 
     async with replicas(mongo_server, 2) as databases:
         await asyncio.gather(*(gateway(name, databases) for name in ("one", "two", "three")))
-        await model.check(mongo_store.open_store(databases[0]), CODES, range(DAY + 30, DAY + 34))
+        await model.check(mongo_store.MongoStore(databases[0]), CODES, range(DAY + 30, DAY + 34))
 
 
 @pytest.mark.parametrize("writes", range(3))
@@ -102,15 +102,15 @@ async def test_replicas_that_crash_at_any_write_count_every_visit_once(
 async def test_maintenance_continues_after_a_crash(
     mongo_server: str, writes: int, done: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(maintenance, "DAYS_PER_STEP", 32)
+    monkeypatch.setattr(link_maintenance, "DAYS_PER_STEP", 32)
     visits = tuple(visit(hour=24 * (DAY + n), host=f"h{n % 3}") for n in range(96))
     async with replicas(mongo_server, 1) as (database,):
-        store = mongo_store.open_store(database)
+        store = mongo_store.MongoStore(database)
         await store.apply(Batch("one", 1, visits), NOW)
         remaining = await add_up(store, [CODE], DAY + 40, DAY + 200)
         faulty = CrashingDatabase(database)
         faulty.arm(writes, done=done)
-        crashing = mongo_store.open_store(cast("mongo.Database", faulty))
+        crashing = mongo_store.MongoStore(cast("mongo.Database", faulty))
         with pytest.raises(Crash):
             await maintain_all(crashing, DAY + 96, DAY + 40)
         await maintain_all(store, DAY + 96, DAY + 40)
@@ -126,7 +126,7 @@ async def test_visits_counted_during_maintenance_are_in_all_sums(
     visits = tuple(visit(hour=24 * (DAY + n), host=f"h{n % 3}") for n in range(96))
     late = Batch("two", 1, (visit(hour=24 * (DAY + 40), host="late"),))
     async with replicas(mongo_server, 2) as databases:
-        store, other = map(mongo_store.open_store, databases)
+        store, other = map(mongo_store.MongoStore, databases)
         await store.apply(Batch("one", 1, visits), NOW)
         await run_with_late_batch(monkeypatch, other, late, lambda: maintain_all(store, DAY + 96))
         for _ in range(2):
@@ -141,7 +141,7 @@ async def run_with_late_batch(
 ) -> None:
     """Run maintenance, and apply a batch once before its first transaction ends."""
     loop = asyncio.get_running_loop()
-    aggregate_pieces = maintenance.aggregate_pieces
+    aggregate_pieces = link_maintenance.aggregate_pieces
     is_applied = False
 
     def interrupted(*args: Any) -> None:
@@ -151,6 +151,6 @@ async def run_with_late_batch(
             is_applied = True
             asyncio.run_coroutine_threadsafe(store.apply(batch, NOW), loop).result(10)
 
-    monkeypatch.setattr(maintenance, "aggregate_pieces", interrupted)
+    monkeypatch.setattr(link_maintenance, "aggregate_pieces", interrupted)
     await run()
     assert is_applied

@@ -11,12 +11,7 @@ from typing import cast
 import pytest
 
 from services.analytics.__main__ import STORE_FACTORIES
-from services.analytics.application.ports import (
-    AnalyticsStore,
-    NameDetail,
-    OnDay,
-    OnVisitedDays,
-)
+from services.analytics.application.ports import NameDetail, OnDay, OnVisitedDays
 from services.analytics.application.query import (
     GROUP_LINKS,
     MAX_GROUP_READS,
@@ -24,6 +19,7 @@ from services.analytics.application.query import (
     MAX_WAITING_PER_OWNER,
     Queries,
 )
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.errors import TooManyReads
 from services.analytics.domain.periods import RecentPeriod

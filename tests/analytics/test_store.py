@@ -17,14 +17,15 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from services.analytics.__main__ import STORE_FACTORIES
-from services.analytics.application.ports import AnalyticsStore, NameDetail
+from services.analytics.application import day_reader, link_maintenance
+from services.analytics.application import store as stores
+from services.analytics.application.ports import NameDetail
+from services.analytics.application.records import pack_counts
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.name_admission import MAX_NAMES
 from services.analytics.domain.visits import Day, Dimension, Totals, VisitCount, VisitKind
-from services.analytics.storage import day_reader, maintenance
-from services.analytics.storage import store as stores
 from services.analytics.storage.mongo import store as mongo_store
-from services.analytics.storage.records import pack_counts
 from services.shared import sqlite
 from tests.analytics.cases import (
     BOT,
@@ -211,7 +212,7 @@ async def test_a_fault_of_the_program_ends_maintenance(
     def fail(*_: object, **__: object) -> None:
         raise AttributeError("no such attribute")
 
-    monkeypatch.setattr(maintenance, "run_next_task", fail)
+    monkeypatch.setattr(link_maintenance, "run_next_task", fail)
     async with opened() as store:
         await store.apply(Batch("one", 1, (visit(),)), NOW)
         before = count_unreadable("totals")
@@ -478,7 +479,7 @@ def test_aggregation_does_not_change_sums(opened: Opened, data: st.DataObject) -
         patch.setattr(day_reader, "MIN_ERA_DAYS", 20)
         # Reads and maintenance take several steps.
         patch.setattr(day_reader, "DAYS_PER_STEP", 40)
-        patch.setattr(maintenance, "DAYS_PER_STEP", 40)
+        patch.setattr(link_maintenance, "DAYS_PER_STEP", 40)
         asyncio.run(drive())
 
 
@@ -622,7 +623,7 @@ def test_resends_after_a_crash_at_any_write_count_once(
             await model.check(store, CODES, (DAY, DAY + 1))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mongo_store._Backend, "codes_per_transaction", chunk)
+        patch.setattr(mongo_store.MongoStore, "codes_per_transaction", chunk)
         asyncio.run(drive())
 
 

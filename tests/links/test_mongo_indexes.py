@@ -262,7 +262,7 @@ async def test_days_of_links_are_found_by_id(mongo_url: str) -> None:
     ]
     found: list[int] = []
     async with opened(mongo_url, analytics.SCHEMA) as database:
-        store = analytics.open_store(database)
+        store = analytics.MongoStore(database)
         await store.apply(Batch("one", 1, tuple(visits)), NOW)
         async with profiled(database, "days|totals|aggregates") as operations:
             await store.read_days(

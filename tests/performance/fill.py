@@ -11,8 +11,8 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
+from services.analytics.application.records import pack_counts
 from services.analytics.domain.day_ranges import pack_days
-from services.analytics.storage.records import pack_counts
 from services.analytics.storage.sqlite import schema as analytics
 from services.links.storage.sqlite import schema as links_schema
 from services.shared import sqlite

@@ -15,8 +15,7 @@ from msgspec import msgpack
 
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
-from services.analytics.storage.mongo.store import SCHEMA
-from services.analytics.storage.mongo.store import open_store as open_analytics_store
+from services.analytics.storage.mongo.store import SCHEMA, MongoStore
 from services.links.storage.mongo import SCHEMA as LINKS_SCHEMA
 from services.links.storage.mongo import open_store
 from services.links.storage.mongo.documents import decode_link
@@ -39,7 +38,7 @@ async def test_visits(mongo_server: str) -> None:
         mix = Mix()
         async with mongo.open_database(stored, "", SCHEMA) as database:
             await database.wait_for_schema()
-            store = open_analytics_store(database)
+            store = MongoStore(database)
             for number, day in enumerate(range(today - _DAYS + 1, today + 1), 1):
                 links, held = mix.day(_VISITS // _DAYS)
                 codes = [code_of(link) for link in links.tolist()]

@@ -30,12 +30,12 @@ from atajo.analytics.v1 import analytics_pb2 as pb
 from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from gateway.backends.analytics import STATISTICS_SECONDS
 from services.analytics.__main__ import STORE_FACTORIES
+from services.analytics.application.records import DayRecord, TotalsRecord, pack_counts
 from services.analytics.domain import hyperloglog
 from services.analytics.domain.day_ranges import pack_days
 from services.analytics.domain.name_admission import admit_names
 from services.analytics.domain.visits import Dimension
 from services.analytics.storage.mongo.store import SCHEMA
-from services.analytics.storage.records import DayRecord, TotalsRecord, pack_counts
 from services.analytics.storage.sqlite.schema import MIGRATIONS
 from services.shared import stores
 from services.shared.rpc import channels

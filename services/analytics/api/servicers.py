@@ -84,8 +84,8 @@ class AdminServicer:
 
     async def ListVisited(self, request: pb.ListVisitedRequest) -> pb.ListVisitedResponse:
         cursor = request.cursor if request.HasField("cursor") else None
-        page = await self._queries.changed_totals(cursor)
-        return to_message(pb.ListVisitedResponse, page, totals=_to_totals(page.totals))
+        page, totals = await self._queries.changed_totals(cursor)
+        return to_message(pb.ListVisitedResponse, page, totals=_to_totals(totals))
 
     async def RemoveCounts(self, request: pb.RemoveCountsRequest) -> pb.RemoveCountsResponse:
         await self._ingest.remove(request.codes)

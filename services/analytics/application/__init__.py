@@ -1,1 +1,1 @@
-"""The use cases of statistics, and the ports to their store."""
+"""The use cases of statistics, their store, and the ports to a database."""

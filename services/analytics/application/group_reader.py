@@ -11,9 +11,8 @@ call continues where the previous one stopped. A read whose callers have all giv
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import TypeVar
 
 from msgspec import msgpack
 
@@ -24,7 +23,8 @@ from services.analytics.application.link_groups import (
     divide_into_parts,
     divide_into_steps,
 )
-from services.analytics.application.ports import DayRepository, NameDetail, OnDay
+from services.analytics.application.ports import NameDetail, OnDay
+from services.analytics.application.store import AnalyticsStore, chunks
 from services.analytics.domain.aggregates import Aggregate, unpack_aggregate
 from services.analytics.domain.statistics import StatisticsBuilder
 from services.analytics.domain.visits import HOURS_PER_DAY, Day
@@ -36,13 +36,12 @@ MAX_LINK_DAYS_PER_STEP = 5000
 _pack = msgpack.Encoder().encode
 _unpack = msgpack.Decoder(tuple[bytes, list[int]]).decode
 """A cached entry: an encoded aggregate, and the people of each visited link in order of codes."""
-_T = TypeVar("_T")
 
 
 class GroupReader:
     """Reads groups of links. All methods raise Unavailable."""
 
-    def __init__(self, store: DayRepository) -> None:
+    def __init__(self, store: AnalyticsStore) -> None:
         self._store = store
         self._cache = AggregateCache(MAX_CACHE_BYTES)
         self._lock = asyncio.Lock()
@@ -54,7 +53,7 @@ class GroupReader:
         def on_visited_days(code: str, ranges: list[range], revision: int) -> None:
             group.add_visited_days(positions[code], ranges, revision)
 
-        for chunk in _chunks(group.codes, MAX_LINK_DAYS_PER_STEP):
+        for chunk in chunks(group.codes, MAX_LINK_DAYS_PER_STEP):
             async with self._lock:
                 await self._store.read_visited_days(chunk, first, last, on_visited_days)
         return group
@@ -145,7 +144,7 @@ class GroupReader:
         """Call `on_day` with the group's days within `bounds`. `days` are those with visits."""
         positions = group.visited_on(days)
         link_days = group.count_link_days(days)
-        for chunk in _chunks(positions, -(-MAX_LINK_DAYS_PER_STEP * len(positions) // link_days)):
+        for chunk in chunks(positions, -(-MAX_LINK_DAYS_PER_STEP * len(positions) // link_days)):
             codes = [group.codes[position] for position in chunk]
             async with self._lock:
                 await self._store.read_days(codes, bounds[0], bounds[-1], on_day, names)
@@ -199,8 +198,3 @@ def _add_link_people(group: LinkGroup, people: Iterable[int], builder: Statistic
     for code, count in zip(group.codes, people, strict=True):
         if count:
             builder.add_link_people(code, count)
-
-
-def _chunks(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

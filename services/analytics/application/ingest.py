@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
-from services.analytics.application.ports import AnalyticsStore
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch, validate_batch
 from services.analytics.domain.errors import TooManyCodes
 from services.analytics.domain.visits import VisitKind
@@ -17,12 +18,12 @@ MAX_REMOVED = 100
 """Maximum codes per removal. Each may have a row for every day of ten years."""
 
 
+@dataclass(frozen=True, eq=False)
 class Ingest:
     """Adds batches of visits. `now` returns the time in UTC."""
 
-    def __init__(self, store: AnalyticsStore, now: Callable[[], datetime]) -> None:
-        self._store = store
-        self._now = now
+    _store: AnalyticsStore
+    _now: Callable[[], datetime]
 
     def count_deferred(self) -> None:
         """Count a batch that a later version has to count."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from services.analytics.application.ports import AnalyticsStore
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.application.visitor_keys import VisitorKeys
 from services.analytics.domain.visits import utc_day
 from services.analytics.metrics import DAYS_DELETED

@@ -1,22 +1,19 @@
-"""The store that the analytics service needs, by aggregate.
-
-Every method raises Unavailable if the store cannot be reached.
-"""
+"""What the store needs of a database, which `storage` has in SQLite and MongoDB."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from services.analytics.domain.batches import Batch
-from services.analytics.domain.visits import Day, Totals
-from services.shared.feed import FeedPage
+from services.analytics.application.records import GatewayRecord, K, R, Table, TotalsRecord
+from services.analytics.domain.visits import Day
 
 MAX_CHANGES = 5000
 """Maximum codes on a page of the change feed. Their totals take 0.3 MB of gRPC's 4 MB."""
 
+T = TypeVar("T")
 OnDay = Callable[[str, Day], None]
 """Receives a code and one of its days."""
 OnVisitedDays = Callable[[str, list[range], int], None]
@@ -35,89 +32,39 @@ class NameDetail(Enum):
     """A day may have the names of several days."""
 
 
-class TotalsRepository(Protocol):
-    """The totals of links, and a feed of their changes."""
+class Session(Protocol):
+    """A transaction, or a connection for reads. Used by one thread at a time."""
 
-    async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
-        """Return totals by code. Links without visits are absent."""
-        ...
+    def find(self, table: Table[K, R], keys: Collection[K]) -> Iterable[tuple[K, R]]:
+        """Return the records that exist, with their keys, in any order."""
 
-    async def changed_since(self, cursor: str | None) -> FeedPage:
-        """Return codes with visits after a cursor. Without a cursor, return the current one.
-
-        A page has at most `MAX_CHANGES` codes. A visit is in the feed as soon as it is counted:
-        totals that are read after a page are at least as recent as the page. The feed may contain
-        codes whose totals did not change.
-        """
-        ...
-
-
-class DayRepository(Protocol):
-    """The visits of links by UTC day."""
-
-    async def read_days(
-        self, codes: Sequence[str], first: int, last: int, on_day: OnDay, names: NameDetail
+    def put(
+        self, table: Table[K, R], records: Mapping[K, R], new: Collection[K] = frozenset()
     ) -> None:
-        """Call `on_day` with the links' days from `first` to `last`, both included, in any order.
+        """Store records. Those in `new` do not exist yet."""
 
-        `on_day` must not block. It is called in another thread, once at a time.
-        """
-        ...
+    def delete(self, table: Table[K, R], keys: Collection[K]) -> None:
+        """Delete records, also those set aside."""
 
-    async def read_visited_days(
-        self, codes: Sequence[str], first: int, last: int, on_visited_days: OnVisitedDays
-    ) -> None:
-        """Call `on_visited_days` with each link's days with visits from `first` to `last`.
+    def set_aside(self, table: Table[K, R], keys: Collection[K]) -> None:
+        """Move records that cannot be read to where only an operator finds them."""
 
-        The revision changes with each batch that adds visits to a day before yesterday. Cached data
-        of such days is valid as long as the days with visits and the revision are the same. Calls
-        are as in `read_days`.
-        """
-        ...
+    def totals_after(self, code: str, limit: int) -> dict[str, TotalsRecord]:
+        """Return the totals of the next links in order of their codes."""
 
-    async def first_day(self, codes: Sequence[str]) -> int | None:
-        """Return the first day on which any of these links has visits."""
-        ...
+    def find_days(self, code: str) -> list[int]:
+        """Return the days of a link, found without its totals, also those set aside. Slow."""
 
+    def gateway(self, gateway_id: str) -> GatewayRecord | None:
+        """Return the last batch of a gateway; None before its first."""
 
-class VisitorKeyRepository(Protocol):
-    """The daily keys with which visitors are hashed."""
+    def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None: ...
 
-    async def visitor_key(self, day: int, new_key: bytes) -> bytes:
-        """Return the key of a day. The first call stores `new_key` for all callers."""
-        ...
+    def lock(self, codes: Sequence[str]) -> None:
+        """Make concurrent transactions on these links conflict now, before they do any work."""
 
-    async def delete_visitor_keys(self, today: int) -> int:
-        """Delete the keys of all days but `today` and tomorrow, from every file of the store.
-
-        Tomorrow's key may belong to a replica whose clock is ahead; keys of later days come from a
-        wrong clock. Return the number of deleted keys. Raises Unavailable if any may remain.
-        """
-        ...
+    def publish(self, codes: Sequence[str], now: datetime) -> None:
+        """Append codes to the change feed in this transaction, if the database needs that."""
 
 
-class AnalyticsStore(TotalsRepository, DayRepository, VisitorKeyRepository, Protocol):
-    """All repositories, and the operations that change several of them together."""
-
-    async def apply(self, batch: Batch, now: datetime) -> bool:
-        """Add a batch exactly once. Return False if it was complete before this call.
-
-        A batch is complete if its number is not above the gateway's last one. If it is the last one
-        and a failure left it incomplete, the call adds the rest.
-        """
-        ...
-
-    async def maintain(
-        self, after: str, before: int, retained_from: int | None
-    ) -> tuple[str | None, int]:
-        """Maintain the next links after the code `after`, with a bounded amount of work.
-
-        Aggregates blocks that ended before the day `before`, and deletes days before
-        `retained_from`. Totals do not change. Return the code of the last link, or None after the
-        last of all links, and the number of deleted days.
-        """
-        ...
-
-    async def remove(self, codes: Sequence[str]) -> None:
-        """Delete all counts of links, link by link. Later visits count from zero."""
-        ...
+Work = Callable[[Session], T]

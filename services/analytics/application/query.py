@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from services.analytics.application.group_reader import GroupReader
 from services.analytics.application.link_groups import LinkGroup
-from services.analytics.application.ports import AnalyticsStore, NameDetail
+from services.analytics.application.ports import NameDetail
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.errors import TooManyCodes, TooManyReads
 from services.analytics.domain.local_time import find_zone
 from services.analytics.domain.periods import DateRange, RecentPeriod, resolve_period
 from services.analytics.domain.statistics import Figures, Statistics, StatisticsBuilder
 from services.analytics.domain.visits import HOURS_PER_DAY, Day, Totals, utc_day
 from services.shared.concurrency_limiter import ConcurrencyLimiter
+from services.shared.feed import FeedPage
 from services.shared.link_codes import is_code
 
 MAX_CODES = 1000
@@ -42,19 +43,6 @@ MAX_WAITING_PER_OWNER = 8
 _LATE_DAYS = 1
 """Days before today that may still receive visits and are not cached."""
 _RETRY_SECONDS = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class TotalsPage:
-    """A page of the change feed with current totals by code.
-
-    The other fields are those of `services.shared.feed.FeedPage`.
-    """
-
-    cursor: str
-    totals: dict[str, Totals]
-    more: bool
-    truncated: bool
 
 
 class Queries:
@@ -87,16 +75,16 @@ class Queries:
         wellformed = [code for code in codes if is_code(code)]
         return await self._store.totals(wellformed) if wellformed else {}
 
-    async def changed_totals(self, cursor: str | None) -> TotalsPage:
-        """Return the totals that changed after a cursor. Without a cursor, return the current one.
+    async def changed_totals(self, cursor: str | None) -> tuple[FeedPage, dict[str, Totals]]:
+        """Return the page of the change feed after a cursor, and the current totals of its links.
 
-        Raises Unavailable.
+        Without a cursor, the page has the current one only. Raises Unavailable.
         """
         page = await self._store.changed_since(cursor)
         totals: dict[str, Totals] = {}
         for start in range(0, len(page.keys), MAX_CODES):
             totals |= await self._store.totals(page.keys[start : start + MAX_CODES])
-        return TotalsPage(page.cursor, totals, page.more, page.truncated)
+        return page, totals
 
     async def statistics(
         self,

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
-from services.analytics.application.ports import VisitorKeyRepository
+from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.visits import utc_day
 from services.analytics.metrics import KEYS_DELETED, KEYS_MADE
 
 KEY_BYTES = 32
 
 
+@dataclass(frozen=True, eq=False)
 class VisitorKeys:
     """Provides the key of the current UTC day. `now` returns the time in UTC."""
 
-    def __init__(self, store: VisitorKeyRepository, now: Callable[[], datetime]) -> None:
-        self._store = store
-        self._now = now
+    _store: AnalyticsStore
+    _now: Callable[[], datetime]
 
     async def current(self) -> tuple[int, bytes]:
         """Return the current UTC day and its key. Deletes the keys of earlier days first.

@@ -70,12 +70,10 @@ def validate_batch(batch: Batch) -> None:
         raise InvalidBatch(f"A batch has at most {MAX_ROWS} rows.")
     validated: set[int] = set()
     for visit in batch.visits:
-        if error := _row_error(visit):
-            raise InvalidBatch(error)
+        _validate_row(visit)
         if id(visit.names) not in validated:
             validated.add(id(visit.names))
-            if error := _names_error(visit.names):
-                raise InvalidBatch(error)
+            _validate_names(visit.names)
     if sum(len(numbers) for numbers in batch.visitors.values()) > MAX_VISITORS:
         raise InvalidBatch(f"A batch has at most {MAX_VISITORS} visitors.")
 
@@ -140,24 +138,22 @@ def _add_up(visits: Iterable[VisitCount]) -> DayIncrement:
     return DayIncrement(people, bots, breakdowns)
 
 
-def _row_error(visit: VisitCount) -> str | None:
+def _validate_row(visit: VisitCount) -> None:
     if not is_code(visit.code):
-        return (
+        raise InvalidBatch(
             f"A code must have {MIN_LENGTH} to {MAX_LENGTH} characters of A-Z, a-z, 0-9, - and _."
         )
     if not 0 <= visit.hour <= LAST_HOUR:
-        return "The hour is outside the calendar."
+        raise InvalidBatch("The hour is outside the calendar.")
     if not 1 <= visit.count <= MAX_COUNT:
-        return f"A row must count 1 to {MAX_COUNT} visits."
-    return None
+        raise InvalidBatch(f"A row must count 1 to {MAX_COUNT} visits.")
 
 
-def _names_error(names: Mapping[Dimension, str]) -> str | None:
+def _validate_names(names: Mapping[Dimension, str]) -> None:
     for dimension, name in names.items():
         max_length = _MAX_HOST_LENGTH if dimension is Dimension.REFERRER else _MAX_NAME_LENGTH
         if len(name) > max_length or CONTROL_CHARACTERS.search(name):
-            return (
+            raise InvalidBatch(
                 f"The name of a {dimension.name.lower()} must have at most {max_length} "
                 "characters and no control characters."
             )
-    return None

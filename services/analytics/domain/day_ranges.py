@@ -70,9 +70,9 @@ def pack_days(days: Iterable[int]) -> bytes:
 
 def clip(ranges: Iterable[range], first: int, last: int) -> Iterator[range]:
     """Yield the parts of ranges between two days, both included."""
-    for each in ranges:
-        if each.start <= last and each.stop > first:
-            yield range(max(each.start, first), min(each.stop, last + 1))
+    for days in ranges:
+        if days.start <= last and days.stop > first:
+            yield range(max(days.start, first), min(days.stop, last + 1))
 
 
 def block_number(day: int) -> int:

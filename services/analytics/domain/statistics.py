@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime, timedelta
 from heapq import nlargest, nsmallest
 
 from services.analytics.domain.name_admission import OTHER_NAMES
 from services.analytics.domain.periods import Period, StepLength
 from services.analytics.domain.visits import HOURS_PER_DAY, Breakdown, Day, Dimension, Hours
+from services.shared.timestamps import EPOCH
 
 MAX_TOP = 100
 """Maximum links in a ranking."""
@@ -67,7 +68,7 @@ class StatisticsBuilder:
     breakdowns."""
 
     def __init__(self, period: Period) -> None:
-        self._period = period
+        self.period = period
         self._steps = period.steps()
         self._first_day = period.days.start
         outside = len(self._steps)
@@ -88,11 +89,6 @@ class StatisticsBuilder:
         self._people_in_days = 0
         self._names: dict[Dimension, dict[str, int]] = {dimension: {} for dimension in Dimension}
 
-    @property
-    def period(self) -> Period:
-        """The period of these statistics."""
-        return self._period
-
     def add_link_day(self, code: str, day: Day) -> None:
         """Add a day of a link that overlaps the period."""
         people, visitors = self._add_day(day)
@@ -110,7 +106,7 @@ class StatisticsBuilder:
 
     def figures(self) -> Figures:
         """Return the figures of the whole period."""
-        if self._period.is_rolling:
+        if self.period.is_rolling:
             # 24 hours cover no whole date. Count the visitors of both UTC days, but no more than
             # each link's people in the period.
             visitors = sum(
@@ -128,7 +124,7 @@ class StatisticsBuilder:
 
         `retained_from` is the first UTC day that has not been deleted; None if nothing is deleted.
         """
-        hourly = self._period.step is StepLength.HOUR
+        hourly = self.period.step is StepLength.HOUR
         series = [
             StepFigures(step.start, people, bots, None if hourly else visitors)
             for step, people, bots, visitors in zip(
@@ -138,11 +134,11 @@ class StatisticsBuilder:
         visited = ((code, people) for code, people in self._people_by_code.items() if people)
         first_retained = None
         if retained_from is not None and self._first_day < retained_from:
-            first_retained = _utc_date(retained_from)
+            first_retained = (EPOCH + timedelta(days=retained_from)).date()
         return Statistics(
-            self._period.first,
-            self._period.last,
-            self._period.step,
+            self.period.first,
+            self.period.last,
+            self.period.step,
             self.figures(),
             previous,
             series,
@@ -200,28 +196,24 @@ class StatisticsBuilder:
 
     def _find_steps_of_days(self) -> list[int]:
         """Return the step to which the visitors of each UTC day count."""
-        days, current_day = self._period.days, self._period.current_day
-        if self._period.step is StepLength.HOUR:
+        days, current_day = self.period.days, self.period.current_day
+        if self.period.step is StepLength.HOUR:
             # Visitors have no hour. What matters is whether they count to the period.
             return [0 if self._counts_to_period(day) else len(self._steps) for day in days]
         # Those of a day count to the date at its noon, see `Period.visitor_date`. The hour that
         # begins at noon is in that date.
         steps = self._step_of_hour[HOURS_PER_DAY // 2 :: HOURS_PER_DAY]
         if current_day in days:
-            step = len(self._steps)
+            number = len(self._steps)
             if self._counts_to_period(current_day):
-                firsts = [each.first for each in self._steps]
-                step = bisect_right(firsts, self._period.visitor_date(current_day)) - 1
-            steps[current_day - self._first_day] = step
+                firsts = [step.first for step in self._steps]
+                number = bisect_right(firsts, self.period.visitor_date(current_day)) - 1
+            steps[current_day - self._first_day] = number
         return steps
 
     def _counts_to_period(self, day: int) -> bool:
         """Return whether the visitors of a UTC day count to a date of the period."""
-        return self._period.first <= self._period.visitor_date(day) <= self._period.last
-
-
-def _utc_date(day: int) -> date:
-    return datetime.fromtimestamp(day * HOURS_PER_DAY * 3600, UTC).date()
+        return self.period.first <= self.period.visitor_date(day) <= self.period.last
 
 
 def _most_people_first(item: tuple[str, int]) -> tuple[int, str]:

@@ -1,1 +1,1 @@
-"""The analytics store: one implementation over two database backends."""
+"""The analytics store in SQLite and in MongoDB."""

@@ -1,1 +1,1 @@
-"""The MongoDB backend of the analytics store."""
+"""The analytics store in MongoDB."""

@@ -1,4 +1,4 @@
-"""The MongoDB backend of the analytics store.
+"""The analytics store in a MongoDB database.
 
     totals        _id code, people, bots, days, aggregated, revision: see `records.TotalsRecord`
     days          _id "code:day", counts, sketch (absent if empty): see `records.DayRecord`
@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from bson import ObjectId
 from pymongo import InsertOne, ReplaceOne
@@ -25,11 +25,21 @@ from pymongo.client_session import ClientSession
 from pymongo.database import Database as PyMongoDatabase
 from pymongo.errors import ConnectionFailure, DuplicateKeyError, PyMongoError
 
-from services.analytics.application.ports import MAX_CHANGES
-from services.analytics.storage.records import DayRecord, GatewayRecord, Key, TotalsRecord
-from services.analytics.storage.session import Work
-from services.analytics.storage.store import Store
+from services.analytics.application.ports import MAX_CHANGES, T, Work
+from services.analytics.application.records import (
+    TOTALS,
+    AggregateRecord,
+    DayRecord,
+    GatewayRecord,
+    K,
+    Key,
+    R,
+    Table,
+    TotalsRecord,
+)
+from services.analytics.application.store import AnalyticsStore
 from services.shared import background
+from services.shared.errors import Unavailable
 from services.shared.feed import FeedPage
 from services.shared.mongo import Database, Document, Documents, Schema
 from services.shared.mongo.feed import MongoFeed
@@ -38,27 +48,59 @@ from services.shared.mongo.transactions import Transaction
 SCHEMA: Schema = ({},)
 """Version 1 has no indexes: all queries are by `_id`."""
 
-T = TypeVar("T")
-
 _CODES_PER_TRANSACTION = 500
 """Maximum links to which one transaction adds batches: some 0.1 s of the 2 s that it may take."""
 _WRITES_PER_TRANSACTION = 10
 """Maximum writes, such as batches, that share a transaction."""
 _CHANGES: Document = {"operationType": {"$in": ["insert", "replace"]}}
 """Events of the change feed. Updates are not among them: those are from `lock`."""
-
-
-def open_store(database: Database) -> Store:
-    """Return the analytics store in a MongoDB database."""
-    return Store(_Backend(database))
+_SKETCH = "sketch"
+"""A field that documents lack if it is empty."""
 
 
 class _Session:
-    """A transaction, or a connection for reads. Implements `session.Session`."""
+    """A transaction, or a connection for reads. Implements `ports.Session`."""
 
     def __init__(self, db: PyMongoDatabase[Document], session: ClientSession | None) -> None:
         self._db = db
         self._session = session
+
+    def find(self, table: Table[K, R], keys: Collection[K]) -> Iterator[tuple[K, R]]:
+        keys_by_id = {_to_id(key): key for key in keys}
+        for document in self._find(table.name, keys):
+            yield keys_by_id[document["_id"]], _to_record(table, document)
+
+    def put(
+        self, table: Table[K, R], records: Mapping[K, R], new: Collection[K] = frozenset()
+    ) -> None:
+        documents = {_to_id(key): _to_document(record) for key, record in records.items()}
+        self._put(table.name, documents, set(map(_to_id, new)))
+
+    def delete(self, table: Table[K, R], keys: Collection[K]) -> None:
+        for collection in filter(None, (table.name, table.unreadable)):
+            self._delete(collection, keys)
+
+    def set_aside(self, table: Table[K, R], keys: Collection[K]) -> None:
+        found = {document.pop("_id"): document for document in self._find(table.name, keys)}
+        if found and table.unreadable:
+            self._put(table.unreadable, found)
+            self._delete(table.name, keys)
+
+    def totals_after(self, code: str, limit: int) -> dict[str, TotalsRecord]:
+        found = self._db.totals.find(
+            {"_id": {"$gt": code}}, sort=[("_id", 1)], limit=limit, session=self._session
+        )
+        return {document["_id"]: _to_record(TOTALS, document) for document in found}
+
+    def find_days(self, code: str) -> list[int]:
+        # A semicolon follows the colon. Codes have neither.
+        ids = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
+        days = {
+            int(document["_id"].removeprefix(f"{code}:"))
+            for collection in ("days", "unreadable_days")
+            for document in self._db[collection].find(ids, {"_id": 1}, session=self._session)
+        }
+        return sorted(days)
 
     def gateway(self, gateway_id: str) -> GatewayRecord | None:
         found = self._db.gateways.find_one({"_id": gateway_id}, session=self._session)
@@ -70,106 +112,37 @@ class _Session:
     def lock(self, codes: Sequence[str]) -> None:
         # Storing the totals removes the field.
         self._db.totals.update_many(
-            {"_id": {"$in": list(codes)}}, {"$set": {"lock": ObjectId()}}, session=self._session
+            _match(codes), {"$set": {"lock": ObjectId()}}, session=self._session
         )
-
-    def totals(self, codes: Sequence[str]) -> dict[str, TotalsRecord]:
-        return {each["_id"]: _totals_record(each) for each in self._find("totals", codes)}
-
-    def totals_after(self, code: str, limit: int) -> dict[str, TotalsRecord]:
-        found = self._db.totals.find(
-            {"_id": {"$gt": code}}, sort=[("_id", 1)], limit=limit, session=self._session
-        )
-        return {each["_id"]: _totals_record(each) for each in found}
-
-    def put_totals(self, totals: Mapping[str, TotalsRecord]) -> None:
-        self._put("totals", {code: record._asdict() for code, record in totals.items()})
-
-    def delete_totals(self, codes: Sequence[str]) -> None:
-        self._delete("totals", codes)
-        self._delete("unreadable_totals", codes)
-
-    def set_totals_aside(self, codes: Sequence[str]) -> None:
-        self._set_aside("totals", codes)
-
-    def days(self, keys: Sequence[Key]) -> Iterable[tuple[Key, DayRecord]]:
-        for each in self._find("days", map(_document_id, keys)):
-            record = DayRecord(each.get("counts", b""), each.get("sketch", b""))
-            yield _parse_key(each["_id"]), record
-
-    def put_days(self, days: Mapping[Key, DayRecord], new: set[Key]) -> None:
-        documents = {
-            _document_id(key): {"counts": counts, "sketch": sketch}
-            if sketch
-            else {"counts": counts}
-            for key, (counts, sketch) in days.items()
-        }
-        self._put("days", documents, set(map(_document_id, new)))
-
-    def delete_days(self, keys: Sequence[Key]) -> None:
-        ids = list(map(_document_id, keys))
-        self._delete("days", ids)
-        self._delete("unreadable_days", ids)
-
-    def find_days(self, code: str) -> list[int]:
-        # A semicolon follows the colon. Codes have neither.
-        ids = {"_id": {"$gte": f"{code}:", "$lt": f"{code};"}}
-        days = {
-            _parse_key(document["_id"])[1]
-            for collection in ("days", "unreadable_days")
-            for document in self._db[collection].find(ids, {"_id": 1}, session=self._session)
-        }
-        return sorted(days)
-
-    def set_days_aside(self, keys: Sequence[Key]) -> None:
-        self._set_aside("days", map(_document_id, keys))
-
-    def aggregates(self, keys: Sequence[Key]) -> dict[Key, bytes]:
-        found = self._find("aggregates", map(_document_id, keys))
-        return {_parse_key(each["_id"]): each.get("packed", b"") for each in found}
-
-    def put_aggregates(self, aggregates: Mapping[Key, bytes]) -> None:
-        self._put(
-            "aggregates",
-            {_document_id(key): {"packed": packed} for key, packed in aggregates.items()},
-        )
-
-    def delete_aggregates(self, keys: Sequence[Key]) -> None:
-        self._delete("aggregates", map(_document_id, keys))
 
     def publish(self, codes: Sequence[str], now: datetime) -> None:
         """Do nothing: the feed is the change stream of the totals."""
 
-    def _find(self, collection: str, ids: Iterable[str]) -> Iterable[Document]:
-        wanted_ids = list(ids)
-        if not wanted_ids:
+    def _find(self, collection: str, keys: Collection[str | Key]) -> Iterable[Document]:
+        if not keys:
             return ()
         # One more than the maximum: a full batch would be followed by another request.
         return self._db[collection].find(
-            {"_id": {"$in": wanted_ids}}, batch_size=len(wanted_ids) + 1, session=self._session
+            _match(keys), batch_size=len(keys) + 1, session=self._session
         )
 
+    def _delete(self, collection: str, keys: Collection[str | Key]) -> None:
+        self._db[collection].delete_many(_match(keys), session=self._session)
+
     def _put(
-        self, collection: str, documents: Mapping[str, Document], new: set[str] | None = None
+        self,
+        collection: str,
+        documents: Mapping[str, Document],
+        new: Collection[str] = frozenset(),
     ) -> None:
         writes: list[InsertOne[Document] | ReplaceOne[Document]] = [
             InsertOne({"_id": key, **document})
-            if new and key in new
+            if key in new
             else ReplaceOne({"_id": key}, document, upsert=True)
             for key, document in documents.items()
         ]
         if writes:
             self._db[collection].bulk_write(writes, ordered=False, session=self._session)
-
-    def _set_aside(self, collection: str, ids: Iterable[str]) -> None:
-        found = list(self._find(collection, ids))
-        if found:
-            moved = {each.pop("_id"): each for each in found}
-            self._put(f"unreadable_{collection}", moved)
-            self._delete(collection, moved)
-
-    def _delete(self, collection: str, ids: Iterable[str]) -> None:
-        self._db[collection].delete_many({"_id": {"$in": list(ids)}}, session=self._session)
 
 
 class _Write(NamedTuple):
@@ -181,16 +154,8 @@ class _Write(NamedTuple):
     done: asyncio.Future[Any]
 
 
-class _Refused(Exception):
-    """One of several writes in a transaction failed for a reason of its own."""
-
-    def __init__(self, write: _Write) -> None:
-        super().__init__(write.name)
-        self.write = write
-
-
-class _Backend:
-    """A MongoDB database. Implements `session.Backend`.
+class MongoStore(AnalyticsStore):
+    """The analytics store in a MongoDB database.
 
     Batches share busy links, so concurrent transactions of one process would only conflict. Writes
     that arrive during a transaction share the next one (group commit), as on SQLite.
@@ -204,10 +169,10 @@ class _Backend:
         self._waiting: deque[_Write] = deque()
         self._committing: asyncio.Task[None] | None = None
 
-    async def read(self, name: str, work: Work[T]) -> T:
+    async def _read(self, name: str, work: Work[T]) -> T:
         return await self._database.read_in_thread(name, lambda db: work(_Session(db, None)))
 
-    async def write(self, name: str, work: Work[T], size: int = 0) -> T:
+    async def _write(self, name: str, work: Work[T], size: int = 0) -> T:
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Write(name, work, size, done))
         if self._committing is None or self._committing.done():
@@ -229,37 +194,26 @@ class _Backend:
             await self._apply(group)
 
     async def _apply(self, group: Sequence[_Write]) -> None:
-        """Commit writes together. One that is refused does not fail the others."""
+        """Commit writes together. A write that is refused for itself does not fail the others."""
+
+        def run(tx: Transaction) -> list[Any]:
+            session = _Session(tx.db, tx.session)
+            return [write.work(session) for write in group]
+
         try:
-            results = await self._commit(group)
-        except _Refused as refused:
-            await self._apply([refused.write])
-            await self._apply([write for write in group if write is not refused.write])
-        except Exception as error:  # Every caller raises it.
-            for write in group:
+            results = await self._database.transaction(group[0].name, run)
+        except Exception as error:
+            if len(group) > 1 and not _fails_all(error):
+                for write in group:
+                    await self._apply([write])
+                return
+            for write in group:  # Every caller raises it.
                 if not write.done.done():
                     write.done.set_exception(error)
         else:
             for write, result in zip(group, results, strict=True):
                 if not write.done.done():
                     write.done.set_result(result)
-
-    async def _commit(self, group: Sequence[_Write]) -> list[Any]:
-        """Run writes in one transaction. Raises _Refused if only one of several failed."""
-
-        def run(tx: Transaction) -> list[Any]:
-            session = _Session(tx.db, tx.session)
-            results = []
-            for write in group:
-                try:
-                    results.append(write.work(session))
-                except Exception as error:
-                    if len(group) == 1 or _fails_all(error):
-                        raise
-                    raise _Refused(write) from error
-            return results
-
-        return await self._database.transaction(group[0].name, run)
 
     async def changed_since(self, cursor: str | None) -> FeedPage:
         return await self._feed.read_since(cursor)
@@ -290,24 +244,33 @@ class _Backend:
 
 def _fails_all(error: Exception) -> bool:
     """Return whether an error concerns the whole transaction: a conflict, or the server is away."""
-    return isinstance(error, PyMongoError) and (
-        error.timeout
-        or isinstance(error, ConnectionFailure)
-        or error.has_error_label("TransientTransactionError")
+    cause = error.__cause__
+    concerns_one = isinstance(cause, PyMongoError) and not (
+        cause.timeout
+        or isinstance(cause, ConnectionFailure)
+        or cause.has_error_label("TransientTransactionError")
     )
+    return isinstance(error, Unavailable) and not concerns_one
 
 
-def _totals_record(document: Document) -> TotalsRecord:
+def _match(keys: Iterable[str | Key]) -> Document:
+    return {"_id": {"$in": list(map(_to_id, keys))}}
+
+
+def _to_id(key: str | Key) -> str:
+    return key if isinstance(key, str) else f"{key[0]}:{key[1]}"
+
+
+def _to_record(table: Table[K, R], document: Document) -> R:
     # With None in place of a missing value, the record is unreadable. Readers of it report that.
-    values: Iterable[Any] = (document.get(name) for name in TotalsRecord._fields)
-    return TotalsRecord(*values)
+    values: Iterable[Any] = (
+        document.get(name, b"" if name == _SKETCH else None) for name in table.fields
+    )
+    return table.record(*values)
 
 
-def _document_id(key: Key) -> str:
-    code, number = key
-    return f"{code}:{number}"
-
-
-def _parse_key(document_id: str) -> Key:
-    code, _, number = document_id.partition(":")
-    return code, int(number)
+def _to_document(record: TotalsRecord | DayRecord | AggregateRecord) -> Document:
+    document = record._asdict()
+    if document.get(_SKETCH) == b"":
+        del document[_SKETCH]
+    return document

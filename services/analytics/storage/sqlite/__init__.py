@@ -1,1 +1,1 @@
-"""The SQLite backend of the analytics store."""
+"""The analytics store in SQLite."""

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from random import Random
-from typing import NamedTuple
 
+from services.analytics.application.link_maintenance import repair_totals
+from services.analytics.application.ports import Session
+from services.analytics.application.records import (
+    DAYS,
+    TOTALS,
+    DayCounts,
+    DayRecord,
+    Key,
+    TotalsRecord,
+    pack_counts,
+    unpack_counts,
+)
 from services.analytics.domain import hyperloglog
 from services.analytics.domain.aggregates import add_counts
 from services.analytics.domain.batches import (
@@ -17,28 +29,10 @@ from services.analytics.domain.batches import (
     total_increments,
 )
 from services.analytics.domain.day_ranges import add_day, block_number
-from services.analytics.domain.name_admission import admit_names
-from services.analytics.domain.visits import Breakdown, Dimension, utc_day
-from services.analytics.storage.maintenance import repair_totals
-from services.analytics.storage.records import (
-    DayCounts,
-    DayRecord,
-    Key,
-    TotalsRecord,
-    pack_counts,
-    unpack_counts,
-)
-from services.analytics.storage.session import Session
+from services.analytics.domain.name_admission import OTHER_NAMES, admit_names
+from services.analytics.domain.visits import Dimension, utc_day
 from services.shared import unreadable_records
 from services.shared.timestamps import CLOCK_LEEWAY
-
-
-class Admission(NamedTuple):
-    """Names that a batch adds to a full day, and the names under which their people count."""
-
-    dimension: Dimension
-    added: Breakdown
-    counted: Breakdown
 
 
 class BatchWriter:
@@ -55,17 +49,20 @@ class BatchWriter:
         self._revision = batch_random(batch).getrandbits(32)
         self.codes = sorted(self._days)
 
-    def write(self, session: Session, codes: Sequence[str]) -> list[Admission]:
-        """Add the batch to some of its links. Return the names for which there was no space."""
+    def write(self, session: Session, codes: Sequence[str]) -> Counter[Dimension]:
+        """Add the batch to some of its links.
+
+        Return the people counted under `OTHER_NAMES` because their link's day had enough names.
+        """
         # A retry of the transaction makes the same random choices.
         random = batch_random(self._batch)
         session.lock(codes)
         totals = repair_totals(session, codes)
         # Most links have one visit in a batch, and their increments are often the same object.
         encoded: dict[int, bytes] = {}
-        admissions: list[Admission] = []
+        gathered = Counter[Dimension]()
         keys = [(code, day) for code in codes if code in totals for day in self._days[code]]
-        stored = dict(session.days(keys))
+        stored = dict(session.find(DAYS, keys))
         days: dict[Key, DayRecord] = {}
         new: set[Key] = set()
         unreadable: list[Key] = []
@@ -84,18 +81,18 @@ class BatchWriter:
                     new.add(key)
                     counts = encoded.get(id(increment.people))
                     if counts is None:
-                        counts = _add_increment(({}, {}, {}), increment, random, admissions)
+                        counts = _add_increment(({}, {}, {}), increment, random, gathered)
                         encoded[id(increment.people)] = counts
                     days[key] = DayRecord(counts, hyperloglog.add(b"", increment.visitors))
                 else:
                     days[key] = DayRecord(
-                        _add_increment(unpacked, increment, random, admissions), sketch
+                        _add_increment(unpacked, increment, random, gathered), sketch
                     )
             totals[code] = self._add_totals(code, totals.get(code, TotalsRecord()), new)
-        session.set_days_aside(unreadable)
-        session.put_days(days, new)
-        session.put_totals({code: totals[code] for code in codes})
-        return admissions
+        session.set_aside(DAYS, unreadable)
+        session.put(DAYS, days, new)
+        session.put(TOTALS, {code: totals[code] for code in codes})
+        return gathered
 
     def _add_totals(self, code: str, totals: TotalsRecord, new: set[Key]) -> TotalsRecord:
         increment = self._totals[code]
@@ -116,7 +113,7 @@ class BatchWriter:
 
 
 def _add_increment(
-    counts: DayCounts, increment: DayIncrement, random: Random, admissions: list[Admission]
+    counts: DayCounts, increment: DayIncrement, random: Random, gathered: Counter[Dimension]
 ) -> bytes:
     """Return the encoded counts of a day with an increment added."""
     people, bots, breakdowns = counts
@@ -126,7 +123,7 @@ def _add_increment(
         stored = breakdowns.setdefault(dimension.value, {})
         counted, evicted = admit_names(added, stored, random)
         if counted is not added:
-            admissions.append(Admission(dimension, added, counted))
+            gathered[dimension] += counted.get(OTHER_NAMES, 0) - added.get(OTHER_NAMES, 0)
         for name in evicted:
             del stored[name]
         add_counts(stored, counted)

@@ -6,9 +6,10 @@ its visitors. Separate rows for hours and names took twice the space and time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from msgspec import Raw, msgpack
 
@@ -32,6 +33,7 @@ _CACHED_CHECKS = 1000
 """Sets of days whose checks are cached, at most 7 MB. Most links of a batch have equal sets."""
 Key = tuple[str, int]
 """A code, and the number of a day, block or era."""
+K = TypeVar("K", str, Key)
 
 
 class TotalsRecord(NamedTuple):
@@ -64,9 +66,39 @@ class GatewayRecord(NamedTuple):
     """The number of the batch's codes, in order, that are counted; None for all."""
 
 
-def readable_totals(found: Mapping[str, TotalsRecord]) -> dict[str, TotalsRecord]:
+class AggregateRecord(NamedTuple):
+    """Days of a link added up, of a block or an era."""
+
+    packed: bytes
+    """As `domain.aggregates` encodes them."""
+
+
+R = TypeVar("R", TotalsRecord, DayRecord, AggregateRecord)
+
+
+@dataclass(frozen=True)
+class Table(Generic[K, R]):
+    """A kind of records of links."""
+
+    name: str
+    """The table in SQLite, and the collection in MongoDB."""
+    record: type[R]
+    unreadable: str | None = None
+    """Where records are moved that cannot be read. Aggregates are built again instead."""
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return self.record._fields
+
+
+TOTALS = Table[str, TotalsRecord]("totals", TotalsRecord, "unreadable_totals")
+DAYS = Table[Key, DayRecord]("days", DayRecord, "unreadable_days")
+AGGREGATES = Table[Key, AggregateRecord]("aggregates", AggregateRecord)
+
+
+def readable_totals(found: Iterable[tuple[str, TotalsRecord]]) -> dict[str, TotalsRecord]:
     """Return the totals of links without those that cannot be read."""
-    return dict(decode_each("totals", found.items(), _check_totals, lambda item: item[0]))
+    return dict(decode_each("totals", found, _check_totals, lambda item: item[0]))
 
 
 def _check_totals(item: tuple[str, TotalsRecord]) -> tuple[str, TotalsRecord]:

@@ -7,7 +7,25 @@ from itertools import chain, islice
 from secrets import randbits
 from typing import NamedTuple
 
-from services.analytics.application.ports import NameDetail
+from services.analytics.application.day_reader import (
+    Piece,
+    divide_into_pieces,
+    era_days,
+    era_key,
+    era_number,
+    has_era_aggregate,
+    read_pieces,
+)
+from services.analytics.application.ports import NameDetail, Session
+from services.analytics.application.records import (
+    AGGREGATES,
+    DAYS,
+    TOTALS,
+    AggregateRecord,
+    Key,
+    TotalsRecord,
+    readable_totals,
+)
 from services.analytics.domain.aggregates import Aggregate
 from services.analytics.domain.day_ranges import (
     DAYS_PER_BLOCK,
@@ -19,17 +37,6 @@ from services.analytics.domain.day_ranges import (
     unpack_days,
 )
 from services.analytics.domain.visits import LAST_DAY, Day
-from services.analytics.storage.day_reader import (
-    Piece,
-    divide_into_pieces,
-    era_days,
-    era_key,
-    era_number,
-    has_era_aggregate,
-    read_pieces,
-)
-from services.analytics.storage.records import Key, TotalsRecord, readable_totals
-from services.analytics.storage.session import Session
 
 DAYS_PER_STEP = 400
 """Approximate number of days that one transaction aggregates or deletes, in 20 to 50 ms."""
@@ -72,14 +79,14 @@ def run_next_task(
         totals = _delete_days(session, code, totals, task.expired)
     else:
         totals = _aggregate_blocks(session, code, totals, task.blocks)
-    session.put_totals({code: totals})
+    session.put(TOTALS, {code: totals})
     return len(task.expired), next_task(totals, end, retained_from)
 
 
 def remove_links(session: Session, codes: Sequence[str]) -> list[str]:
     """Remove links with about `DAYS_PER_STEP` days. Return the codes of those that are left."""
-    found = session.totals(codes)
-    readable = readable_totals(found)
+    found = dict(session.find(TOTALS, codes))
+    readable = readable_totals(found.items())
     days: list[Key] = []
     aggregates: list[Key] = []
     removed = []
@@ -93,9 +100,9 @@ def remove_links(session: Session, codes: Sequence[str]) -> list[str]:
         days += ((code, day) for day in link_days)
         aggregates += _aggregate_keys(code, link_days)
         removed.append(code)
-    session.delete_aggregates(aggregates)
-    session.delete_days(days)
-    session.delete_totals(removed)
+    session.delete(AGGREGATES, aggregates)
+    session.delete(DAYS, days)
+    session.delete(TOTALS, removed)
     return [code for code in found if code not in removed]
 
 
@@ -104,8 +111,8 @@ def repair_totals(session: Session, codes: Sequence[str]) -> dict[str, TotalsRec
 
     Deleted days are missing in a restored total whose number cannot be read.
     """
-    found = session.totals(codes)
-    totals = readable_totals(found)
+    found = dict(session.find(TOTALS, codes))
+    totals = readable_totals(found.items())
     for code in found.keys() - totals.keys():
         people = bots = 0
         days = session.find_days(code)
@@ -116,15 +123,15 @@ def repair_totals(session: Session, codes: Sequence[str]) -> dict[str, TotalsRec
             bots += day.bots
 
         piece = Piece(None, [(code, day) for day in days])
-        session.set_days_aside(read_pieces(session, [piece], on_day, with_names=False))
+        session.set_aside(DAYS, read_pieces(session, [piece], on_day, with_names=False))
         totals[code] = TotalsRecord(
             _max_number(found[code].people, people),
             _max_number(found[code].bots, bots),
             pack_days(days),
             revision=randbits(32),
         )
-        session.set_totals_aside([code])
-        session.put_totals({code: totals[code]})
+        session.set_aside(TOTALS, [code])
+        session.put(TOTALS, {code: totals[code]})
     return totals
 
 
@@ -136,8 +143,8 @@ def _delete_days(
     session: Session, code: str, totals: TotalsRecord, days: Sequence[int]
 ) -> TotalsRecord:
     """Delete the first days of a link and the aggregates that contain them."""
-    session.delete_days([(code, day) for day in days])
-    session.delete_aggregates(_aggregate_keys(code, days))
+    session.delete(DAYS, [(code, day) for day in days])
+    session.delete(AGGREGATES, _aggregate_keys(code, days))
     remaining = clip(unpack_days(totals.days), days[-1] + 1, LAST_DAY)
     return totals._replace(days=pack_days(chain.from_iterable(remaining)))
 
@@ -161,8 +168,8 @@ def aggregate_pieces(session: Session, key: Key, pieces: Sequence[Piece]) -> Non
     """Store the aggregate of pieces."""
     aggregate = Aggregate()
     unreadable = read_pieces(session, pieces, lambda _, day: aggregate.add(day), with_names=True)
-    session.set_days_aside(unreadable)
-    session.put_aggregates({key: aggregate.pack()})
+    session.set_aside(DAYS, unreadable)
+    session.put(AGGREGATES, {key: AggregateRecord(aggregate.pack())})
 
 
 def _aggregate_keys(code: str, days: Iterable[int]) -> list[Key]:

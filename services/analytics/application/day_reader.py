@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from services.analytics.application.ports import NameDetail, OnDay, OnVisitedDays
+from services.analytics.application.ports import NameDetail, OnDay, OnVisitedDays, Session
+from services.analytics.application.records import (
+    AGGREGATES,
+    DAYS,
+    TOTALS,
+    AggregateRecord,
+    Key,
+    TotalsRecord,
+    readable_totals,
+    unpack_day,
+)
 from services.analytics.domain.aggregates import unpack_aggregate
 from services.analytics.domain.day_ranges import (
     BLOCKS_PER_ERA,
@@ -19,8 +29,6 @@ from services.analytics.domain.day_ranges import (
     unpack_days,
 )
 from services.analytics.domain.visits import Day
-from services.analytics.storage.records import Key, TotalsRecord, readable_totals, unpack_day
-from services.analytics.storage.session import Session
 from services.shared import unreadable_records
 from services.shared.unreadable_records import decode_each
 
@@ -44,7 +52,7 @@ def find_pieces(
     """Return the days of links from `first` to `last`, both included, in pieces."""
     return [
         piece
-        for code, totals in readable_totals(session.totals(codes)).items()
+        for code, totals in readable_totals(session.find(TOTALS, codes)).items()
         for piece in divide_into_pieces(code, totals, range(first, last + 1), names)
     ]
 
@@ -93,18 +101,18 @@ def read_pieces(
     The days of an aggregate that cannot be read are read themselves.
     """
 
-    def unpack(item: tuple[Key, bytes]) -> tuple[Key, list[Day]]:
-        key, packed = item
-        return key, list(unpack_aggregate(packed, with_names=with_names))
+    def unpack(item: tuple[Key, AggregateRecord]) -> tuple[Key, list[Day]]:
+        key, record = item
+        return key, list(unpack_aggregate(record.packed, with_names=with_names))
 
-    stored = session.aggregates([piece.aggregate for piece in pieces if piece.aggregate])
-    aggregates = dict(decode_each("aggregate", stored.items(), unpack, lambda item: item[0]))
+    stored = session.find(AGGREGATES, [piece.aggregate for piece in pieces if piece.aggregate])
+    aggregates = dict(decode_each("aggregate", stored, unpack, lambda item: item[0]))
     for (code, _), days in aggregates.items():
         for day in days:
             on_day(code, day)
     rest = [piece for piece in pieces if piece.aggregate not in aggregates]
     unreadable = []
-    for key, record in session.days([key for piece in rest for key in piece.days]):
+    for key, record in session.find(DAYS, [key for piece in rest for key in piece.days]):
         code, number = key
         try:
             day = unpack_day(number, record, with_names=with_names)
@@ -126,7 +134,7 @@ def read_visited_days(
     on_visited_days: OnVisitedDays,
 ) -> None:
     """Call `on_visited_days` with the days with visits of each link, if it has any."""
-    for code, totals in readable_totals(session.totals(codes)).items():
+    for code, totals in readable_totals(session.find(TOTALS, codes)).items():
         if ranges := list(clip(unpack_days(totals.days), first, last)):
             on_visited_days(code, ranges, totals.revision)
 
