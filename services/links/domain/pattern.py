@@ -32,7 +32,8 @@ def normalize_pattern(given: str) -> str:
     host, path = _parse(given)
     if not path and is_public_suffix(host):
         raise InvalidPattern("This is a public suffix; blocking it would affect unrelated sites.")
-    pattern = _format(host, path)
+    name = f"[{host}]" if ":" in host else host
+    pattern = name + quote_from_bytes(path, safe=_PLAIN)
     # A path that is percent-encoded many times over has no canonical form.
     if _parse(pattern) != (host, path):
         raise _invalid_pattern()
@@ -61,11 +62,6 @@ def _parse(given: str) -> tuple[str, bytes]:
     if b"?" in host or "?" in given:
         raise _invalid_pattern()
     return host.decode(), slash + path
-
-
-def _format(host: str, path: bytes) -> str:
-    name = f"[{host}]" if ":" in host else host
-    return name + quote_from_bytes(path, safe=_PLAIN)
 
 
 def _invalid_pattern() -> InvalidPattern:
