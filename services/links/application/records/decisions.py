@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from itertools import islice
 
 from services.links.application.records.session import Backend, Condition, Record, Session, Table
 from services.links.domain.block import BlockReason
@@ -48,13 +47,14 @@ class DecisionReader:
         def read(session: Session, wanted: int) -> Sequence[Record]:
             if search is None:
                 return session.select(_DECISIONS, order=_NEWEST_FIRST, limit=wanted)
-            searched = session.scan(_DECISIONS, (), _NEWEST_FIRST, MAX_SEARCHED_DECISIONS)
-            matching = (
-                record
-                for record in searched
-                if any(search.search(str(record[name] or "")) for name in _SEARCHED_FIELDS)
+            return session.search(
+                _DECISIONS,
+                _SEARCHED_FIELDS,
+                search,
+                _NEWEST_FIRST,
+                MAX_SEARCHED_DECISIONS,
+                wanted,
             )
-            return list(islice(matching, wanted))
 
         return (await self._read("links_decisions", read, skip + limit))[skip:]
 

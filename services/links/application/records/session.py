@@ -6,9 +6,11 @@ both. `storage.sqlite.records` and `storage.mongo.records` implement `Session` a
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -59,9 +61,9 @@ class Table:
 class Session(ABC):
     """A transaction, or a connection for reads. Used by one thread at a time.
 
-    The keys in a call differ in their last field only. The conditions of a call all hold, and each
-    is about another field. In `order`, a minus before a field stands for the descending order.
-    A limit of 0 is none.
+    The keys in a call differ in their last field only. Only `find_all` takes no keys. The
+    conditions of a call all hold, and each is about another field. In `order`, a minus before a
+    field stands for the descending order. A limit of 0 is none.
     """
 
     def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
@@ -96,6 +98,23 @@ class Session(ABC):
         index: str = "",
     ) -> Iterator[Record]:
         """Yield what `select` returns, while it is read."""
+
+    def search(
+        self,
+        table: Table,
+        fields: Sequence[str],
+        pattern: re.Pattern[str],
+        order: Sequence[str],
+        max_searched: int,
+        limit: int,
+    ) -> list[Record]:
+        """Return the first of `max_searched` records with a match of `pattern` in some fields."""
+        matching = (
+            record
+            for record in self.scan(table, (), order, max_searched)
+            if any(pattern.search(str(record[name] or "")) for name in fields)
+        )
+        return list(islice(matching, limit))
 
     @abstractmethod
     def add(self, table: Table, records: Sequence[Record]) -> None:

@@ -8,6 +8,7 @@ records that expire, and deletes them by its own clock (see `schema`).
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
@@ -53,6 +54,26 @@ class MongoSession(Session):
             session=self._session,
         )
         return (_decode_record(table, document) for document in found)
+
+    def search(
+        self,
+        table: Table,
+        fields: Sequence[str],
+        pattern: re.Pattern[str],
+        order: Sequence[str],
+        max_searched: int,
+        limit: int,
+    ) -> list[Record]:
+        """Search on the server, which sends only what matches."""
+        matching = {"$regex": pattern.pattern, "$options": "i"}
+        stages: list[Document] = [
+            {"$sort": dict(_sort(table, order))},
+            {"$limit": max_searched},
+            {"$match": {"$or": [{name: matching} for name in fields]}},
+            {"$limit": limit},
+        ]
+        found = self._documents(table).aggregate(stages, session=self._session)
+        return [_decode_record(table, document) for document in found]
 
     def add(self, table: Table, records: Sequence[Record]) -> None:
         documents = [
