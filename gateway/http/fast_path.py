@@ -50,20 +50,17 @@ class FastPath(Protocol):
 
         `host` is the IP address of the connection, empty if unknown.
         """
-        ...
 
     def lookup(self, path: bytes, headers: list[tuple[bytes, bytes]]) -> Lookup | None:
         """Start the lookup that `respond` needs. None means that the application answers.
 
         May add a request id to the headers.
         """
-        ...
 
     def respond(
         self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
     ) -> bytes | None:
         """Return the whole response once `lookup` is done, None if the application answers."""
-        ...
 
 
 def protocol_class(path: FastPath) -> type[asyncio.Protocol]:

@@ -104,11 +104,9 @@ class LinkSource(Protocol):
 
         Raises UnreadableLinks with the others if some links cannot be read.
         """
-        ...
 
     async def changes(self, cursor: str | None) -> ChangeFeedPage:
         """Return what changed after a cursor, or without one only the current cursor."""
-        ...
 
 
 _ENCODED = re.compile(rb"[^!-~]+")

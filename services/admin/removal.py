@@ -41,18 +41,15 @@ class Links(Protocol):
 
         A code whose link was purged before is returned as given.
         """
-        ...
 
     async def remove_account_links(self, account: str) -> tuple[int, bool]:
         """Withdraw some of an account's links; return their number and whether there may be more.
 
         Withdrawn links lead nowhere and are in no list.
         """
-        ...
 
     async def account_codes(self, account: str) -> list[str]:
         """Return the codes of up to 1000 links of an account, in every state."""
-        ...
 
     async def purge_links(self, codes: Sequence[str]) -> list[str]: ...
 

@@ -41,11 +41,9 @@ class Job(Protocol):
 
     def reset(self) -> None:
         """Forget all state: another process may have run the job meanwhile."""
-        ...
 
     async def run(self) -> bool:
         """Do some of the work; return whether there is more to do at once. Raises AppError."""
-        ...
 
 
 class JobRunner:

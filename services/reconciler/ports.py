@@ -28,7 +28,6 @@ class Leases(Protocol):
 
     async def take_lease(self, job: str, holder: str, seconds: int) -> bool:
         """Take or renew a lease; return whether the holder has it. 0 seconds return it."""
-        ...
 
 
 class Auth(removal.Auth, Protocol):
@@ -36,7 +35,6 @@ class Auth(removal.Auth, Protocol):
 
     async def closed_accounts(self) -> list[str]:
         """Return up to 10,000 closed accounts, in any order."""
-        ...
 
 
 class Links(removal.Links, Protocol):
@@ -44,19 +42,15 @@ class Links(removal.Links, Protocol):
 
     async def purgeable_links(self) -> list[str]:
         """Return up to 1000 links that cannot be restored any more, the longest removed first."""
-        ...
 
     async def codes_after(self, code: str) -> list[str]:
         """Return up to 1000 codes of links with an owner, in order, beginning after `code`."""
-        ...
 
     async def store_views(self, views: Mapping[str, int], cursor: str | None) -> None:
         """Store the view counts of up to 1000 links, then the cursor, if there is one."""
-        ...
 
     async def views_cursor(self) -> str | None:
         """Return the cursor that was stored last."""
-        ...
 
 
 class Analytics(removal.Analytics, Protocol):
@@ -64,11 +58,9 @@ class Analytics(removal.Analytics, Protocol):
 
     async def view_changes(self, cursor: str | None) -> ViewChanges:
         """Return the changes after a cursor; None returns the current cursor only."""
-        ...
 
     async def views_of(self, codes: Sequence[str]) -> dict[str, int]:
         """Return the view counts of up to 1000 links by code, without those never visited."""
-        ...
 
 
 @dataclass(frozen=True)

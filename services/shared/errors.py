@@ -12,7 +12,7 @@
     └── Internal             anything else; the message is fixed, the log has the details
 
 Each has a `reason`: a stable code in UPPER_SNAKE_CASE on which callers may branch. The message is
-for people.
+for people. UnsupportedSchemaVersion is none of them: it ends the process at its start.
 """
 
 from __future__ import annotations

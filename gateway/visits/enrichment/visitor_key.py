@@ -33,7 +33,6 @@ class KeySource(Protocol):
 
     async def visitor_key(self) -> tuple[int, bytes]:
         """Return the current UTC day, in days since the Unix epoch, and its key of 32 bytes."""
-        ...
 
 
 class VisitorKeys:

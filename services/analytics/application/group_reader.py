@@ -11,6 +11,7 @@ call continues where the previous one stopped. A read whose callers have all giv
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -151,9 +152,10 @@ class GroupReader:
 
 
 def _create_group(codes: Sequence[str]) -> tuple[LinkGroup, dict[str, int]]:
-    """Return a group without days, and the position of each code in it."""
-    group = LinkGroup.create(codes)
-    return group, {code: position for position, code in enumerate(group.codes)}
+    """Return a group of distinct codes without days, and the position of each code in it."""
+    ordered = sorted(codes)
+    group = LinkGroup(ordered, array("Q", bytes(8 * len(ordered))))
+    return group, {code: position for position, code in enumerate(ordered)}
 
 
 class _EntryBuilder:

@@ -30,12 +30,6 @@ class LinkGroup:
     visited: dict[int, array[int]] = field(default_factory=dict)
     """By day: the positions of the links that were visited, in any order."""
 
-    @classmethod
-    def create(cls, codes: Iterable[str]) -> LinkGroup:
-        """Return a group of distinct codes without days."""
-        ordered = sorted(codes)
-        return cls(ordered, array("Q", bytes(8 * len(ordered))))
-
     def add_visited_days(self, position: int, ranges: Iterable[range], revision: int) -> None:
         """Add days on which the link at a position was visited, and its revision."""
         self.revisions[position] = revision
