@@ -27,7 +27,7 @@ from gateway.use_cases.services import Services
 from services.shared.errors import AppError
 
 Stream = AsyncGenerator[bytes, None]
-"""A whole response in pieces of JSON, to be sent as they come."""
+"""The whole `data` of a response, with `success`, in pieces of JSON, to be sent as they come."""
 Handler = Callable[[Services, Any, Request], Coroutine[Any, Any, Reply | Stream | None]]
 """Returns the `data` of the response beside `success`. The type of its payload is annotated."""
 

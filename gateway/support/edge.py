@@ -59,7 +59,7 @@ class Edge:
     def load(cls, *, https: bool = False) -> Edge:
         """Read the file. `https` says whether the public URL is https.
 
-        Raises OSError, tomllib.TOMLDecodeError or KeyError if the file is invalid.
+        Raises OSError, tomllib.TOMLDecodeError, KeyError or TypeError if the file is invalid.
         """
         table = edge_table.read()
         common = table["headers"] | (table["https_headers"] if https else {})
