@@ -96,7 +96,8 @@ class ConcurrencyLimiter:
         try:
             return await work
         finally:
-            self._release(owner)
+            # Not at once: waiting work whose callers are being cancelled, too, does not start.
+            asyncio.get_running_loop().call_soon(self._release, owner)
 
     async def _acquire(self, owner: Hashable) -> None:
         """Wait for the owner's turn. Raises ResourceExhausted."""
