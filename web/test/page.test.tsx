@@ -1,6 +1,7 @@
-import { render, screen } from '@testing-library/react';
+import { render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
-import { Link, MemoryRouter, Route, Routes, useNavigate } from 'react-router-dom';
+import { useLayoutEffect } from 'react';
+import { BrowserRouter, Link, Route, Routes, useNavigate } from 'react-router-dom';
 import { beforeEach, expect, it, vi } from 'vitest';
 
 const scrolled = vi.fn();
@@ -15,14 +16,23 @@ function Go({ by }: { by: number }) {
   return <button onClick={() => void navigate(by)}>Go {by}</button>;
 }
 
-/** Opens a document in this way, with two pages, the second of which has a section. */
+/** Chooses a fragment when the page is rendered, before its effects. */
+function Choose({ fragment }: { fragment: string }) {
+  useLayoutEffect(() => {
+    window.history.replaceState(null, '', fragment);
+  }, [fragment]);
+  return null;
+}
+
+/** Opens a document in this way, with three pages, two of which have a section. */
 async function open(type: NavigationTimingType, path: string) {
   vi.resetModules();
   const { Page } = await import('../src/components/Page');
   vi.stubGlobal('performance', { getEntriesByType: () => [{ type }] });
   const user = userEvent.setup();
+  window.history.pushState(null, '', path);
   render(
-    <MemoryRouter initialEntries={[path]}>
+    <BrowserRouter>
       <Routes>
         <Route
           path="/first"
@@ -44,8 +54,19 @@ async function open(type: NavigationTimingType, path: string) {
             </Page>
           }
         />
+        <Route
+          path="/chosen"
+          element={
+            <Page key="chosen" title="Chosen" description="">
+              <h1>Chosen</h1>
+              <section id="initial" aria-label="Initial" tabIndex={-1} />
+              <section id="part" aria-label="Part" tabIndex={-1} />
+              <Choose fragment="#part" />
+            </Page>
+          }
+        />
       </Routes>
-    </MemoryRouter>,
+    </BrowserRouter>,
   );
   vi.unstubAllGlobals();
   return user;
@@ -59,8 +80,8 @@ it('scrolls to the section of the URL, but not when the user goes back to it', a
   expect(part()).toHaveFocus();
   expect(scrolled).toHaveBeenCalledOnce();
   await user.click(screen.getByRole('button', { name: 'Go -1' }));
-  await user.click(screen.getByRole('button', { name: 'Go 1' }));
-  expect(part()).toHaveFocus();
+  await user.click(await screen.findByRole('button', { name: 'Go 1' }));
+  await waitFor(() => expect(part()).toHaveFocus());
   expect(scrolled).toHaveBeenCalledOnce();
 });
 
@@ -72,4 +93,9 @@ it.each([
   await open(type, '/second#part');
   expect(part()).toHaveFocus();
   expect(scrolled).toHaveBeenCalledTimes(times);
+});
+
+it('stays at the section that was chosen while the scripts took over', async () => {
+  await open('navigate', '/chosen#initial');
+  expect(part()).toHaveFocus();
 });

@@ -34,7 +34,7 @@ interface PageProps {
 export function Page({ title, description, children, wide = false }: PageProps) {
   const root = useRef<HTMLDivElement>(null);
 
-  const { pathname, hash } = useLocation();
+  const { pathname } = useLocation();
   const navigation = useNavigationType();
 
   const fullTitle = `${title} · ${messages.product}`;
@@ -49,8 +49,9 @@ export function Page({ title, description, children, wide = false }: PageProps) 
   }, [fullTitle, description, pathname]);
 
   const arrive = useEffectEvent(() => {
-    // The browser looked for the section before this page was rendered.
-    const section = sectionOf(hash);
+    // The browser looked for the section before this page was rendered. Its fragment, not the
+    // router's, is the one that was chosen last, perhaps while the scripts took over the document.
+    const section = sectionOf(window.location.hash);
     if (section) {
       if (!isRestored(navigation)) section.scrollIntoView();
       section.focus({ preventScroll: true });
