@@ -105,6 +105,13 @@ export default defineConfig(({ mode, isSsrBuild = false }) => {
       // Milliseconds per test. setup.ts limits each wait.
       testTimeout: 120_000,
       css: { include: [] },
+      coverage: {
+        include: ['src/**/*.{ts,tsx}'],
+        exclude: ['src/languages/**', '**/*.d.ts', '**/*.test.*'],
+        reporter: ['html', 'json-summary', 'text-summary'],
+        reportsDirectory: '../reports/coverage/pages',
+        thresholds: { branches: 88, lines: 95 },
+      },
       // Files that share the modules they load take two thirds of the time.
       projects: [
         {
