@@ -37,7 +37,7 @@ _NO_LIMIT = Rate(999_999_999, 60)
 
 
 def _rate(value: Any, field: ValidationInfo) -> Any:
-    """Parse a rate such as `300/minute`. An empty text stands for that of the environment."""
+    """Parse a rate such as `300/minute`. An empty text stands for the default."""
     if isinstance(value, str):
         defaults = _LOCAL if field.data.get("environment") == "local" else _PRODUCTION
         value = Rate.parse(value) if value.strip() else defaults[field.field_name or ""]

@@ -26,7 +26,7 @@ class Login:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
-    """A session of an account."""
+    """A session of an account. A field that is added here is shown to the account."""
 
     id: str
     created_at: datetime
@@ -52,7 +52,7 @@ class Creator:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passkey:
-    """A passkey of an account."""
+    """A passkey of an account. A field that is added here is shown to the account."""
 
     id: str
     """The id of its WebAuthn credential."""
@@ -73,7 +73,10 @@ class Scope(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """An API key of an account, without the key itself."""
+    """An API key of an account, without the key itself.
+
+    A field that is added here is shown to the account.
+    """
 
     id: str
     name: str

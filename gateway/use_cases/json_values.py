@@ -30,7 +30,7 @@ def to_json(value: Any) -> Any:
 def link_json(link: Link, views: Totals | None, origin: str) -> dict[str, Any]:
     """Return every field of a link, with its views, which are null if unknown.
 
-    `origin` is that of the public URL, with which the short URL begins.
+    The short URL begins with `origin`, the origin of the public URL.
     A link without a scan code has no `scan_code`.
     """
     shown = {name: to_json(getattr(link, name)) for name in _NAMES}

@@ -127,7 +127,7 @@ class ConcurrencyLimiter:
             if waiter is None or not self._has_capacity(waiting_owner):
                 continue
             self._queue.remove(waiting_owner, waiter)
-            if waiters:  # The owner's next piece of work comes after those of the others.
+            if waiters:  # Other owners' work comes before the next of this owner.
                 self._queue.by_owner[waiting_owner] = self._queue.by_owner.pop(waiting_owner)
             self._running[waiting_owner] += 1
             waiter.set_result(None)

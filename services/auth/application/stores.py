@@ -61,7 +61,7 @@ class AccountStore:
         delete all recovery codes. With `revoke`, delete all API keys and passkeys, too.
 
         This is one atomic write. Return False, and change nothing, if the account is closed or does
-        not exist, or if its session number is no longer that of `account`.
+        not exist, or if its session number differs from `account`.
         """
         update = Update(
             fields={"password_hash": password_hash, "salt": salt},
@@ -149,7 +149,7 @@ class SessionStore(_IdentifiedPartStore[Session]):
         """Store a session of an account, and delete the oldest ones beyond `limit`, atomically.
 
         Return False, and change nothing, if the account is closed or does not exist, or if its
-        password is no longer that of `account`.
+        password differs from `account`.
         """
         same_password = {"id": account.id, "closed": False, "password_hash": account.password_hash}
         now = to_micros(session.created_at)

@@ -119,7 +119,7 @@ class UnitOfWork:
     def edit(
         self, links: dict[str, Link], codes: Sequence[str], edit: Edit, now: datetime
     ) -> list[Link]:
-        """Apply an edit to those of the `links` that were read under `codes`, and save them.
+        """Apply an edit to the `links` that were read under `codes`, and save them.
 
         Returns them in the order of `codes`.
         """

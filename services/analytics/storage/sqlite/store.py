@@ -204,7 +204,7 @@ def _row_order(key: str | Key) -> str | tuple[int, str]:
 
 
 def _to_columns(record: TotalsRecord | DayRecord | AggregateRecord) -> tuple[object, ...]:
-    """Return the columns of a record: those of aggregates are compressed."""
+    """Return the columns of a record. Columns of aggregates are compressed."""
     return (zlib.compress(record.packed, 1),) if isinstance(record, AggregateRecord) else record
 
 

@@ -145,7 +145,7 @@ class DecisionRepository:
         return True
 
     def blocked_among(self, patterns: Collection[str]) -> set[str]:
-        """Return those of the patterns that are blocked."""
+        """Return the patterns that are blocked."""
         found = self._session.find_all(_PATTERNS, [(pattern,) for pattern in patterns])
         return {record["address"] for record in found}
 

@@ -125,7 +125,7 @@ class ImportRepository:
         self._session.put(_IMPORTS, record)
 
     def results(self, account: Account, import_id: str, numbers: Sequence[int]) -> list[RowResult]:
-        """Return the results of those of the rows that are stored, unordered.
+        """Return the results of the rows that are stored, unordered.
 
         Raises Unavailable if one of them cannot be read.
         """
@@ -157,7 +157,7 @@ class ImportRepository:
     def created_codes(
         self, account: Account, import_id: str, codes: Sequence[str]
     ) -> frozenset[str]:
-        """Return those of the codes whose links rows of the import created."""
+        """Return the codes whose links rows of the import created."""
         found = self._session.select(
             _ROWS,
             ("import", "=", import_key(account, import_id)),
