@@ -226,7 +226,7 @@ qr-time: $(DEV) $(WEB) browser ## Measure the verdict on a QR code as on a phone
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/verdict.mjs {url}
 
 .PHONY: check
-check: check-python check-web check-coverage check-proto check-edge check-nginx check-locks check-dashboards check-chart check-images check-documents ## Check format, lint, types, import contracts, generated files, documents, the contents of images
+check: check-python check-web check-coverage check-proto check-edge check-nginx check-locks check-dashboards check-chart check-images check-documents check-workflows ## Check format, lint, types, import contracts, generated files, documents, the contents of images, workflows
 
 .PHONY: check-python
 check-python: $(DEV)
@@ -277,6 +277,11 @@ check-documents: $(DEV)
 	@$(PY) -m tests.performance.capacity --check
 	@$(PY) -m tests.deployment.documents.reference --check
 	@$(PY) -m pytest -n 0 --durations=0 tests/deployment/documents
+
+# Without shellcheck and pyflakes, so that every machine finds the same.
+.PHONY: check-workflows
+check-workflows: actionlint
+	@actionlint -shellcheck= -pyflakes=
 
 # The pages' own limits are in web/vite.config.ts.
 .PHONY: check-coverage
@@ -388,6 +393,10 @@ kind-tools:
 .PHONY: helm
 helm: | prerequisites
 	@bash deploy/local/prerequisites.sh --helm
+
+.PHONY: actionlint
+actionlint:
+	@bash deploy/local/prerequisites.sh --actionlint
 
 INSTALL = $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks what must be on the machine, installs it on Debian as root, or prints one line on what is missing.
 # Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo <python> |
-#   prerequisites.sh --prometheus | --helm | --kind | --nginx | --apache | --engine <docker>
+#   prerequisites.sh --prometheus | --helm | --actionlint | --kind | --nginx | --apache | --engine <docker>
 set -euo pipefail
 
 refuse() {
@@ -109,18 +109,33 @@ prometheus() {
   refuse "Prometheus and promtool are needed; on Debian and Ubuntu: sudo apt-get install prometheus"
 }
 
-HELM_VERSION=v3.19.0
-
-# Accepts any helm on the PATH, or ours if it has this version; make has both on its PATH.
-has_helm() {
-  local found
-  found=$(type -P helm) || found=.cache/bin/helm
+# Whether a program is there: any on the PATH, or ours if it has this version; make has both on its PATH.
+# Arguments: its name, the version, and the arguments with which it prints its version.
+has_version() {
+  local name=$1 version=$2 found
+  found=$(type -P "$name") || found=.cache/bin/$name
   [[ -x $found ]] || return 1
-  [[ ! $found -ef .cache/bin/helm ]] || [[ $("$found" version --template '{{.Version}}') == "$HELM_VERSION" ]]
+  [[ ! $found -ef .cache/bin/$name ]] || [[ $("$found" "${@:3}") == *"$version"* ]]
 }
 
+# Downloads an archive and unpacks one file of it. Arguments: the name of the program, URL, SHA-256, and
+# arguments of tar.
+fetch_program() {
+  local name=$1 url=$2 sum=$3 archive=.cache/$1.tar.gz
+  has curl || return 1
+  curl -fsSL --connect-timeout 5 --max-time 120 -o "$archive" "$url" 2>/dev/null || return 1
+  echo "$sum  $archive" | sha256sum --check --status ||
+    refuse "The $name that was fetched is not the one that is known."
+  tar -xzf "$archive" -C .cache/bin "${@:4}"
+  rm "$archive"
+}
+
+HELM_VERSION=v3.19.0
+
+has_helm() { has_version helm "$HELM_VERSION" version --template '{{.Version}}'; }
+
 fetch_helm() {
-  local platform sum archive=.cache/helm.tar.gz
+  local platform sum
   case $(uname -s)-$(uname -m) in
     Linux-x86_64)
       platform=linux-amd64 sum=a7f81ce08007091b86d8bd696eb4d86b8d0f2e1b9f6c714be62f82f96a594496 ;;
@@ -128,12 +143,8 @@ fetch_helm() {
       platform=linux-arm64 sum=440cf7add0aee27ebc93fada965523c1dc2e0ab340d4348da2215737fc0d76ad ;;
     *) return 1 ;;
   esac
-  has curl || return 1
-  curl -fsSL --connect-timeout 5 --max-time 120 -o "$archive" \
-    "https://get.helm.sh/helm-$HELM_VERSION-$platform.tar.gz" 2>/dev/null || return 1
-  echo "$sum  $archive" | sha256sum --check --status || refuse "The helm that was fetched is not the one that is known."
-  tar -xzf "$archive" -C .cache/bin --strip-components=1 "$platform/helm"
-  rm "$archive"
+  fetch_program helm "https://get.helm.sh/helm-$HELM_VERSION-$platform.tar.gz" "$sum" \
+    --strip-components=1 "$platform/helm"
 }
 
 # Go verifies its downloads. As in helm's own build, the linker sets helm's version and, by client-go's
@@ -160,6 +171,40 @@ helm_client() {
   mkdir -p .cache/bin
   if fetch_helm || build_helm 2>.cache/helm.log; then return; fi
   refuse "The chart's tests need helm: https://helm.sh/docs/intro/install/ (Go's words: .cache/helm.log)"
+}
+
+ACTIONLINT_VERSION=1.7.12
+
+has_actionlint() { has_version actionlint "$ACTIONLINT_VERSION" -version; }
+
+# The sums are those of the project's Homebrew cask.
+fetch_actionlint() {
+  local platform sum from=https://github.com/rhysd/actionlint/releases/download
+  case $(uname -s)-$(uname -m) in
+    Linux-x86_64)
+      platform=linux_amd64 sum=8aca8db96f1b94770f1b0d72b6dddcb1ebb8123cb3712530b08cc387b349a3d8 ;;
+    Linux-aarch64)
+      platform=linux_arm64 sum=325e971b6ba9bfa504672e29be93c24981eeb1c07576d730e9f7c8805afff0c6 ;;
+    *) return 1 ;;
+  esac
+  fetch_program actionlint \
+    "$from/v$ACTIONLINT_VERSION/actionlint_${ACTIONLINT_VERSION}_$platform.tar.gz" "$sum" actionlint
+}
+
+# With the flags of helm's build, so that both share the standard library. The build takes 25 s of a core.
+build_actionlint() {
+  has go || return 1
+  GOFLAGS='' GOBIN=$PWD/.cache/bin go install -gcflags 'all=-N -l -dwarf=false' -ldflags '-s -w' \
+    "github.com/rhysd/actionlint/cmd/actionlint@v$ACTIONLINT_VERSION"
+}
+
+actionlint() {
+  if has_actionlint; then return; fi
+  echo "Getting actionlint $ACTIONLINT_VERSION, which checks the workflows."
+  mkdir -p .cache/bin
+  if fetch_actionlint || build_actionlint 2>.cache/actionlint.log; then return; fi
+  refuse "The workflows' check needs actionlint:\
+ https://github.com/rhysd/actionlint/blob/main/docs/install.md (Go's words: .cache/actionlint.log)"
 }
 
 kind_tools() {
@@ -212,6 +257,7 @@ case ${1:?} in
   --nginx) nginx ;;
   --apache) apache ;;
   --helm) helm_client ;;
+  --actionlint) actionlint ;;
   --kind) kind_tools ;;
   --prometheus) prometheus ;;
   --mongo) mongo "$2" ;;

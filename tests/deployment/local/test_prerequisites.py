@@ -38,6 +38,7 @@ PACKAGES = {
 """Packages by option."""
 PLAIN = ("chmod", "cp", "mkdir", "sed", "timeout", "uname")
 HELM = "v3.19.0"
+ACTIONLINT = "1.7.12"
 
 
 class Machine:
@@ -180,6 +181,7 @@ def test_prometheus_without_promtool_counts_as_missing(tmp_path: Path) -> None:
         (("--engine", "no-such-engine"), "there is no no-such-engine"),
         (("--kind",), "needs docker kind kubectl helm:"),
         (("--helm",), "https://helm.sh/docs/intro/install/"),
+        (("--actionlint",), "https://github.com/rhysd/actionlint/blob/main/docs/install.md"),
     ],
 )
 def test_programs_without_a_package_are_named(
@@ -265,3 +267,52 @@ esac""",
         f"{module}/pkg/lint/rules.k8sVersionMinor=77",
     ):
         assert f"-X {told}" in built
+
+
+def test_an_actionlint_of_another_version_is_replaced_once(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.add(
+        "go",
+        f"""
+echo "$@" >>{tmp_path}/built
+printf '#!/bin/sh\necho v{ACTIONLINT}\n' >"$GOBIN/actionlint" && chmod +x "$GOBIN/actionlint"
+""",
+    )
+    older = tmp_path / ".cache" / "bin" / "actionlint"
+    older.parent.mkdir(parents=True)
+    older.write_text("#!/bin/sh\necho v1.7\n")
+    older.chmod(0o755)
+    for _ in range(2):
+        assert machine.run_script("--actionlint") == (0, "")
+    (built,) = (tmp_path / "built").read_text().splitlines()
+    assert built.endswith(f" github.com/rhysd/actionlint/cmd/actionlint@v{ACTIONLINT}")
+
+
+@pytest.mark.parametrize("what", ["--helm", "--actionlint"])
+def test_a_download_with_another_checksum_is_refused(tmp_path: Path, what: str) -> None:
+    machine = Machine(tmp_path)
+    machine.add("uname", '[ "$1" = -s ] && echo Linux || echo x86_64')
+    for name in ("sha256sum", "tar", "rm"):
+        machine.add(name, f'exec {shutil.which(name)} "$@"')
+    machine.add("curl", 'while [ "$1" != -o ]; do shift; done; echo other >"$2"')
+    code, stderr = machine.run_script(what)
+    assert code == 1
+    assert stderr == f"The {what[2:]} that was fetched is not the one that is known.\n"
+    assert list((tmp_path / ".cache" / "bin").iterdir()) == []
+
+
+@pytest.mark.parametrize("machine_name", ["x86_64", "aarch64"])
+@pytest.mark.parametrize("what", ["--helm", "--actionlint"])
+def test_a_program_is_fetched_for_the_architecture(
+    tmp_path: Path, what: str, machine_name: str
+) -> None:
+    machine = Machine(tmp_path)
+    machine.add("uname", f'[ "$1" = -s ] && echo Linux || echo {machine_name}')
+    machine.add("rm")
+    machine.add("sha256sum", "read -r sum file")
+    machine.add("tar", 'echo "$@" >unpacked')
+    machine.add("curl", 'echo "$@" >fetched')
+    assert machine.run_script(what) == (0, "")
+    platform = {"x86_64": "amd64", "aarch64": "arm64"}[machine_name]
+    assert f"-{platform}.tar.gz" in (tmp_path / "fetched").read_text().replace("_", "-")
+    assert (tmp_path / "unpacked").read_text().rstrip().endswith(what[2:])
