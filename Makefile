@@ -37,6 +37,7 @@ PACKAGES := admin analytics auth gateway links reconciler shared
 NGINX_EDGE := deploy/nginx/edge
 WEB_EDGE := web/src/lib/edge.ts
 TRAILING := services/shared/trailing.py
+SCRIPTS := gateway/use_cases/unicode_scripts.py
 DASHBOARDS := charts/atajo/monitoring/dashboards
 PROTOS := $(sort $(wildcard proto/atajo/*/*/*.proto))
 WEB_SOURCES := $(shell find web/src web/public web/build web/scripts 2>/dev/null) \
@@ -226,7 +227,7 @@ qr-time: $(DEV) $(WEB) browser ## Measure the verdict on a QR code as on a phone
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/verdict.mjs {url}
 
 .PHONY: check
-check: check-python check-web check-coverage check-proto check-edge check-nginx check-locks check-dashboards check-chart check-images check-documents check-workflows ## Check format, lint, types, import contracts, generated files, documents, the contents of images, workflows
+check: check-python check-web check-coverage check-proto check-edge check-unicode check-nginx check-locks check-dashboards check-chart check-images check-documents check-workflows ## Check format, lint, types, import contracts, generated files, documents, the contents of images, workflows
 
 .PHONY: check-python
 check-python: $(DEV)
@@ -249,6 +250,10 @@ check-proto: $(DEV)
 check-edge: $(DEV)
 	@$(PY) -m deploy.trailing | diff $(TRAILING) - || { echo "$(TRAILING) is not current: make edge" >&2; exit 1; }
 	@$(PY) -m deploy.edge | diff $(WEB_EDGE) - || { echo "$(WEB_EDGE) is not current: make edge" >&2; exit 1; }
+
+.PHONY: check-unicode
+check-unicode: $(DEV)
+	@$(PY) -m deploy.unicode_scripts | diff $(SCRIPTS) - || { echo "$(SCRIPTS) is not current: make unicode" >&2; exit 1; }
 
 .PHONY: check-nginx
 check-nginx: $(DEV)
@@ -332,6 +337,10 @@ edge: $(DEV) ## Generate from deploy/edge.toml what Python, nginx and the pages 
 	@$(MAKE) nginx
 	@$(PY) -m deploy.edge > $(WEB_EDGE)
 
+.PHONY: unicode
+unicode: $(DEV) ## Generate the table of Unicode's scripts
+	@$(PY) -m deploy.unicode_scripts > $(SCRIPTS).new && mv $(SCRIPTS).new $(SCRIPTS)
+
 .PHONY: nginx
 nginx: $(DEV) ## Generate only nginx's part of that
 	@$(PY) -m gateway.nginx.includes $(NGINX_EDGE)
@@ -354,8 +363,8 @@ reference: $(DEV) ## Generate docs/reference from the code: openapi.json, tables
 
 .PHONY: lock
 lock: $(DEV) ## Update the lock files; UPGRADE=1 takes newer versions
-	@$(COMPILE) pyproject.toml -o requirements.txt
-	@$(COMPILE) pyproject.toml --group dev -c requirements.txt -o requirements-dev.txt
+	@$(COMPILE) --group=dev --output-file=requirements-dev.txt pyproject.toml
+	@$(COMPILE) --constraints=requirements-dev.txt --output-file=requirements.txt pyproject.toml
 	@$(NPM) $(if $(UPGRADE),update,install) --package-lock-only --ignore-scripts
 
 .PHONY: clean
@@ -442,5 +451,6 @@ PATH="$(VENV)/bin:$$PATH" $(PY) -m grpc_tools.protoc -I proto \
 	--python_out=$(1) --grpc_python_out=$(1) --mypy_out=quiet:$(1) --mypy_grpc_out=quiet:$(1) $(PROTOS)
 endef
 
-COMPILE = $(PY) -m uv pip compile --quiet --universal --generate-hashes --no-emit-index-url \
-	--no-annotate --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade)
+# The header of each lock has this command. Renovate runs it again, and knows these options only; more are in
+# pyproject.toml.
+COMPILE = $(PY) -m uv pip compile --quiet $(if $(UPGRADE),--upgrade) --universal --generate-hashes

@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from enum import Enum
-from functools import lru_cache
 from importlib import resources
 from typing import Any
 
 import ada_url
-import unicodedataplus
 from publicsuffixlist import PublicSuffixList
 
+from gateway.use_cases.unicode_scripts import SCRIPTS
 from gateway.use_cases.well_known_domains import WELL_KNOWN
 
 
@@ -58,8 +58,9 @@ _ASCII_LOOK_ALIKES = (("0", "o"), ("1", "l"), ("I", "l"), ("rn", "m"), ("vv", "w
 """ASCII letters that look alike, in the order of replacement. From Unicode's confusables, which
 include the capital I but not the small i."""
 _HOST_AS_WRITTEN = re.compile(r"https?://(?:[^/\\?#]*@)?([^/\\?#:@]+)", re.IGNORECASE)
-_CACHED_LETTERS = 4096
-"""Letters whose scripts are cached, in 2 MB. Clients choose the letters."""
+_RANGES = SCRIPTS.split()
+_FIRST_POINTS = [int(point, 16) for point in _RANGES[::2]]
+_SCRIPTS_OF_RANGES = [frozenset(scripts.split("+")) for scripts in _RANGES[1::2]]
 
 
 def parse_host(url: str) -> str:
@@ -114,9 +115,8 @@ def _mixes_scripts(label: str) -> bool:
     return not any(all(scripts & allowed for scripts in found) for allowed in _SCRIPT_SETS)
 
 
-@lru_cache(_CACHED_LETTERS)
 def _find_scripts(letter: str) -> frozenset[str]:
-    return frozenset(unicodedataplus.script_extensions(letter))
+    return _SCRIPTS_OF_RANGES[bisect_right(_FIRST_POINTS, ord(letter)) - 1]
 
 
 def _looks_like_other_host(labels: list[str], host: str) -> bool:
