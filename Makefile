@@ -29,6 +29,7 @@ export PYTHONPATH := $(CURDIR):$(CURDIR)/proto/gen$(if $(PYTHONPATH),:$(PYTHONPA
 # A step removes its stamp first and touches it last, so that make repeats an interrupted step.
 RUN := $(VENV)/.run
 DEV := $(VENV)/.dev
+WHEELS := $(VENV)/.wheels
 NODE := web/node_modules/.stamp
 WEB := web/node_modules/.built
 
@@ -296,7 +297,7 @@ check-coverage:
 
 # Lock files must not name the package index of the machine that wrote them.
 .PHONY: check-locks
-check-locks:
+check-locks: $(WHEELS)
 	@! grep -nE '://|^--' requirements.txt requirements-dev.txt || { echo "A Python lock contains a URL." >&2; exit 1; }
 	@! grep -n '"resolved"' web/package-lock.json || { echo "The npm lock contains a URL." >&2; exit 1; }
 
@@ -402,6 +403,12 @@ kind-tools:
 .PHONY: helm
 helm: | prerequisites
 	@bash deploy/local/prerequisites.sh --helm
+
+# Asks the package index, so only after a change.
+$(WHEELS): requirements.txt requirements-dev.txt web/package-lock.json $(DEV)
+	@rm -f $@
+	@$(PY) -m tests.deployment.locks.check
+	@touch $@
 
 .PHONY: actionlint
 actionlint:
