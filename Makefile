@@ -84,6 +84,33 @@ kind-down: kind-tools ## Delete the kind cluster and its data
 monitor: $(RUN) prometheus ## Monitor a running Atajo with Prometheus, alerts and runbooks, until Ctrl-C
 	@exec $(PY) -m deploy.monitoring
 
+# A release, as .github/workflows/release.yml runs it. IMAGES and CHARTS are registry and path, such as
+# docker.io/atajo; REPOSITORY is a URL. What was pushed is recorded in dist/.
+PUBLISH = --platform linux/amd64,linux/arm64 --sbom=true --provenance=mode=max --push
+
+.PHONY: release-check
+release-check: ## Check that a tag and all files name one version: make release-check TAG=v1.1.0
+	@$(PYTHON) -m deploy.release.versions "$${TAG-}"
+
+.PHONY: release-images
+release-images: TAG := $(VERSION)
+release-images: engine ## Build the images for amd64 and arm64, push and sign them: make release-images IMAGES=docker.io/atajo
+	@mkdir -p dist
+	@$(foreach image,app web atajo,$(call build,$(image),$(PUBLISH) --metadata-file dist/$(image).json);)
+	@$(call sign,app web atajo)
+
+.PHONY: release-chart
+release-chart: ## Package the chart for these images, push and sign it: CHARTS=ghcr.io/owner/charts, IMAGES=, REPOSITORY=
+	@$(MAKE) chart-package CHARTS="$${CHARTS,,}"
+	@helm push "dist/atajo-$(VERSION).tgz" "oci://$${CHARTS,,}" 2>&1 | $(PYTHON) -m deploy.release.chart dist
+	@$(call sign,chart)
+
+.PHONY: release-page
+release-page: ## Create the release on GitHub, with its text from CHANGELOG.md: REPOSITORY=
+	@$(PYTHON) -m deploy.release.notes dist "$${REPOSITORY-}" >dist/notes.md
+	@gh release create "v$(VERSION)" --verify-tag --title "Atajo $(VERSION)" --notes-file dist/notes.md \
+		$(if $(findstring -,$(VERSION)),--prerelease) compose.yaml "dist/atajo-$(VERSION).tgz"
+
 ##@ Operate
 
 .PHONY: backup
@@ -451,6 +478,12 @@ define build
 $(ENGINE) build --file deploy/images/$(1).Dockerfile --tag atajo/$(1):$(TAG) \
 	$(foreach base,$(2),$(if $($(base)),--build-arg $(base)=$($(base)))) \
 	--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
+endef
+
+# Sign what was pushed, with the identity of the workflow that runs. Argument: its names in dist/.
+define sign
+pushed=$$($(PYTHON) -m deploy.release.published dist $(1)); \
+for reference in $$pushed; do cosign sign --yes "$$reference"; done
 endef
 
 define generate

@@ -1,0 +1,97 @@
+"""The text of a release."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from deploy.release.chart import parse_push
+from deploy.release.notes import write_notes
+from deploy.release.published import CHART, IMAGES, Published, read, write
+from tests.support.processes import ROOT
+
+REPOSITORY = "https://github.com/owner/atajo"
+DIGEST = f"sha256:{'0123456789abcdef' * 4}"
+CHANGELOG = """\
+# Changelog
+
+## [Unreleased]
+
+- Tomorrow.
+
+## [1.1.0] - 2026-11-28
+
+**Schema**: links. [Roll back](docs/operations/roll-back.md), as [they](https://example.com/) say.
+
+### Added
+
+- An image.
+
+## [1.0.0] - 2026-01-01
+
+- Yesterday.
+"""
+PUBLISHED = {
+    **{name: Published(f"docker.io/atajo/{name}:1.1.0", DIGEST) for name in IMAGES},
+    CHART: Published("ghcr.io/owner/charts/atajo:1.1.0", DIGEST.replace("0", "f")),
+}
+
+
+@pytest.fixture(scope="module")
+def notes() -> str:
+    return write_notes("1.1.0", CHANGELOG, REPOSITORY, PUBLISHED)
+
+
+def test_it_has_the_changes_of_this_version_only(notes: str) -> None:
+    assert notes.startswith("**Schema**: links.")
+    assert "### Added\n\n- An image." in notes
+    assert "Tomorrow" not in notes
+    assert "Yesterday" not in notes
+
+
+def test_links_to_files_lead_to_the_tag(notes: str) -> None:
+    assert f"[Roll back]({REPOSITORY}/blob/v1.1.0/docs/operations/roll-back.md)" in notes
+    assert "[they](https://example.com/)" in notes
+    assert not re.search(r"\]\((?!https://)", notes)
+
+
+def test_it_names_images_and_chart_with_their_digests(notes: str) -> None:
+    for image in IMAGES:
+        assert f"| `docker.io/atajo/{image}:1.1.0`<br>`{DIGEST}` |" in notes
+    assert "| `oci://ghcr.io/owner/charts/atajo:1.1.0`<br>" in notes
+
+
+def test_it_says_how_to_verify_the_signature_of_the_workflow(notes: str) -> None:
+    workflow = ".github/workflows/release.yml"
+    assert (ROOT / workflow).exists()
+    assert f"--certificate-identity {REPOSITORY}/{workflow}@refs/tags/v1.1.0 " in notes
+    assert f"\n  docker.io/atajo/atajo@{DIGEST}\n" in notes
+
+
+def test_what_helm_pushed_is_recorded(tmp_path: Path) -> None:
+    output = f"Pushed: localhost:5000/charts/atajo:1.1.0\nDigest: {DIGEST}\n"
+    pushed = parse_push(f"level=INFO\n{output}")
+    assert pushed == Published("localhost:5000/charts/atajo:1.1.0", DIGEST)
+    assert pushed.pinned == f"localhost:5000/charts/atajo@{DIGEST}"
+    write(tmp_path, CHART, pushed)
+    assert read(tmp_path, CHART) == pushed
+    with pytest.raises(ValueError, match="unauthorized"):
+        parse_push("Error: unauthorized")
+
+
+def test_what_docker_pushed_is_signed_by_digest(tmp_path: Path) -> None:
+    for image in IMAGES:
+        metadata = {
+            "buildx.build.ref": "builder/node/1",
+            "containerimage.digest": DIGEST,
+            "image.name": f"docker.io/atajo/{image}:1.1.0",
+        }
+        (tmp_path / f"{image}.json").write_text(json.dumps(metadata))
+    program = [sys.executable, "-m", "deploy.release.published", str(tmp_path), "app", "web"]
+    printed = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert printed.split() == [f"docker.io/atajo/{image}@{DIGEST}" for image in ("app", "web")]
