@@ -130,6 +130,7 @@ fetch_program() {
   rm "$archive"
 }
 
+# renovate: helm/helm
 HELM_VERSION=v3.19.0
 
 has_helm() { has_version helm "$HELM_VERSION" version --template '{{.Version}}'; }
@@ -173,6 +174,7 @@ helm_client() {
   refuse "The chart's tests need helm: https://helm.sh/docs/intro/install/ (Go's words: .cache/helm.log)"
 }
 
+# renovate: rhysd/actionlint
 ACTIONLINT_VERSION=1.7.12
 
 has_actionlint() { has_version actionlint "$ACTIONLINT_VERSION" -version; }
