@@ -21,6 +21,8 @@ VALUES: Mapping[str, Path] = {
     "small": _HERE / "values" / "small.yaml",
 }
 """The tested value sets by name."""
+COMPONENTS = {"web", "gateway", "auth", "links", "analytics", "reconciler"}
+SERVICES = {"auth", "links", "analytics"}
 
 Manifest = dict[str, Any]
 
@@ -66,3 +68,25 @@ def pods(rendered: list[Manifest]) -> dict[str, Manifest]:
     workloads = of_kind("Deployment", rendered) | of_kind("StatefulSet", rendered)
     made = {name: each["spec"]["template"]["spec"] for name, each in workloads.items()}
     return made | {name: each["spec"] for name, each in of_kind("Pod", rendered).items()}
+
+
+def environment(pod: Manifest) -> dict[str, str]:
+    """Return the variables of a pod's container; those without a value here are empty."""
+    return {each["name"]: each.get("value", "") for each in pod["containers"][0]["env"]}
+
+
+def component(labels: Manifest) -> str:
+    """Return the component that a selector selects."""
+    name: str = labels["matchLabels"]["app.kubernetes.io/component"]
+    return name
+
+
+def admin_addresses(rendered: list[Manifest]) -> dict[str, str]:
+    """Return the settings of a caller of the services' admin ports."""
+    found = {}
+    for name in SERVICES:
+        service = of_kind("Service", rendered)[name]["spec"]
+        port = next(each["port"] for each in service["ports"] if each["name"] == "admin")
+        assert environment(pods(rendered)[name])["ATAJO_ADMIN_LISTEN"].endswith(f":{port}")
+        found[f"ATAJO_{name.upper()}_ADMIN_ADDRESS"] = f"dns:///atajo-{name}:{port}"
+    return found
