@@ -61,7 +61,7 @@ dev: $(RUN) $(WEB) ## Run Atajo with reload: pages on http://localhost:5173, Pyt
 
 .PHONY: docs
 docs: ## List the documents
-	@for file in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md docs/*/*.md; do \
+	@for file in README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md docs/*/*.md charts/*/*.md; do \
 		printf '  %-48s %s\n' "$$file" "$$(sed -n '1s/^# //p' "$$file")"; done
 
 ##@ Deploy
@@ -289,9 +289,10 @@ check-nginx: $(DEV)
 	$(PY) -m gateway.nginx.includes "$$fresh"; \
 	diff -r $(NGINX_EDGE) "$$fresh" || { echo "$(NGINX_EDGE) is not current: make nginx" >&2; exit 1; }
 
-# Helm lint, Kubernetes schemas, and comparison with the golden manifests.
+# Generated values, Helm lint, Kubernetes schemas, and comparison with the golden manifests.
 .PHONY: check-chart
 check-chart: $(DEV) helm
+	@$(PY) -m deploy.chart.values --check
 	@$(PY) -m tests.deployment.chart.check
 
 .PHONY: check-dashboards
@@ -372,6 +373,10 @@ unicode: $(DEV) ## Generate the table of Unicode's scripts
 .PHONY: nginx
 nginx: $(DEV) ## Generate only nginx's part of that
 	@$(PY) -m gateway.nginx.includes $(NGINX_EDGE)
+
+.PHONY: chart-values
+chart-values: $(DEV) ## Generate the chart's values.yaml and the tables of its README from values.schema.json
+	@$(PY) -m deploy.chart.values
 
 .PHONY: chart-golden
 chart-golden: $(DEV) helm ## Update the chart's golden manifests

@@ -1,10 +1,16 @@
-{{/* Labels that say what an object is. Takes {root, name}. */}}
+{{/*
+Labels of an object, or of a pod. Takes {root, name}, and `labels`, which go before commonLabels. The
+schema keeps both from replacing the chart's own.
+*/}}
 {{- define "atajo.labels" -}}
 {{ include "atajo.selector" . }}
 app.kubernetes.io/part-of: atajo
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- with mergeOverwrite (deepCopy .root.Values.commonLabels) (.labels | default dict) }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* Labels that never change, by which a component is found. Takes {root, name}. */}}
@@ -14,11 +20,18 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .name }}
 {{- end }}
 
-{{/* Takes {root, name}. */}}
+{{/*
+Metadata of an object. Takes {root, name}; `object`, its name if that is not the component's; `labels`
+and `annotations`, which go before those of all objects.
+*/}}
 {{- define "atajo.metadata" -}}
-name: {{ .root.Release.Name }}-{{ .name }}
+name: {{ .object | default (printf "%s-%s" .root.Release.Name .name) }}
 labels:
   {{- include "atajo.labels" . | nindent 2 }}
+{{- with mergeOverwrite (deepCopy .root.Values.commonAnnotations) (.annotations | default dict) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* An image by its key among the values. Takes {root, image}. */}}

@@ -17,6 +17,20 @@ A component: its workload, Service, disruption budget and autoscaler. Takes
 {{- define "atajo.workload" -}}
 {{- $values := index .root.Values .name -}}
 {{- $scaled := gt (int $values.maxReplicas) (int $values.replicas) -}}
+{{- $volumes := .volumes | default list -}}
+{{- $mounts := list -}}
+{{- range $volume, $path := .mounts -}}
+{{- $mounts = append $mounts (dict "name" $volume "mountPath" $path) -}}
+{{- end -}}
+{{- with .secrets -}}
+{{- $sources := list -}}
+{{- range $name, $file := . -}}
+{{- $items := list (dict "key" $file.key "path" $name) -}}
+{{- $sources = append $sources (dict "secret" (dict "name" $file.secret "items" $items)) -}}
+{{- end -}}
+{{- $volumes = append $volumes (dict "name" "secrets" "projected" (dict "sources" $sources)) -}}
+{{- $mounts = append $mounts (dict "name" "secrets" "mountPath" "/run/secrets/atajo" "readOnly" true) -}}
+{{- end -}}
 apiVersion: apps/v1
 kind: {{ .kind }}
 metadata:
@@ -37,28 +51,17 @@ spec:
       {{- include "atajo.selector" . | nindent 6 }}
   template:
     metadata:
-      labels:
-        {{- include "atajo.labels" . | nindent 8 }}
+      {{- include "atajo.podMetadata" . | nindent 6 }}
     spec:
-      {{- include "atajo.podSecurity" . | nindent 6 }}
+      {{- include "atajo.podSpec" . | nindent 6 }}
       terminationGracePeriodSeconds: {{ include "atajo.graceSeconds" .root }}
-      topologySpreadConstraints:
-        {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-        - topologyKey: {{ . }}
-          maxSkew: 1
-          whenUnsatisfiable: ScheduleAnyway
-          labelSelector:
-            matchLabels:
-              {{- include "atajo.selector" $ | nindent 14 }}
-        {{- end }}
       containers:
         - name: {{ .name }}
           image: {{ include "atajo.image" . }}
-          imagePullPolicy: {{ .root.Values.image.pullPolicy }}
           {{- with .command }}
           command: {{ toJson . }}
           {{- end }}
-          {{- include "atajo.containerSecurity" . | nindent 10 }}
+          {{- include "atajo.container" . | nindent 10 }}
           env:
             {{- range $name, $value := merge (dict) $values.env .env }}
             - {name: {{ $name }}, value: {{ $value | quote }}}
@@ -94,27 +97,12 @@ spec:
               sleep: {seconds: {{ .root.Values.termination.leaveSeconds }}}
           resources:
             {{- toYaml $values.resources | nindent 12 }}
-          volumeMounts:
-            {{- range $volume, $path := .mounts }}
-            - {name: {{ $volume }}, mountPath: {{ $path }}}
-            {{- end }}
-            {{- if .secrets }}
-            - {name: secrets, mountPath: /run/secrets/atajo, readOnly: true}
-            {{- end }}
-      volumes:
-        {{- with .volumes }}
-        {{- toYaml . | nindent 8 }}
-        {{- end }}
-        {{- if .secrets }}
-        - name: secrets
-          projected:
-            sources:
-              {{- range $name, $file := .secrets }}
-              - secret:
-                  name: {{ $file.secret }}
-                  items: [{key: {{ $file.key }}, path: {{ $name }}}]
-              {{- end }}
-        {{- end }}
+          {{- with include "atajo.volumeMounts" (merge (dict "volumeMounts" $mounts) .) }}
+          {{- . | nindent 10 }}
+          {{- end }}
+      {{- with include "atajo.volumes" (merge (dict "volumes" $volumes) .) }}
+      {{- . | nindent 6 }}
+      {{- end }}
   {{- with .claims }}
   volumeClaimTemplates:
     {{- toYaml . | nindent 4 }}
@@ -123,7 +111,7 @@ spec:
 apiVersion: v1
 kind: Service
 metadata:
-  {{- include "atajo.metadata" . | nindent 2 }}
+  {{- include "atajo.metadata" (merge (dict "annotations" ($values.service | default dict).annotations) .) | nindent 2 }}
 spec:
   {{- if .headless }}
   clusterIP: None
@@ -187,32 +175,6 @@ spec:
         name: cpu
         target: {type: Utilization, averageUtilization: 70}
 {{- end }}
-{{- end }}
-
-{{/* What the `restricted` Pod Security Standard asks of a pod. Takes {root, user}. */}}
-{{- define "atajo.podSecurity" -}}
-automountServiceAccountToken: false
-enableServiceLinks: false
-{{- with .root.Values.image.pullSecrets }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . }}
-  {{- end }}
-{{- end }}
-securityContext:
-  runAsNonRoot: true
-  runAsUser: {{ .user }}
-  runAsGroup: {{ .user }}
-  fsGroup: {{ .user }}
-  fsGroupChangePolicy: OnRootMismatch
-  seccompProfile: {type: RuntimeDefault}
-{{- end }}
-
-{{- define "atajo.containerSecurity" -}}
-securityContext:
-  allowPrivilegeEscalation: false
-  readOnlyRootFilesystem: true
-  capabilities: {drop: [ALL]}
 {{- end }}
 
 {{/* Leaving, draining, and ten seconds to write down and close. */}}

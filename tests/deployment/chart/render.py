@@ -19,6 +19,7 @@ VALUES: Mapping[str, Path] = {
     "kind": ROOT / "deploy" / "kind" / "values.yaml",
     "production": _HERE / "values" / "production.yaml",
     "small": _HERE / "values" / "small.yaml",
+    "platform": _HERE / "values" / "platform.yaml",
 }
 """The tested value sets by name."""
 COMPONENTS = {"web", "gateway", "auth", "links", "analytics", "reconciler"}
@@ -51,7 +52,8 @@ def text(name: str, *settings: str) -> str:
 
 def manifests(name: str, *settings: str) -> list[Manifest]:
     """Return the same as objects."""
-    return [each for each in yaml.safe_load_all(text(name, *settings)) if each]
+    loaded = yaml.load_all(text(name, *settings), Loader=yaml.CSafeLoader)
+    return [each for each in loaded if each]
 
 
 def of_kind(kind: str, rendered: list[Manifest]) -> dict[str, Manifest]:
@@ -63,11 +65,16 @@ def of_kind(kind: str, rendered: list[Manifest]) -> dict[str, Manifest]:
     }
 
 
+def templates(rendered: list[Manifest]) -> dict[str, Manifest]:
+    """Return metadata and specification of every pod by the name of its workload."""
+    workloads = of_kind("Deployment", rendered) | of_kind("StatefulSet", rendered)
+    made = {name: each["spec"]["template"] for name, each in workloads.items()}
+    return made | of_kind("Pod", rendered)
+
+
 def pods(rendered: list[Manifest]) -> dict[str, Manifest]:
     """Return the specification of every pod by the name of its workload."""
-    workloads = of_kind("Deployment", rendered) | of_kind("StatefulSet", rendered)
-    made = {name: each["spec"]["template"]["spec"] for name, each in workloads.items()}
-    return made | {name: each["spec"] for name, each in of_kind("Pod", rendered).items()}
+    return {name: template["spec"] for name, template in templates(rendered).items()}
 
 
 def environment(pod: Manifest) -> dict[str, str]:

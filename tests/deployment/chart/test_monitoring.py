@@ -52,3 +52,11 @@ def test_rules_and_dashboards_are_those_of_the_chart() -> None:
     assert {name: content.strip() for name, content in shown.items()} == {
         file.name: file.read_text().strip().replace("RUNBOOKS", prefix) for file in files
     }
+
+
+def test_operator_and_sidecar_find_their_objects_by_labels() -> None:
+    rendered = manifests("platform", "monitoring.dashboards=true")
+    kinds = ("ServiceMonitor", "PrometheusRule", "ConfigMap")
+    found = [each for kind in kinds for each in of_kind(kind, rendered).values()]
+    selected = [each for each in found if each["metadata"]["labels"].get("release")]
+    assert len(selected) == 2 + len(list((CHART / "monitoring" / "dashboards").glob("*.json")))

@@ -28,3 +28,10 @@ def test_a_kind_cluster_listens_at_its_public_url() -> None:
     assert http["nodePort"] == mapping["containerPort"]
     public = urlsplit(yaml.safe_load(VALUES["kind"].read_text())["publicUrl"])
     assert (public.hostname, public.port) == ("localhost", mapping["hostPort"])
+
+
+def test_a_cloud_configures_its_load_balancer_by_annotations() -> None:
+    services = of_kind("Service", manifests("platform"))
+    name = "service.beta.kubernetes.io/internal"
+    assert services["web"]["metadata"]["annotations"][name] == "true"
+    assert name not in services["gateway"]["metadata"]["annotations"]

@@ -26,6 +26,7 @@ DOCUMENTS = sorted(
     for file in (
         *ROOT.glob("*.md"),
         *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "charts").rglob("*.md"),
         *(ROOT / ".github").rglob("*.md"),
     )
 )

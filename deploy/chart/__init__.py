@@ -1,0 +1,1 @@
+"""Generates the chart's values from their schema."""
