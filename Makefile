@@ -72,6 +72,12 @@ images: engine ## Build the images atajo/app and atajo/web; TAG=, ENGINE=, PYTHO
 	@$(call build,web,PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE)
 	@$(ENGINE) images --filter reference='atajo/*:$(TAG)'
 
+.PHONY: chart-package
+chart-package: $(DEV) helm ## Package the chart in dist/: REPOSITORY=https://…, IMAGES=registry/path, CHARTS=registry/path
+	@rm -rf dist/chart
+	@$(PY) -m deploy.chart.package dist/chart "$${REPOSITORY-}" "$${IMAGES-}" "$${CHARTS-}"
+	@helm package dist/chart --destination dist
+
 .PHONY: kind-up
 kind-up: kind-tools ## Run Atajo on a local kind cluster, or upgrade it; KIND_NODE_IMAGE=, MONGODB_IMAGE=
 	@bash deploy/kind/up.sh
@@ -402,7 +408,7 @@ lock: $(DEV) ## Update the lock files; UPGRADE=1 takes newer versions
 
 .PHONY: clean
 clean: ## Delete everything that was installed or built; .data stays
-	rm -rf $(VENV) web/node_modules web/dist web/coverage reports
+	rm -rf $(VENV) web/node_modules web/dist web/coverage reports dist
 	rm -rf .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find $(PYTHON_CODE) proto -name __pycache__ -prune -exec rm -rf {} +
 
