@@ -121,43 +121,43 @@ release-page: ## Create the release on GitHub, with its text from CHANGELOG.md: 
 
 .PHONY: backup
 backup: $(RUN) ## Back up a running Atajo on SQLite: make backup TO=folder
-	@exec $(PY) -m deploy.local.backup "$${TO-}"
+	@exec $(PY) -m deploy.local backup -- "$${TO-}"
 
 .PHONY: remove-link
 remove-link: $(RUN) ## Delete a link permanently: make remove-link CODE=k7Qm2_xB
-	@exec $(PY) -m services.admin remove-link -- "$${CODE-}"
+	@exec $(PY) -m deploy.local remove-link -- "$${CODE-}"
 
 .PHONY: remove-account
 remove-account: $(RUN) ## Delete an account and its links: make remove-account EMAIL=a@example.com
-	@exec $(PY) -m services.admin remove-account -- "$${EMAIL-}"
+	@exec $(PY) -m deploy.local remove-account -- "$${EMAIL-}"
 
 .PHONY: reset-link
 reset-link: $(RUN) ## Print a URL with which an owner sets a new password, once, within an hour: make reset-link EMAIL=a@example.com
-	@exec $(PY) -m services.admin reset-link -- "$${EMAIL-}"
+	@exec $(PY) -m deploy.local reset-link -- "$${EMAIL-}"
 
 .PHONY: reports
 reports: $(RUN) ## List reports that await a decision, most reported links first; AFTER=
-	@exec $(PY) -m services.admin reports -- "$${AFTER-}"
+	@exec $(PY) -m deploy.local reports -- "$${AFTER-}"
 
 .PHONY: block
 block: $(RUN) ## Block a link, a host or a path: make block WHAT=k7Qm2_xB CLASS=phishing (malware, spam, illegal, other); COMMENT=
-	@exec $(PY) -m services.admin block -- "$${WHAT-}" "$${CLASS-}" "$${COMMENT-}"
+	@exec $(PY) -m deploy.local block -- "$${WHAT-}" "$${CLASS-}" "$${COMMENT-}"
 
 .PHONY: unblock
 unblock: $(RUN) ## Remove a block: make unblock WHAT=evil.example; COMMENT=
-	@exec $(PY) -m services.admin unblock -- "$${WHAT-}" "$${COMMENT-}"
+	@exec $(PY) -m deploy.local unblock -- "$${WHAT-}" "$${COMMENT-}"
 
 .PHONY: dismiss
 dismiss: $(RUN) ## Dismiss the reports of a link: make dismiss CODE=k7Qm2_xB; COMMENT=
-	@exec $(PY) -m services.admin dismiss -- "$${CODE-}" "$${COMMENT-}"
+	@exec $(PY) -m deploy.local dismiss -- "$${CODE-}" "$${COMMENT-}"
 
 .PHONY: why
 why: $(RUN) ## Explain why a link, host or URL is blocked: make why CODE=k7Qm2_xB, or WHAT=evil.example
-	@exec $(PY) -m services.admin why -- "$${CODE-$${WHAT-}}"
+	@exec $(PY) -m deploy.local why -- "$${CODE-$${WHAT-}}"
 
 .PHONY: decisions
 decisions: $(RUN) ## List decisions (blocks, unblocks, dismissals), newest first; FIND=text, PAGE=
-	@exec $(PY) -m services.admin decisions -- "$${PAGE-}" "$${FIND-}"
+	@exec $(PY) -m deploy.local decisions -- "$${PAGE-}" "$${FIND-}"
 
 ##@ Verify
 

@@ -1,33 +1,32 @@
-"""Runs the product on this machine: `python -m deploy.local`."""
+"""The command `atajo`: runs the product on this machine, and operates it.
+
+`python -m deploy.local` runs the product, as it does with `run`. Neither that nor `health`, which a
+container engine executes again and again, imports anything of the other commands.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
 import sys
+from pathlib import Path
 
-from deploy.local import child
-from deploy.local.folder import UMASK, DataFolder
-from deploy.local.settings import ROOT, RunSettings, check_port_free, check_web_built
-from deploy.local.store import check_complete
-from deploy.local.supervisor import MODULES, supervise
+_GENERATED = Path(__file__).resolve().parents[2] / "proto" / "gen"
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: exit without a traceback.
-    settings = RunSettings.load()
-    os.umask(UMASK)  # The processes inherit it.
-    # Fork before the folder's lock is opened: the children must not inherit it.
-    sys.path.append(str(ROOT / "proto" / "gen"))
-    forked = child.fork(list(MODULES.values()))
-    with DataFolder.held(settings.data_dir) as folder:
-        check_port_free(settings.port)
-        check_web_built()
-        if not settings.store:
-            check_complete(folder.path)
-        code = asyncio.run(supervise(settings, folder, forked))
-    sys.exit(code)
+    sys.path.append(str(_GENERATED))
+    match sys.argv[1:]:
+        case [] | ["run"]:
+            from deploy.local.run import run
+
+            run()
+        case ["health"]:
+            from deploy.local.health import check
+
+            check()
+        case arguments:
+            from deploy.local.commands import execute
+
+            execute(arguments)
 
 
 if __name__ == "__main__":

@@ -97,6 +97,18 @@ class DataFolder:
             _write(self.secret_file, secrets.token_urlsafe(48))
 
 
+def read_state(path: Path) -> dict[str, Any] | None:
+    """Return what the run over a data folder wrote of itself; None if none runs there.
+
+    A run that was killed leaves its state.
+    """
+    try:
+        state = json.loads((path / "run.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return state if isinstance(state, dict) else None
+
+
 def _locked(path: Path, seconds: float) -> int:
     """Open and lock a file within `seconds`. Raises BlockingIOError."""
     deadline = time.monotonic() + seconds

@@ -1,5 +1,7 @@
 """Parses the operator's command line: one sub-command for each task, with its own `--help`.
 
+A program may have further commands beside those of the operator, as `atajo` does (deploy/local).
+
 The owner of a link chooses its code, which may be `--json` or `--help`. Options therefore stand
 before the sub-command, and every argument after it is a value; only `--help` alone asks for help.
 """
@@ -10,6 +12,7 @@ import argparse
 import itertools
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from services.admin import commands
 from services.admin.clients import CLASSES, PAGE_SIZE
@@ -22,8 +25,6 @@ _MARK = "="
 """In front of a value while argparse reads it, which takes `-abc` for an option and drops `--`."""
 _MAX_PAGE_DIGITS = 5
 
-_PROGRAM = "python -m services.admin"
-_DESCRIPTION = "Reads reports, blocks and unblocks, removes links and accounts."
 _NOTES = """\
 WHAT is a link, a host with its subdomains, or a path on a host: evil.example, evil.example/shop.
 A link is named by its code or its short URL. A code has neither a dot nor a colon, so it cannot be
@@ -40,6 +41,32 @@ _EMAIL_HELP = "the account's e-mail address"
 _COMMENT_HELP = "stored with the decision: say why, for a reader in a year"
 
 
+@dataclass(frozen=True)
+class FurtherCommand:
+    """A command that is not the operator's."""
+
+    name: str
+    summary: str
+    """Its line in the help of the program."""
+    description: str
+    example: str
+    perform: Callable[[argparse.Namespace], commands.Outcome | None]
+    """Returns what to print. Raises SystemExit with one line if it fails."""
+    add_arguments: Callable[[ArgumentParser], None] = lambda _: None
+    """Adds its arguments. Their types receive a text that `parse_text` takes."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program with the operator's commands."""
+
+    name: str
+    """How it was called, for its usage lines."""
+    description: str
+    further: Sequence[FurtherCommand] = ()
+    """Commands that its help lists before those of the operator."""
+
+
 class _Formatter(argparse.RawDescriptionHelpFormatter):
     """Begins the usage line with a capital, as every other line of the command."""
 
@@ -53,14 +80,17 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().add_usage(usage, actions, groups, prefix)  # type: ignore[arg-type]
 
 
-def parse(arguments: Sequence[str], origin: Callable[[], str]) -> argparse.Namespace:
-    """Return the arguments of a command, how to `run` it, and whether its answer is to be `json`.
+def parse(
+    program: Program, arguments: Sequence[str], origin: Callable[[], str]
+) -> argparse.Namespace:
+    """Return the arguments of a command, and whether its answer is to be `json`.
 
+    Beside them, `run` is the operator's command, or else `perform` is the further command.
     `origin` returns the product's public URL, empty if unknown; called for a link, host or URL.
     Raises SystemExit: with status 2 and the usage line on stderr for invalid arguments, with 0
     after printing the help that was asked for.
     """
-    parser = _create_parser(origin)
+    parser = _create_parser(program, origin)
     if not arguments:
         parser.exit(INVALID_ARGUMENTS, parser.format_help())
     options = list(itertools.takewhile(lambda argument: argument.startswith("-"), arguments))
@@ -75,22 +105,22 @@ def parse(arguments: Sequence[str], origin: Callable[[], str]) -> argparse.Names
     return parsed
 
 
-def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
+def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParser:
     def parse_subject(marked: str) -> Code | Pattern:
-        subject = subject_of(_parse_text(marked), origin())
+        subject = subject_of(parse_text(marked), origin())
         if subject is None:
             raise ArgumentTypeError("neither a code or short URL of a link nor a host or path")
         return subject
 
     def parse_link(marked: str) -> Code:
-        subject = subject_of(_parse_text(marked), origin())
+        subject = subject_of(parse_text(marked), origin())
         if not isinstance(subject, Code):
             raise ArgumentTypeError("neither a code nor a short URL of a link")
         return subject
 
     parser = ArgumentParser(
-        prog=_PROGRAM,
-        description=_DESCRIPTION,
+        prog=program.name,
+        description=program.description,
         epilog=_NOTES,
         formatter_class=_Formatter,
         allow_abbrev=False,
@@ -98,25 +128,33 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON document (docs/reference/operator.md)"
     )
-    usage = f"{_PROGRAM} [--json]"
+    usage = f"{program.name} [--json]"
     parser.set_defaults(origin=origin)
     subparsers = parser.add_subparsers(
         title="commands", prog=usage, metavar="COMMAND", dest="command", required=True
     )
 
-    def add(
-        run: commands.Command, name: str, summary: str, description: str, example: str
-    ) -> ArgumentParser:
+    def add_parser(name: str, summary: str, description: str, example: str) -> ArgumentParser:
         command = subparsers.add_parser(
             name,
             help=summary,
             description=description,
-            epilog=f"example: {_PROGRAM} {example}",
+            epilog=f"example: {program.name} {example}",
             formatter_class=_Formatter,
             allow_abbrev=False,
         )
-        command.set_defaults(parser=command, run=run)
+        command.set_defaults(parser=command, run=None)
         return command
+
+    def add(run: commands.Command, *texts: str) -> ArgumentParser:
+        command = add_parser(*texts)
+        command.set_defaults(run=run)
+        return command
+
+    for further in program.further:
+        command = add_parser(further.name, further.summary, further.description, further.example)
+        further.add_arguments(command)
+        command.set_defaults(perform=further.perform)
 
     command = add(
         commands.show_reports,
@@ -137,7 +175,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
     )
     command.add_argument("what", metavar="WHAT", type=parse_subject, help=_WHAT_HELP)
     command.add_argument(
-        "reason", metavar="CLASS", type=_parse_text, choices=tuple(CLASSES), help=", ".join(CLASSES)
+        "reason", metavar="CLASS", type=parse_text, choices=tuple(CLASSES), help=", ".join(CLASSES)
     )
     _add_optional(command, "comment", _COMMENT_HELP)
 
@@ -192,7 +230,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "Deletes a link and its counts permanently. Its code is never given out again.",
         "remove-link -- k7Qm2_xB",
     )
-    command.add_argument("code", metavar="CODE", type=_parse_required, help=_CODE_HELP)
+    command.add_argument("code", metavar="CODE", type=parse_required, help=_CODE_HELP)
 
     command = add(
         commands.remove_account,
@@ -201,7 +239,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "Deletes an account, its links and their counts permanently, and frees the e-mail address.",
         "remove-account -- someone@example.com",
     )
-    command.add_argument("email", metavar="EMAIL", type=_parse_required, help=_EMAIL_HELP)
+    command.add_argument("email", metavar="EMAIL", type=parse_required, help=_EMAIL_HELP)
 
     command = add(
         commands.create_reset_link,
@@ -211,7 +249,7 @@ def _create_parser(origin: Callable[[], str]) -> ArgumentParser:
         "hour. It replaces the previous one.",
         "reset-link -- someone@example.com",
     )
-    command.add_argument("email", metavar="EMAIL", type=_parse_required, help=_EMAIL_HELP)
+    command.add_argument("email", metavar="EMAIL", type=parse_required, help=_EMAIL_HELP)
     return parser
 
 
@@ -220,23 +258,24 @@ def _add_optional(
 ) -> None:
     """Add an optional argument to a command, by default a text; absent is the same as empty."""
     command.add_argument(
-        name, metavar=name.upper(), nargs="?", type=parse or _parse_text, default="", help=about
+        name, metavar=name.upper(), nargs="?", type=parse or parse_text, default="", help=about
     )
 
 
-def _parse_text(marked: str) -> str:
+def parse_text(marked: str) -> str:
+    """Return the value of an argument as it was given."""
     return marked.removeprefix(_MARK)
 
 
-def _parse_required(marked: str) -> str:
-    text = _parse_text(marked)
+def parse_required(marked: str) -> str:
+    text = parse_text(marked)
     if not text:
         raise ArgumentTypeError("must not be empty")
     return text
 
 
 def _parse_page(marked: str) -> int:
-    text = _parse_text(marked)
+    text = parse_text(marked)
     if not text:
         return 1
     if text.isdecimal() and len(text) <= _MAX_PAGE_DIGITS and int(text) > 0:

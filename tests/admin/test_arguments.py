@@ -8,7 +8,7 @@ from argparse import Namespace
 
 import pytest
 
-from services.admin.arguments import parse
+from services.admin.arguments import Program, parse
 from services.admin.subjects import Code, Pattern
 from tests.support.processes import ROOT
 
@@ -18,7 +18,7 @@ VALUES = ("", "two  words ", "-abc", "--x", "--json", "--help", "-h", "--", "=",
 
 
 def parsed(*arguments: str) -> Namespace:
-    return parse(arguments, lambda: "https://atajo.example")
+    return parse(Program("atajo", "Does it."), arguments, lambda: "https://atajo.example")
 
 
 def made(target: str, **values: str) -> Namespace:
@@ -35,7 +35,7 @@ def made(target: str, **values: str) -> Namespace:
         check=True,
     ).stdout
     option, module, *arguments = written.removesuffix("\0").split("\0")
-    assert (option, module) == ("-m", "services.admin")
+    assert (option, module) == ("-m", "deploy.local")
     return parsed(*arguments)
 
 

@@ -28,7 +28,7 @@ def back_up(data: Path, copy: Path) -> subprocess.CompletedProcess[str]:
         "ATAJO_DATA_DIR": str(data),
     }
     return subprocess.run(
-        [sys.executable, "-m", "deploy.local.backup", str(copy)],
+        [sys.executable, "-m", "deploy.local", "backup", str(copy)],
         cwd=ROOT,
         env=env,
         capture_output=True,

@@ -1,0 +1,95 @@
+"""The commands of `atajo` beside those of the operator (services/admin), and what they print."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from deploy.local import backup, health, run
+from deploy.local.folder import UMASK
+from deploy.local.settings import RunSettings
+from services.admin.arguments import FurtherCommand, Program, parse_required
+from services.admin.commands import Outcome
+from services.admin.program import execute as execute_program
+
+_DESCRIPTION = """\
+Runs Atajo on this machine, backs it up and restores it; reads reports, blocks and unblocks,
+removes links and accounts. Without arguments it runs Atajo."""
+
+
+def execute(arguments: Sequence[str]) -> None:
+    """Execute the command that the arguments name. Raises SystemExit if it fails."""
+    os.umask(UMASK)
+    # An interrupted command deletes what it left incomplete.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _exit)
+    execute_program(Program(_find_name(), _DESCRIPTION, _COMMANDS), arguments)
+
+
+def _exit(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _find_name() -> str:
+    """Return how the program was called."""
+    called = Path(sys.argv[0]).name
+    return "python -m deploy.local" if called == "__main__.py" else called
+
+
+def _run(_: Namespace) -> None:
+    run.run()
+
+
+def _check_health(_: Namespace) -> None:
+    health.check()
+
+
+def _back_up(arguments: Namespace) -> Outcome:
+    made = backup.back_up(RunSettings.load().data_dir, arguments.folder)
+    return Outcome(f"Backed up to {made.path}.", made)
+
+
+def _add_folder(command: ArgumentParser) -> None:
+    command.add_argument("folder", metavar="FOLDER", type=_parse_folder, help="the backup's folder")
+
+
+def _parse_folder(marked: str) -> Path:
+    text = parse_required(marked)
+    if text.startswith("-"):
+        raise ArgumentTypeError("put options before COMMAND; write ./-x for a folder -x")
+    try:
+        return Path(text).expanduser().absolute()
+    except RuntimeError as error:  # There is no such user.
+        raise ArgumentTypeError(str(error)) from None
+
+
+_COMMANDS = (
+    FurtherCommand(
+        "run",
+        "run Atajo until it is stopped",
+        "Runs Atajo until it is stopped. All data is in one folder, ATAJO_DATA_DIR.",
+        "run",
+        _run,
+    ),
+    FurtherCommand(
+        "health",
+        "succeed if Atajo runs and serves",
+        "Succeeds if Atajo runs and serves; else says why not, and exits with 1.",
+        "health",
+        _check_health,
+    ),
+    FurtherCommand(
+        "backup",
+        "back up a running Atajo to a new folder",
+        "Backs up a running Atajo on SQLite to a new folder, which then has everything that was\n"
+        "acknowledged before the backup began.",
+        "backup /data/backups/monday",
+        _back_up,
+        _add_folder,
+    ),
+)

@@ -1,0 +1,31 @@
+"""Runs the product on this machine until it is stopped: `atajo run`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from typing import NoReturn
+
+from deploy.local import child
+from deploy.local.folder import UMASK, DataFolder
+from deploy.local.settings import RunSettings, check_port_free, check_web_built
+from deploy.local.store import check_complete
+from deploy.local.supervisor import MODULES, supervise
+
+
+def run() -> NoReturn:
+    """Run the product, and exit with its code. Raises SystemExit."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: exit without a traceback.
+    settings = RunSettings.load()
+    os.umask(UMASK)  # The processes inherit it.
+    # Fork before the folder's lock is opened: the children must not inherit it.
+    forked = child.fork(list(MODULES.values()))
+    with DataFolder.held(settings.data_dir) as folder:
+        check_port_free(settings.port)
+        check_web_built()
+        if not settings.store:
+            check_complete(folder.path)
+        code = asyncio.run(supervise(settings, folder, forked))
+    sys.exit(code)
