@@ -252,9 +252,18 @@ def _empty(store: Path, table: str) -> None:
         connection.commit()
 
 
-def check_store(store: Path) -> None:
-    """Raise sqlite3.DatabaseError if a file is damaged."""
-    with closing(sqlite3.connect(store)) as connection:
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise sqlite3.DatabaseError(f"{store.name} is damaged: {found}")
+def check_store(store: Path) -> int:
+    """Return the version of a copy's schema. Moves its log into the file.
+
+    Raises sqlite3.DatabaseError if the file is damaged.
+    """
+    try:
+        with closing(sqlite3.connect(store)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(" ".join(found.split()))
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+            return version
+    except sqlite3.DatabaseError as error:
+        raise sqlite3.DatabaseError(f"{store.name}: {error}") from None

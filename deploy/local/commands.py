@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from deploy.local import backup, health, run
+from deploy.local import backup, health, restore, run
 from deploy.local.folder import UMASK
 from deploy.local.settings import RunSettings
 from services.admin.arguments import FurtherCommand, Program, parse_required
@@ -54,6 +54,17 @@ def _back_up(arguments: Namespace) -> Outcome:
     return Outcome(f"Backed up to {made.path}.", made)
 
 
+def _restore(arguments: Namespace) -> Outcome:
+    settings = RunSettings.load()
+    if settings.store:
+        raise SystemExit("Nothing was restored: data in MongoDB is restored by mongorestore.")
+    restored = restore.restore(settings.data_dir, arguments.folder)
+    text = f"Restored {restored.path} from {restored.backup}."
+    if restored.replaced:
+        text += f"\nWhat was there before is in {restored.replaced}"
+    return Outcome(text, restored)
+
+
 def _add_folder(command: ArgumentParser) -> None:
     command.add_argument("folder", metavar="FOLDER", type=_parse_folder, help="the backup's folder")
 
@@ -90,6 +101,16 @@ _COMMANDS = (
         "acknowledged before the backup began.",
         "backup /data/backups/monday",
         _back_up,
+        _add_folder,
+    ),
+    FurtherCommand(
+        "restore",
+        "replace the data of a stopped Atajo by a backup",
+        "Replaces all data of a stopped Atajo on SQLite by a backup, which stays as it is. Moves\n"
+        "what was there before to a folder, and names it. If it is killed, either nothing has\n"
+        "changed or the next start completes it.",
+        "restore /data/backups/monday",
+        _restore,
         _add_folder,
     ),
 )

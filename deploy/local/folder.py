@@ -20,6 +20,10 @@ from urllib.parse import quote
 
 UMASK = 0o077
 """The umask of everything that writes in a data folder."""
+RESTORING = "restoring"
+"""Folder of a restore that must be completed before anything else uses the data."""
+DRAFT = RESTORING + ".partial"
+"""Folder of a restore that has changed nothing yet."""
 _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 _FILES = ("*.sqlite3*", "journal", "token-secret", "run.json", "*lock")
@@ -62,7 +66,6 @@ class DataFolder:
                 stack.callback(os.close, inherited)
                 folder = cls(path, inherited)
                 folder.forget_state()
-                folder._ensure_secret()
                 folder._close_to_others()
             except BlockingIOError:
                 raise SystemExit(
@@ -70,8 +73,13 @@ class DataFolder:
                     "stop that, or set ATAJO_DATA_DIR to another folder."
                 ) from None
             except OSError as error:
-                raise SystemExit(f"Cannot use the data folder {path}: {error.strerror}.") from None
+                raise _unusable(path, error) from None
             yield folder
+
+    @property
+    def is_restoring(self) -> bool:
+        """Whether a restore was interrupted here."""
+        return any((self.path / name).exists() for name in (RESTORING, DRAFT))
 
     def socket(self, name: str) -> str:
         """Return the address of a Unix socket in the folder."""
@@ -92,9 +100,13 @@ class DataFolder:
             if mode & _OTHERS:
                 file.chmod(stat.S_IMODE(mode) & ~_OTHERS)
 
-    def _ensure_secret(self) -> None:
-        if not self.secret_file.exists():
-            _write(self.secret_file, secrets.token_urlsafe(48))
+    def ensure_secret(self) -> None:
+        """Create the token secret if there is none. Raises SystemExit with one line."""
+        try:
+            if not self.secret_file.exists():
+                _write(self.secret_file, secrets.token_urlsafe(48))
+        except OSError as error:
+            raise _unusable(self.path, error) from None
 
 
 def read_state(path: Path) -> dict[str, Any] | None:
@@ -107,6 +119,10 @@ def read_state(path: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return state if isinstance(state, dict) else None
+
+
+def _unusable(path: Path, error: OSError) -> SystemExit:
+    return SystemExit(f"Cannot use the data folder {path}: {error.strerror}.")
 
 
 def _locked(path: Path, seconds: float) -> int:

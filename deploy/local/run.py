@@ -25,7 +25,19 @@ def run() -> NoReturn:
     with DataFolder.held(settings.data_dir) as folder:
         check_port_free(settings.port)
         check_web_built()
+        if folder.is_restoring:
+            _finish_restore(folder)
+        folder.ensure_secret()
         if not settings.store:
             check_complete(folder.path)
         code = asyncio.run(supervise(settings, folder, forked))
     sys.exit(code)
+
+
+def _finish_restore(folder: DataFolder) -> None:
+    from deploy.local.restore import finish  # Hardly any start needs it.
+
+    if replaced := finish(folder.path):
+        sys.stderr.write(
+            f"A restore that was interrupted is complete now. What was there before: {replaced}\n"
+        )
