@@ -16,6 +16,7 @@ import http.client
 import os
 import re
 import shutil
+import signal
 import sqlite3
 import sys
 import tempfile
@@ -24,6 +25,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
@@ -32,11 +34,10 @@ from deploy.local.folder import read_state, sync
 # In this order, no store refers to data that is newer than the copies before it.
 STORES = ("analytics.sqlite3", "links.sqlite3", "auth.sqlite3")
 KEY_FILE = "token-secret"
-SCHEDULED = "scheduled"
-"""An empty file that marks a backup of the schedule, which may delete it."""
 # A visitor key must be deleted when its day ends, but a copy would keep it.
 _NOT_COPIED = {"analytics.sqlite3": "visitor_keys"}
-_DRAFT_SUFFIX = ".partial"
+DRAFT_SUFFIX = ".partial"
+"""End of the names of folders that are no backups."""
 _STEP_PAGES = 4096
 """Pages that are copied before a signal can end the process."""
 _RESERVED_BYTES = 64 * 2**20
@@ -58,10 +59,10 @@ class Backup:
     """How long it took."""
 
 
-def back_up(data: Path, copy: Path, *, is_scheduled: bool = False) -> Backup:
+def back_up(data: Path, copy: Path, mark: str | None = None) -> Backup:
     """Copy a running data folder to a new one, atomically. Waits for another backup of it.
 
-    Raises SystemExit with one line.
+    `mark` is the name of an empty file that the copy gets. Raises SystemExit with one line.
     """
     began = time.monotonic()
     try:
@@ -72,14 +73,24 @@ def back_up(data: Path, copy: Path, *, is_scheduled: bool = False) -> Backup:
             _await_counted(data)
             with _draft(data, copy) as draft:
                 size = _fill(draft, data)
-                if is_scheduled:
-                    (draft / SCHEDULED).touch()
+                if mark:
+                    (draft / mark).touch()
                 sync(draft)
                 draft.rename(copy)
             sync(copy.parent)
     except (OSError, sqlite3.Error, http.client.HTTPException) as error:
         raise SystemExit(f"No backup was made: {describe(error)}.") from None
     return Backup(str(copy), size, round(time.monotonic() - began, 1))
+
+
+def unwind_at_signals() -> None:
+    """Let signals end this process by an exception: what it left incomplete is deleted."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _exit)
+
+
+def _exit(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def describe(error: Exception) -> str:
@@ -117,7 +128,7 @@ def held(data: Path) -> Iterator[None]:
 
 def delete_leftovers(folder: Path, name: str = "*") -> None:
     """Delete what interrupted backups with a name left in a folder."""
-    for leftover in folder.glob(f"{name}.*{_DRAFT_SUFFIX}"):
+    for leftover in folder.glob(f"{name}.*{DRAFT_SUFFIX}"):
         fd = os.open(leftover, os.O_RDONLY)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -134,7 +145,7 @@ def _draft(data: Path, copy: Path) -> Iterator[Path]:
     copy.parent.mkdir(parents=True, exist_ok=True)
     delete_leftovers(copy.parent, glob.escape(copy.name))
     _check_space(data, copy.parent)
-    draft = Path(tempfile.mkdtemp(_DRAFT_SUFFIX, f"{copy.name}.", copy.parent))
+    draft = Path(tempfile.mkdtemp(DRAFT_SUFFIX, f"{copy.name}.", copy.parent))
     fd = os.open(draft, os.O_RDONLY)
     try:
         # Shared, which suffices: a network file system locks a folder, not open for writing, so.

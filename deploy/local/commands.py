@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 from deploy.local import backup, health, restore, run
 from deploy.local.folder import UMASK
@@ -25,14 +23,8 @@ removes links and accounts. Without arguments it runs Atajo."""
 def execute(arguments: Sequence[str]) -> None:
     """Execute the command that the arguments name. Raises SystemExit if it fails."""
     os.umask(UMASK)
-    # An interrupted command deletes what it left incomplete.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _exit)
+    backup.unwind_at_signals()
     execute_program(Program(_find_name(), _DESCRIPTION, _COMMANDS), arguments)
-
-
-def _exit(number: int, _: FrameType | None) -> None:
-    raise SystemExit(128 + number)
 
 
 def _find_name() -> str:

@@ -29,10 +29,8 @@ from pathlib import Path
 
 from deploy.local import backup
 from deploy.local.backup import KEY_FILE, STORES
-from deploy.local.folder import DRAFT, RESTORING, DataFolder, sync
+from deploy.local.folder import DRAFT, RESTORING, TIME_FORMAT, DataFolder, sync
 
-TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
-"""How UTC times are written in the names of folders."""
 _REPLACED = "replaced"
 _JOURNAL = "journal"
 _NAMES = (_JOURNAL, KEY_FILE, *STORES)

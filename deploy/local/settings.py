@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from services.shared.settings import ProcessSettings, PublicUrl
 
@@ -30,6 +30,12 @@ class RunSettings(ProcessSettings):
     write in it."""
     store: str = Field(default="", pattern=r"^(mongodb(\+srv)?://.+)?$")
     """MongoDB URL; without one, data is in SQLite files in the data folder."""
+    backup_hours: float | None = Field(default=None, gt=0, le=8760, allow_inf_nan=False)
+    """Hours between automatic backups into `backups` in the data folder; by default there are none.
+    Data in MongoDB is backed up by mongodump."""
+    backups_kept: int = Field(default=7, ge=1, le=10_000)
+    """Number of automatic backups that are kept: once another one is complete, the oldest is
+    deleted. Backups that you made are never deleted."""
     public_url: PublicUrl | None = None
     """The public URL; by default `http://localhost:<port>`."""
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
@@ -42,6 +48,13 @@ class RunSettings(ProcessSettings):
         if len(os.fsencode(absolute)) > _MAX_FOLDER_BYTES:
             raise ValueError(f"the path of the folder has at most {_MAX_FOLDER_BYTES} bytes")
         return absolute
+
+    @field_validator("backup_hours")
+    @classmethod
+    def _is_possible(cls, hours: float | None, others: ValidationInfo) -> float | None:
+        if hours is not None and others.data.get("store"):
+            raise ValueError("data in MongoDB is backed up by mongodump, not by Atajo")
+        return hours
 
     @property
     def url(self) -> str:

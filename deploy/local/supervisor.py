@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TextIO
 
 from deploy.local import caller
@@ -89,6 +90,11 @@ class _Run:
             await gateway.serving()
             self._folder.write_state(self._state())
             _say(f"Atajo is ready: {self._settings.url}", sys.stdout)
+            if self._settings.backup_hours:
+                from deploy.local import schedule  # Other runs need not load it.
+
+                report = partial(_say, stream=sys.stderr)
+                group.create_task(schedule.back_up(self._settings, report))
             # The product is ready without it.
             reconciler = self._start(group, RECONCILER, self._reconciler_env(services))
             await reconciler.serving()
