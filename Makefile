@@ -123,6 +123,10 @@ release-page: ## Create the release on GitHub, with its text from CHANGELOG.md: 
 backup: $(RUN) ## Back up a running Atajo on SQLite: make backup TO=folder
 	@exec $(PY) -m deploy.local backup -- "$${TO-}"
 
+.PHONY: restore
+restore: $(RUN) ## Replace the data of a stopped Atajo by a backup: make restore FROM=folder
+	@exec $(PY) -m deploy.local restore -- "$${FROM-}"
+
 .PHONY: remove-link
 remove-link: $(RUN) ## Delete a link permanently: make remove-link CODE=k7Qm2_xB
 	@exec $(PY) -m deploy.local remove-link -- "$${CODE-}"

@@ -180,9 +180,10 @@ def _megabytes(size: int) -> str:
 def _fill(draft: Path, data: Path) -> int:
     """Copy a data folder. Returns the bytes of the copy, which are on disk."""
     for name in STORES:
-        _copy_store(data / name, draft / name)
-        if table := _NOT_COPIED.get(name):
-            _empty(draft / name, table)
+        with _naming(name):
+            _copy_store(data / name, draft / name)
+            if table := _NOT_COPIED.get(name):
+                _empty(draft / name, table)
         check_store(draft / name)
         sync(draft / name)
     shutil.copy2(data / KEY_FILE, draft / KEY_FILE)
@@ -268,13 +269,19 @@ def check_store(store: Path) -> int:
 
     Raises sqlite3.DatabaseError if the file is damaged.
     """
+    with _naming(store.name), closing(sqlite3.connect(store)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise sqlite3.DatabaseError(" ".join(found.split()))
+        version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        return version
+
+
+@contextmanager
+def _naming(store: str) -> Iterator[None]:
+    """Let errors of SQLite name the store."""
     try:
-        with closing(sqlite3.connect(store)) as connection:
-            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-            found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if found != "ok":
-                raise sqlite3.DatabaseError(" ".join(found.split()))
-            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-            return version
-    except sqlite3.DatabaseError as error:
-        raise sqlite3.DatabaseError(f"{store.name}: {error}") from None
+        yield
+    except sqlite3.Error as error:
+        raise sqlite3.DatabaseError(f"{store}: {error}") from None

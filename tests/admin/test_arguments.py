@@ -22,6 +22,11 @@ def parsed(*arguments: str) -> Namespace:
 
 
 def made(target: str, **values: str) -> Namespace:
+    """Return what the command takes from the arguments that a make target gives it."""
+    return parsed(*passed(target, **values))
+
+
+def passed(target: str, **values: str) -> list[str]:
     """Return the arguments that a make target gives to the command."""
     assigned = [f"{name}={value.replace('$', '$$')}" for name, value in values.items()]
     written = subprocess.run(
@@ -36,7 +41,7 @@ def made(target: str, **values: str) -> Namespace:
     ).stdout
     option, module, *arguments = written.removesuffix("\0").split("\0")
     assert (option, module) == ("-m", "deploy.local")
-    return parsed(*arguments)
+    return arguments
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -61,6 +66,8 @@ def test_make_passes_the_arguments_of_every_command() -> None:
     assert made("remove-link", CODE="--help").code == "--help"
     assert made("remove-account", EMAIL="-a@example.com").email == "-a@example.com"
     assert made("reset-link", EMAIL="a@example.com").email == "a@example.com"
+    assert passed("backup", TO="/a b") == ["backup", "--", "/a b"]
+    assert passed("restore", FROM="/a b") == ["restore", "--", "/a b"]
 
 
 @pytest.mark.parametrize("value", VALUES)

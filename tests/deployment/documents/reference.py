@@ -22,6 +22,8 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
+from deploy.local.backup import Backup
+from deploy.local.restore import Restored
 from deploy.local.settings import RunSettings
 from deploy.monitoring.__main__ import MonitorSettings
 from gateway.api.app import create_app
@@ -76,8 +78,15 @@ METRIC_TYPES = {
 """Functions whose first two arguments are the name and help of a metric, by its type."""
 
 
-_JSON = {str: "text", Guest: "text", datetime: "text", int: "number", bool: "true or false"}
-_JSON[type(None)] = "null"
+_JSON = {
+    str: "text",
+    Guest: "text",
+    datetime: "text",
+    type(None): "null",
+    int: "number",
+    float: "number",
+    bool: "true or false",
+}
 
 
 def tables() -> dict[str, str]:
@@ -226,8 +235,8 @@ def _kind(annotation: Any) -> str:
 
 
 def _operator_documents() -> Iterator[str]:
-    """Yield a section for each document of the operator's command, and for each object in one."""
-    for document in DOCUMENTS:
+    """Yield a section for each document of `atajo`, and for each object in one."""
+    for document in (*DOCUMENTS, Backup, Restored):
         described = _described(document)
         rows = [
             (f"`{name}`", _linked_kind(annotation), described[name])

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,12 +18,10 @@ from services.analytics.storage.sqlite.schema import MIGRATIONS as ANALYTICS
 from services.auth.storage.sqlite.schema import MIGRATIONS as AUTH
 from services.links.storage.sqlite import MIGRATIONS as LINKS
 from services.shared.sqlite.connection import open_migrated
-from tests.deployment.local.command import atajo, refused
+from tests.deployment.local.command import SMALL_FILES, atajo, killed, refused
 from tests.deployment.local.test_run import LocalRun
 from tests.support.gateway_client import GatewayClient
 
-SMALL_FILES = ("bash", "-c", 'ulimit -f 8; exec "$@"', "bash")
-"""Prefix of a command that can write 8 KiB in each file, as if the disk were full then."""
 SCHEMAS = {"auth.sqlite3": AUTH, "links.sqlite3": LINKS, "analytics.sqlite3": ANALYTICS}
 
 
@@ -70,31 +65,6 @@ def contents(folder: Path) -> dict[str, bytes]:
         for file in folder.rglob("*")
         if file.is_file() and not file.name.endswith("lock")
     }
-
-
-def killed(at: int, act: Callable[[], object]) -> bool:
-    """Act in a process that is killed before it touches a file or folder for the n-th time.
-
-    Returns whether it lived that long.
-    """
-    child = os.fork()
-    if child:
-        return os.WIFSIGNALED(os.waitpid(child, 0)[1])
-    touched = 0
-
-    def count(event: str, _: object) -> None:
-        nonlocal touched
-        if event.partition(".")[0] in ("open", "os", "shutil", "sqlite3"):
-            touched += 1
-            if touched == at:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    sys.addaudithook(count)
-    try:
-        act()
-    except BaseException:
-        os._exit(1)
-    os._exit(0)
 
 
 def begin(folder: Path, source: Path) -> None:

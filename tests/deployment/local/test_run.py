@@ -210,9 +210,12 @@ def listening_of(pid: int) -> set[str]:
     }
 
 
-def test_the_operator_reaches_the_services_by_the_data_folder(running: LocalRun) -> None:
+@pytest.mark.parametrize("module", ["services.admin", "deploy.local"])
+def test_the_operator_reaches_the_services_by_the_data_folder(
+    running: LocalRun, module: str
+) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "services.admin", "reports"],
+        [sys.executable, "-m", module, "reports"],
         cwd=ROOT,
         env={
             "PATH": os.environ["PATH"],
