@@ -96,7 +96,8 @@ def _exit(number: int, _: FrameType | None) -> None:
 def describe(error: Exception) -> str:
     """Return what failed, for the end of a sentence."""
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        file = error.filename2 or error.filename
+        return f"{file}: {error.strerror}" if file else error.strerror
     return str(error)
 
 
@@ -131,10 +132,8 @@ def delete_leftovers(folder: Path, name: str = "*") -> None:
     for leftover in folder.glob(f"{name}.*{DRAFT_SUFFIX}"):
         fd = os.open(leftover, os.O_RDONLY)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(leftover)
-        except BlockingIOError:  # It is being made, from another data folder.
-            continue
+            if _lock_folder(fd, fcntl.LOCK_EX):
+                shutil.rmtree(leftover)
         finally:
             os.close(fd)
 
@@ -148,14 +147,26 @@ def _draft(data: Path, copy: Path) -> Iterator[Path]:
     draft = Path(tempfile.mkdtemp(DRAFT_SUFFIX, f"{copy.name}.", copy.parent))
     fd = os.open(draft, os.O_RDONLY)
     try:
-        # Shared, which suffices: a network file system locks a folder, not open for writing, so.
-        fcntl.flock(fd, fcntl.LOCK_SH)
+        _lock_folder(fd, fcntl.LOCK_SH)
         yield draft
     except BaseException:
         shutil.rmtree(draft, ignore_errors=True)
         raise
     finally:
         os.close(fd)
+
+
+def _lock_folder(fd: int, kind: int) -> bool:
+    """Lock a folder. Returns whether that succeeded: many network file systems cannot.
+
+    There, what interrupted backups left stays, rather than that a backup from another data folder
+    is deleted while it is made.
+    """
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _check_space(data: Path, folder: Path) -> None:

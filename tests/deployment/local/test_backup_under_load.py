@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import stat
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tests.deployment.local.command import atajo
 from tests.support.load_generator import Load
-from tests.support.processes import PYTHON_PATH, ROOT
 from tests.support.product import Product
 
 STORES = ("auth.sqlite3", "links.sqlite3", "analytics.sqlite3")
-
-
-def back_up(data: Path, copy: Path) -> subprocess.CompletedProcess[str]:
-    env = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": PYTHON_PATH,
-        "ATAJO_DATA_DIR": str(data),
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "deploy.local", "backup", str(copy)],
-        cwd=ROOT,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        umask=0,
-        check=False,
-    )
 
 
 def write_state(product: Product, store: str = "sqlite") -> None:
@@ -66,7 +45,7 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
         load.await_more(visits=300, created=30)
         # Everything noted so far was acknowledged before the backup begins.
         answered, created = dict(load.answered), dict(load.created)
-        done = back_up(running.folder, copy)
+        done = atajo(running.folder, "backup", copy)
         assert done.returncode == 0, done.stderr
         load.await_more(visits=100, created=10)
         last = {**load.answered}
@@ -79,7 +58,9 @@ def test_a_backup_under_load_has_all_that_was_acknowledged_before(
         with closing(sqlite3.connect(copy / name)) as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
-    with Product(copy, {"ATAJO_LIMITS": "off"}) as restored:
+    data = tmp_path / "data"
+    assert atajo(data, "restore", copy).returncode == 0
+    with Product(data, {"ATAJO_LIMITS": "off"}) as restored:
         restored.start()
         restored.log_in(email)
         views = restored.views(token)  # The key that signed it was restored, too.
@@ -107,15 +88,15 @@ def test_no_incomplete_backup_is_made(running: Product, tmp_path: Path) -> None:
     token = running.log_in(running.register())
     running.shorten("https://example.com/", token)
     copy.mkdir()
-    assert back_up(running.folder, copy).stderr == (
+    assert atajo(running.folder, "backup", copy).stderr == (
         f"No backup was made: {copy} is there already.\n"
     )
     copy.rmdir()
 
     write_state(running, store="mongodb")
-    assert "this run is over MongoDB" in back_up(running.folder, copy).stderr
+    assert "this run is over MongoDB" in atajo(running.folder, "backup", copy).stderr
     (running.folder / "run.json").unlink()
-    assert "Atajo does not run over" in back_up(running.folder, copy).stderr
+    assert "Atajo does not run over" in atajo(running.folder, "backup", copy).stderr
     assert not list(tmp_path.glob("copy*"))
     write_state(running)
 
@@ -128,7 +109,7 @@ def test_older_counts_with_a_newer_journal_lose_only_the_visits_in_between(
     code = running.shorten("https://example.com/", token)
     for _ in range(5):
         running.visit(code)
-    assert back_up(running.folder, tmp_path / "copy").returncode == 0
+    assert atajo(running.folder, "backup", tmp_path / "copy").returncode == 0
     for _ in range(3):
         running.visit(code)
     running.await_views(token, {code: 8})

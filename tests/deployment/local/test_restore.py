@@ -217,7 +217,7 @@ def test_a_disk_without_space_changes_nothing(tmp_path: Path) -> None:
     source, folder = fill(tmp_path / "backup", "new"), fill(tmp_path / "data", "old")
     before = contents(folder)
     line = refused(atajo(folder, "restore", source, by=SMALL_FILES))
-    assert line.startswith("Nothing was restored: ")
+    assert line.startswith(f"Nothing was restored: {folder}/restoring.partial/")
     assert line.endswith(": File too large.\n")
     assert contents(folder) == before
     assert not list(folder.glob("restoring*"))
