@@ -11,6 +11,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -24,6 +25,8 @@ from tests.support.waiting import PROPAGATION_SECONDS, wait_until
 
 _MAX_OWNED = 100
 """Maximum links per owner, all of which are checked at the end."""
+_MAX_FIRST_FAILED = 10
+_MAX_ANSWER_BYTES = 300
 AWAY = (503, 504)
 """Statuses of a response if a dependency is away."""
 
@@ -132,6 +135,8 @@ class Load(ThreadGroup):
         self.slowest_cached = 0.0
         """Seconds of the slowest response for a code that the same gateway process had answered."""
         self.failures: list[str] = []
+        self.first_failed: list[str] = []
+        """The first requests without a response, or answered that a dependency is away."""
 
     def check_owned(self) -> None:
         """Compare the links of owners with the responses of showLink and of their short URLs.
@@ -402,12 +407,19 @@ class Load(ThreadGroup):
         profile: VisitorProfile | None = None,
     ) -> tuple[int, bytes]:
         """Return status and body. The status is -1 if the connection was refused, 0 if it broke."""
+        started, answer = time.time(), ""
         try:
-            return connection.ask(method, path, data, profile)
-        except NotReachedError:
-            return -1, b""
-        except OSError:
-            return 0, b""
+            status, body = connection.ask(method, path, data, profile)
+            answer = f"{status} {body[:_MAX_ANSWER_BYTES]!r}"
+        except NotReachedError as error:
+            status, body, answer = -1, b"", repr(error.__cause__)
+        except OSError as error:
+            status, body, answer = 0, b"", repr(error)
+        if status in (-1, 0, *AWAY) and len(self.first_failed) < _MAX_FIRST_FAILED:
+            at = datetime.fromtimestamp(started, UTC).strftime("%H:%M:%S.%f")
+            took = time.time() - started
+            self.first_failed.append(f"{at} {method} {path} after {took:.3f} s: {answer}")
+        return status, body
 
 
 def difference(owned: OwnedLink, reply: Any) -> str:

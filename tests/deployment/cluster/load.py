@@ -112,6 +112,6 @@ def bounded_load(product: Product) -> Iterator[Account]:
 
 def assert_nothing_failed(account: Account) -> None:
     """Assert that every request was answered, and every answered visit counted once."""
-    assert not account.broken, account.broken
+    assert not account.broken, account.load.first_failed
     assert not account.reporters.unanswered, account.reporters.unanswered
     assert account.surplus == 0, "visits were counted that nobody was answered"
