@@ -37,8 +37,8 @@ def _run(_: Namespace) -> None:
     run.run()
 
 
-def _check_health(_: Namespace) -> None:
-    health.check()
+def _check_health(arguments: Namespace) -> None:
+    health.check(as_json=arguments.json)
 
 
 def _back_up(arguments: Namespace) -> Outcome:

@@ -4,7 +4,8 @@ rpc                  gRPC servers and clients, errors as statuses
 observability        logs, metrics, health, traces
 stores               opens the database of a service: `sqlite` or `mongo`
 sqlite, mongo        the two databases, each with migrations and a change feed (`feed`)
-settings             environment variables or their files, validated
+environment          reads environment variables or their files
+settings             the variables of each process, validated
 supervisor           readiness and lifeline for the process that started this one, stop signals
 background           background tasks; an error in one stops the process
 startup              scheduling priority, garbage collection, and the report that the process serves

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -17,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-PREFIX = "ATAJO_"
+from services.shared.environment import PREFIX, read_variable, replace_undecodable
 
 
 def split_endpoint(endpoint: str) -> tuple[str, int]:
@@ -86,14 +84,14 @@ class ProcessSettings(BaseModel):
     @classmethod
     def _is_text(cls, value: Any) -> Any:
         # The environment may hold any bytes, which would otherwise cause an error much later.
-        if isinstance(value, str) and ("\0" in value or _printable(value) != value):
+        if isinstance(value, str) and ("\0" in value or replace_undecodable(value) != value):
             raise ValueError("this is not UTF-8 text")
         return value
 
     @classmethod
     def load(cls) -> Self:
         """Read the settings. Raises SystemExit with one line that names every invalid setting."""
-        texts = {name: _read_variable(f"{PREFIX}{name.upper()}") for name in cls.model_fields}
+        texts = {name: read_variable(f"{PREFIX}{name.upper()}") for name in cls.model_fields}
         try:
             return cls.model_validate(
                 {
@@ -121,26 +119,3 @@ class ServiceSettings(ProcessSettings):
     store: str
     """Where the service keeps its data: `mongodb://…`, `mongodb+srv://…` or
     `sqlite:///path/to/file`. The default database of a MongoDB URL is `atajo_<service>`."""
-
-
-def _read_variable(variable: str) -> str | None:
-    """Return the text of a variable, or of its file without trailing newlines.
-
-    The file form is for secrets that are mounted into a container. It takes precedence. Returns
-    None if neither is set. Raises SystemExit with one line if the file cannot be read.
-    """
-    path = os.environ.get(f"{variable}_FILE")
-    if not path:
-        return os.environ.get(variable)
-    try:
-        return Path(path).read_text(encoding="utf-8").rstrip("\r\n")
-    except OSError as error:
-        why = f"cannot be read: {_printable(path)}: {error.strerror}"
-    except UnicodeDecodeError:
-        why = f"is not UTF-8 text: {_printable(path)}"
-    raise SystemExit(f"Settings refused. {variable}_FILE {why}")
-
-
-def _printable(text: str) -> str:
-    """Replace the bytes of a variable that are not UTF-8."""
-    return text.encode(errors="replace").decode()

@@ -42,7 +42,8 @@ from services.analytics.settings import AnalyticsSettings
 from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.reconciler.settings import ReconcilerSettings
-from services.shared.settings import PREFIX, ProcessSettings, ServiceSettings
+from services.shared.environment import PREFIX
+from services.shared.settings import ProcessSettings, ServiceSettings
 from tests.deployment.monitoring.rules import alerts
 from tests.support import field_values
 from tests.support.processes import ROOT
