@@ -16,13 +16,16 @@ def main() -> None:
     sys.path.append(str(_GENERATED))
     match sys.argv[1:]:
         case [] | ["run"]:
+            from deploy.local.signals import end_at_signals
+
+            end_at_signals()  # First: the imports take most of the time of a start.
             from deploy.local.run import run
 
             run()
-        case ["health"]:
+        case ["health"] | ["--json", "health"] as arguments:
             from deploy.local.health import check
 
-            check()
+            check(as_json="--json" in arguments)
         case arguments:
             from deploy.local.commands import execute
 

@@ -19,12 +19,14 @@ import runpy
 import signal
 import socket
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import NoReturn
 
 from deploy.local.settings import ROOT
+from deploy.local.signals import ENDING_SIGNALS, is_ignored
+from services.shared import supervisor
 
 _START_TIMEOUT = 30.0
 """Seconds within which a process must serve, or say why it takes longer."""
@@ -43,11 +45,15 @@ _SHARED = (
 
 
 class Failed(Exception):
-    """A process failed; the run ends with `code`."""
+    """The run ends with `code`, for the reason in one line.
 
-    def __init__(self, message: str, code: int) -> None:
-        super().__init__(message)
+    Without a `process`, it cannot start: the line is addressed to whoever starts it.
+    """
+
+    def __init__(self, line: str, code: int = 1, process: str = "") -> None:
+        super().__init__(line)
         self.code = code
+        self.process = process
 
 
 class Forked:
@@ -90,7 +96,13 @@ def fork(modules: Sequence[str]) -> dict[str, Forked]:
 
 
 def _become(module: str, control: socket.socket, others: Sequence[socket.socket]) -> None:
-    """Wait for the settings, then run as `python -m module` without a terminal."""
+    """Wait for the settings, then run as `python -m module` without a terminal.
+
+    The supervisor says the line of a SystemExit, so that nothing else is said of the same failure.
+    """
+    for number in ENDING_SIGNALS:
+        if not is_ignored(number):
+            signal.signal(number, signal.SIG_DFL)
     # A new session: only the supervisor receives Ctrl-C, and stops processes in order.
     os.setsid()
     for other in others:
@@ -110,20 +122,37 @@ def _become(module: str, control: socket.socket, others: Sequence[socket.socket]
     os.chdir(ROOT)
     Path("/proc/self/comm").write_text(module.rpartition(".")[2])  # For `top` and `ps -A`.
     sys.argv = [module]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if isinstance(end.code, str) and supervisor.report_refused(end.code):
+            raise SystemExit(1) from None
+        raise
 
 
 class Child:
-    """A running process, which reports through the pipe `reports` that it serves."""
+    """A running process, which reports through the pipe `reports` (services/shared/supervisor.py).
 
-    def __init__(self, name: str, process: ForkProcess, reports: int) -> None:
+    `on_delay` receives the reports of why it does not serve yet, each with one entry.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        process: ForkProcess,
+        reports: int,
+        on_delay: Callable[[str, Mapping[str, str]], None],
+    ) -> None:
         self.name = name
         self.addresses: dict[str, str] = {}
         loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = loop.create_future()
         """Its exit code as in a shell: 128 + n for signal n."""
+        self._served: asyncio.Future[None] = loop.create_future()
+        self._delayed: asyncio.Future[None] = loop.create_future()
         self._process = process
         self._reports = os.fdopen(reports, "rb", buffering=0)
+        self._on_delay = on_delay
         loop.add_reader(process.sentinel, self._end)
 
     @property
@@ -132,34 +161,43 @@ class Child:
         return self._process.pid
 
     async def serving(self) -> None:
-        """Wait until it reports its addresses. Raises Failed."""
+        """Wait until it has reported its addresses to `watch`. Raises Failed."""
+        events = (self._served, self._delayed)
+        done, _ = await asyncio.wait(
+            events, timeout=_START_TIMEOUT, return_when=asyncio.FIRST_COMPLETED
+        )
+        if not done:
+            raise self._failed(f"was not ready within {_START_TIMEOUT:.0f} s", 1)
+        await asyncio.shield(self._served)
+
+    async def watch(self) -> NoReturn:
+        """Read its reports until it ends unexpectedly. Raises Failed."""
         lines = asyncio.StreamReader()
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(lines), self._reports
         )
         try:
-            async with asyncio.timeout(_START_TIMEOUT) as timeout:
-                while "upgrading" in (report := await self._message(lines)):
-                    timeout.reschedule(None)
-                    sys.stderr.write(f"{self.name} upgrades {report['upgrading']} first.\n")
-        except TimeoutError:
-            raise Failed(f"{self.name} was not ready within {_START_TIMEOUT:.0f} s", 1) from None
+            async for line in lines:
+                self._receive(json.loads(line))
         finally:
             transport.close()
-        self.addresses = report
-
-    async def _message(self, lines: asyncio.StreamReader) -> dict[str, str]:
-        """Return the next line of the process. Raises Failed if it ends first."""
-        line = await lines.readline()
-        if not line:
-            await self.watch()
-        report: dict[str, str] = json.loads(line)
-        return report
-
-    async def watch(self) -> NoReturn:
-        """Wait until the process ends unexpectedly. Raises Failed."""
         code = await asyncio.shield(self.ended)
-        raise Failed(f"{self.name} died with code {code}", code)
+        raise self._failed(f"died with code {code}", code)
+
+    def _failed(self, what: str, code: int) -> Failed:
+        return Failed(f"{self.name} {what}; Atajo stops.", code, self.name)
+
+    def _receive(self, report: dict[str, str]) -> None:
+        match report:
+            case {"refused": line}:
+                raise Failed(line)
+            case {"upgrading": _} | {"waiting": _}:
+                self._on_delay(self.name, report)
+                if not self._delayed.done():
+                    self._delayed.set_result(None)
+            case _:
+                self.addresses = report
+                self._served.set_result(None)
 
     def signal(self, number: signal.Signals) -> None:
         if not self.ended.done():

@@ -6,6 +6,7 @@ writes, sockets too, belongs to its user alone.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -30,6 +31,8 @@ _OTHERS = 0o077
 _OTHERS_WRITE = 0o022
 _FILES = ("*.sqlite3*", "journal", "token-secret", "run.json", "*lock")
 """What a run writes, besides its sockets."""
+_MIN_FREE_BYTES = 1 << 20
+"""Space on the disk that a start needs, a first one 600 kB."""
 _EXIT_TIMEOUT = 5.0
 """Seconds that the processes of a killed run may take to end."""
 
@@ -68,6 +71,8 @@ class DataFolder:
                 stack.callback(os.close, inherited)
                 folder = cls(path, inherited)
                 folder.forget_state()
+                folder._check_access()
+                folder._check_space()
                 folder._close_to_others()
             except BlockingIOError:
                 raise SystemExit(
@@ -75,7 +80,7 @@ class DataFolder:
                     "stop that, or set ATAJO_DATA_DIR to another folder."
                 ) from None
             except OSError as error:
-                raise _unusable(path, error) from None
+                raise SystemExit(explain(path, error)) from None
             yield folder
 
     @property
@@ -95,9 +100,25 @@ class DataFolder:
         """Delete the state file: nothing runs here any more."""
         self._state_file.unlink(missing_ok=True)
 
+    def _files(self) -> Iterator[Path]:
+        for pattern in _FILES:
+            yield from self.path.glob(pattern)
+
+    def _check_access(self) -> None:
+        """Raise PermissionError for the first file that this user cannot read and write."""
+        for file in (*self._files(), *self.path.glob("journal/*")):
+            if not os.access(file, os.R_OK | os.W_OK | (os.X_OK if file.is_dir() else 0)):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+
+    def _check_space(self) -> None:
+        """Raise OSError if the disk has no space for the logs of the stores."""
+        disk = os.statvfs(self.path)
+        if disk.f_bavail * disk.f_frsize < _MIN_FREE_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+
     def _close_to_others(self) -> None:
         """Withdraw the permissions of other users, which an earlier version gave them."""
-        for file in (path for pattern in _FILES for path in self.path.glob(pattern)):
+        for file in self._files():
             mode = file.stat().st_mode
             if mode & _OTHERS:
                 file.chmod(stat.S_IMODE(mode) & ~_OTHERS)
@@ -108,7 +129,7 @@ class DataFolder:
             if not self.secret_file.exists():
                 _write(self.secret_file, secrets.token_urlsafe(48))
         except OSError as error:
-            raise _unusable(self.path, error) from None
+            raise SystemExit(explain(self.path, error)) from None
 
 
 def read_state(path: Path) -> dict[str, Any] | None:
@@ -123,8 +144,33 @@ def read_state(path: Path) -> dict[str, Any] | None:
     return state if isinstance(state, dict) else None
 
 
-def _unusable(path: Path, error: OSError) -> SystemExit:
-    return SystemExit(f"Cannot use the data folder {path}: {error.strerror}.")
+def explain(folder: Path, error: OSError) -> str:
+    """Return one line that says why a data folder cannot be used, and what to do about it."""
+    match error.errno:
+        case errno.EACCES | errno.EPERM if os.path.exists(folder):
+            file = Path(os.fsdecode(error.filename or folder))
+            return _explain_permissions(folder, file if os.path.exists(file) else folder)
+        case errno.EROFS:
+            why = "its file system is read-only. Mount it writable"
+        case errno.ENOSPC | errno.EDQUOT:
+            why = "its disk is full. Free some space there"
+        case _:
+            why = f"{error.strerror}. Check its path and its disk"
+    return f"Cannot use the data folder {folder}: {why}, or set ATAJO_DATA_DIR to another folder."
+
+
+def _explain_permissions(folder: Path, file: Path) -> str:
+    """Explain that `file`, which is `folder` or in it, is not this user's to read and write."""
+    user, group = os.geteuid(), os.getegid()
+    found = file.stat()
+    if found.st_uid == user:
+        return f"User {user} may not read and write {file}: run chmod -R u+rwX on {folder}."
+    owner = f"{found.st_uid}:{found.st_gid}"
+    return (
+        f"Atajo runs as user {user} and may not read and write {file}, which belongs to user "
+        f"{found.st_uid}: run chown -R {user}:{group} on {folder} (in a container: on what is "
+        f"mounted there), or run Atajo as that user (docker run --user {owner})."
+    )
 
 
 def _locked(path: Path, seconds: float) -> int:

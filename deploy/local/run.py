@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import sys
 from typing import NoReturn
 
 from deploy.local import child
 from deploy.local.folder import UMASK, DataFolder
-from deploy.local.settings import RunSettings, check_port_free, check_web_built
+from deploy.local.settings import RunSettings, check_ports_free, check_web_built
+from deploy.local.signals import end_at_signals
 from deploy.local.store import check_complete
 from deploy.local.supervisor import MODULES, supervise
 
 
 def run() -> NoReturn:
     """Run the product, and exit with its code. Raises SystemExit."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Nothing runs yet: exit without a traceback.
+    end_at_signals()
     settings = RunSettings.load()
     os.umask(UMASK)  # The processes inherit it.
     # Fork before the folder's lock is opened: the children must not inherit it.
     forked = child.fork(list(MODULES.values()))
     with DataFolder.held(settings.data_dir) as folder:
-        check_port_free(settings.port)
+        check_ports_free(settings)
         check_web_built()
         if folder.is_restoring:
             _finish_restore(folder)

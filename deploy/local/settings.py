@@ -1,13 +1,16 @@
-"""Settings of a local run, and checks before it starts."""
+"""Settings of a run on one machine, and checks before it starts."""
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
+from collections.abc import Mapping
+from ipaddress import IPv4Address
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, IPvAnyAddress, ValidationInfo, field_validator, model_validator
 
 from services.shared.settings import ProcessSettings, PublicUrl
 
@@ -18,13 +21,24 @@ _MAX_FOLDER_BYTES = 107 - len("/analytics.calls")
 """The path of a Unix socket has at most 107 bytes on Linux."""
 
 
+_METRICS = ("gateway", "auth", "links", "analytics", "reconciler")
+"""The processes in the order of their metrics ports."""
+
+
 class RunSettings(ProcessSettings):
-    """Settings of a local run. Its processes inherit all other environment variables."""
+    """Settings of a run. Its processes inherit all other environment variables."""
 
     ignores_empty = True
 
+    environment: Literal["production", "local"] = "local"
+    """`production` has the limits and the JSON logs of a deployment. The image sets it."""
+    bind: IPvAnyAddress = IPv4Address("127.0.0.1")
+    """IP address of the product, and of metrics with ATAJO_METRICS_PORT."""
     port: int = Field(default=8080, ge=1, le=65535)
-    """Port of the product, on loopback."""
+    """Port of the product."""
+    metrics_port: int = Field(default=0, ge=0, le=65536 - len(_METRICS))
+    """Port of the gateway's metrics; the next ones are those of auth, links, analytics and
+    reconciler. 0: free ports on loopback, which the state file in the data folder names."""
     data_dir: Path = ROOT / ".data"
     """Folder of all data; one run at a time. Its path has at most 91 bytes, and only its owner may
     write in it."""
@@ -39,7 +53,13 @@ class RunSettings(ProcessSettings):
     public_url: PublicUrl | None = None
     """The public URL; by default `http://localhost:<port>`."""
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
-    """Less verbose than elsewhere, because logs appear in the terminal of the run."""
+    """Less verbose than elsewhere, because logs appear in the terminal of the run. In production
+    the default is `info`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _log_more_in_production(cls, given: dict[str, Any]) -> dict[str, Any]:
+        return {"log_level": "info", **given} if given.get("environment") == "production" else given
 
     @field_validator("data_dir")
     @classmethod
@@ -56,20 +76,50 @@ class RunSettings(ProcessSettings):
             raise ValueError("data in MongoDB is backed up by mongodump, not by Atajo")
         return hours
 
+    @field_validator("metrics_port")
+    @classmethod
+    def _is_apart(cls, first: int, others: ValidationInfo) -> int:
+        if first and others.data.get("port") in range(first, first + len(_METRICS)):
+            raise ValueError(f"this and the next {len(_METRICS) - 1} ports must not be ATAJO_PORT")
+        return first
+
+    @property
+    def metrics_ports(self) -> Mapping[str, int]:
+        """The metrics port of each process; empty if they are free ones."""
+        if not self.metrics_port:
+            return {}
+        return {name: port for port, name in enumerate(_METRICS, self.metrics_port)}
+
+    def endpoint(self, port: int) -> str:
+        """Return the endpoint of a port at the address `bind`."""
+        return f"[{self.bind}]:{port}" if self.bind.version == 6 else f"{self.bind}:{port}"
+
     @property
     def url(self) -> str:
         """The public URL without a trailing slash."""
         return str(self.public_url or f"http://localhost:{self.port}").rstrip("/")
 
 
-def check_port_free(port: int, setting: str = "ATAJO_PORT") -> None:
-    """Raise SystemExit with one line if `port`, the value of `setting`, is not available."""
-    with socket.socket() as probe:
+def check_ports_free(settings: RunSettings) -> None:
+    """Raise SystemExit with one line if the run cannot listen where its settings say."""
+    check_port_free(str(settings.bind), settings.port, "ATAJO_PORT")
+    for port in settings.metrics_ports.values():
+        check_port_free(str(settings.bind), port, "ATAJO_METRICS_PORT")
+
+
+def check_port_free(address: str, port: int, setting: str) -> None:
+    """Raise SystemExit with one line if `port`, which `setting` chose, is not available."""
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((address, port))
         except OSError as error:
             why = os.strerror(error.errno or 0).lower()
+            if error.errno in (errno.EADDRNOTAVAIL, errno.EINVAL):
+                raise SystemExit(
+                    f"Cannot use the address {address} ({why}): set ATAJO_BIND to one of this "
+                    "machine, or to 0.0.0.0 for all."
+                ) from None
             raise SystemExit(
                 f"Cannot use port {port} ({why}): set {setting} to another one."
             ) from None

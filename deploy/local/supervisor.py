@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import TextIO
 
 from deploy.local import caller
 from deploy.local.child import Child, Failed, Forked
-from deploy.local.folder import DataFolder
+from deploy.local.folder import DataFolder, explain
+from deploy.local.messages import Messages
 from deploy.local.settings import ROOT, WEB_DIR, RunSettings
+from deploy.local.signals import ENDING_SIGNALS, is_ignored
 from deploy.local.store import store_of
+from services.shared.environment import PREFIX
 
 SERVICES = ("auth", "links", "analytics")
 GATEWAY = "gateway"
@@ -28,7 +28,6 @@ MODULES = {
 """The module of each process."""
 _RUN_SETTINGS = ("ATAJO_STORE", "ATAJO_STORE_FILE")
 """Settings that mean something else to the processes than to the run."""
-_STOP = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _CALLERS_SECONDS = 3.0
 _ALL_SECONDS = 4.0
 """Seconds after which the callers, and all processes, must have stopped. This leaves a second of
@@ -40,7 +39,8 @@ async def supervise(settings: RunSettings, folder: DataFolder, forked: Mapping[s
 
     `forked` has a process for each of `MODULES`. All of them have ended when this returns.
     """
-    run = _Run(settings, folder, forked)
+    messages = Messages(settings)
+    run = _Run(settings, folder, forked, messages)
     serving = asyncio.create_task(run.serve())
     _cancel_on_signal(serving)
     try:
@@ -52,30 +52,34 @@ async def supervise(settings: RunSettings, folder: DataFolder, forked: Mapping[s
         failed = next((error for error in group.exceptions if isinstance(error, Failed)), None)
         if failed is None:
             raise
-        _say(f"{failed}; Atajo stops.", sys.stderr)
+        messages.failed(failed)
         code = failed.code
     finally:
         await run.stop()
         # Another signal must not change the exit code any more.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOP)
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
     return code
 
 
 def _cancel_on_signal(task: asyncio.Task[None]) -> None:
     loop = asyncio.get_running_loop()
-    for number in _STOP:
-        ignored = signal.getsignal(number) is signal.SIG_IGN
-        if not (ignored and number == signal.SIGHUP):  # nohup sets this.
+    for number in ENDING_SIGNALS:
+        if not is_ignored(number):
             loop.add_signal_handler(number, task.cancel)
 
 
 class _Run:
     def __init__(
-        self, settings: RunSettings, folder: DataFolder, forked: Mapping[str, Forked]
+        self,
+        settings: RunSettings,
+        folder: DataFolder,
+        forked: Mapping[str, Forked],
+        messages: Messages,
     ) -> None:
         self._settings = settings
         self._folder = folder
         self._forked = forked
+        self._messages = messages
         self._children: list[Child] = []
         # Its end of file tells the processes that the supervisor has ended, for whatever reason.
         self._lifeline, self._held = os.pipe()
@@ -88,17 +92,16 @@ class _Run:
             await asyncio.gather(*(child.serving() for child in services))
             gateway = self._start(group, GATEWAY, self._gateway_env(services))
             await gateway.serving()
-            self._folder.write_state(self._state())
-            _say(f"Atajo is ready: {self._settings.url}", sys.stdout)
+            self._write_state()
+            self._messages.ready(self._settings.url)
             if self._settings.backup_hours:
                 from deploy.local import schedule  # Other runs need not load it.
 
-                report = partial(_say, stream=sys.stderr)
-                group.create_task(schedule.back_up(self._settings, report))
+                group.create_task(schedule.back_up(self._settings, self._messages.backup_failed))
             # The product is ready without it.
             reconciler = self._start(group, RECONCILER, self._reconciler_env(services))
             await reconciler.serving()
-            self._folder.write_state(self._state())
+            self._write_state()
 
     async def stop(self) -> None:
         """Stop the callers, so that the gateway can send its visits, and then the services."""
@@ -107,28 +110,39 @@ class _Run:
         began = asyncio.get_running_loop().time()
         killed = await _end(callers, began + _CALLERS_SECONDS)
         killed += await _end(services, began + _ALL_SECONDS)
-        self._folder.forget_state()
         os.close(self._lifeline)
         os.close(self._held)
         for child in killed:
-            _say(f"{child.name} did not stop in time and was killed.", sys.stderr)
+            self._messages.killed(child.name)
+        try:
+            self._folder.forget_state()
+        except OSError as error:  # The next run deletes it.
+            self._messages.unwritable(explain(self._folder.path, error))
 
     def _start(self, group: asyncio.TaskGroup, name: str, settings: Mapping[str, str]) -> Child:
         forked = self._forked[MODULES[name]]
         env = {**self._shared_env(), **settings}
+        if port := self._settings.metrics_ports.get(name):
+            env["ATAJO_METRICS_LISTEN"] = self._settings.endpoint(port)
         reports = forked.begin(env, self._lifeline, self._folder.inherited)
-        child = Child(name, forked.process, reports)
+        child = Child(name, forked.process, reports, self._messages.delayed)
         self._children.append(child)
         group.create_task(child.watch())
         return child
 
     def _shared_env(self) -> dict[str, str]:
+        given = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in _RUN_SETTINGS and (value or not name.startswith(PREFIX))
+        }
         path = [str(ROOT), str(ROOT / "proto" / "gen"), os.environ.get("PYTHONPATH", "")]
         return {
             "ATAJO_DRAIN_SECONDS": "1",  # All must have stopped within 5 s.
-            **{name: value for name, value in os.environ.items() if name not in _RUN_SETTINGS},
+            **given,
             "PYTHONPATH": os.pathsep.join(filter(None, path)),
-            "ATAJO_ENVIRONMENT": "local",
+            "ATAJO_AWAIT_STORE": "on",
+            "ATAJO_ENVIRONMENT": self._settings.environment,
             "ATAJO_LOG_LEVEL": self._settings.log_level,
             "ATAJO_PUBLIC_URL": self._settings.url,
             "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
@@ -148,7 +162,7 @@ class _Run:
         }
         return {
             **calls,
-            "ATAJO_LISTEN": f"127.0.0.1:{self._settings.port}",
+            "ATAJO_LISTEN": self._settings.endpoint(self._settings.port),
             "ATAJO_JOURNAL_DIR": str(self._folder.path / "journal"),
             "ATAJO_WEB_DIR": str(WEB_DIR),
         }
@@ -159,6 +173,13 @@ class _Run:
             f"ATAJO_{name.upper()}_ADMIN_ADDRESS": addresses[name]["admin"] for name in SERVICES
         }
         return {**admin, "ATAJO_ANALYTICS_ADDRESS": addresses["analytics"]["grpc"]}
+
+    def _write_state(self) -> None:
+        """Write which process listens where. Raises Failed."""
+        try:
+            self._folder.write_state(self._state())
+        except OSError as error:
+            raise Failed(explain(self._folder.path, error)) from None
 
     def _state(self) -> dict[str, object]:
         return {
@@ -186,8 +207,3 @@ async def _end(children: Sequence[Child], until: float) -> list[Child]:
         child.signal(signal.SIGKILL)
     await asyncio.gather(*(child.ended for child in killed))
     return killed
-
-
-def _say(line: str, stream: TextIO) -> None:
-    stream.write(line + "\n")
-    stream.flush()

@@ -42,7 +42,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     settings = MonitorSettings.load()
     os.umask(UMASK)
-    check_port_free(settings.monitor_port, "ATAJO_MONITOR_PORT")
+    check_port_free("127.0.0.1", settings.monitor_port, "ATAJO_MONITOR_PORT")
     folder = settings.data_dir / "monitoring"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with contextlib.suppress(KeyboardInterrupt), ExitStack() as stack:

@@ -84,4 +84,7 @@ class UnsupportedSchemaVersion(Exception):
     """A newer version of the program has used this store. The text is one line."""
 
     def __init__(self, store: str, version: int, known: int) -> None:
-        super().__init__(f"{store} has schema version {version}; this program knows up to {known}.")
+        super().__init__(
+            f"{store} has schema version {version}; this program knows up to {known}. "
+            "A newer version of Atajo wrote it: run that one, or restore a backup of this one."
+        )

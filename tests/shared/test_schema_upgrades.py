@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -238,20 +238,23 @@ async def test_an_upgrade_is_reported_to_the_supervisor(
 
 
 async def test_a_process_that_upgrades_its_store_may_take_longer_to_serve(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(child, "_START_TIMEOUT", 0.1)
     process = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
     process.start()
     told, tell = os.pipe()
-    started = child.Child("links", process, told)
+    delays: list[tuple[str, Mapping[str, str]]] = []
+    started = child.Child("links", process, told, lambda *delay: delays.append(delay))
+    watching = asyncio.create_task(started.watch())
     os.write(tell, b'{"upgrading": "its store"}\n')
     serving = asyncio.create_task(started.serving())
     assert await asyncio.wait([serving], timeout=1) == (set(), {serving})
     os.write(tell, b'{"grpc": "127.0.0.1:1"}\n')
     await serving
     assert started.addresses == {"grpc": "127.0.0.1:1"}
-    assert capfd.readouterr().err == "links upgrades its store first.\n"
+    assert delays == [("links", {"upgrading": "its store"})]
     os.close(tell)
     process.kill()
-    await started.ended
+    with pytest.raises(child.Failed, match="links died with code 137"):
+        await watching

@@ -174,8 +174,10 @@ async def open_database(store: str, migrations: Sequence[Migration]) -> AsyncIte
     path = Path(store.removeprefix(SCHEME))
     try:
         database = await Database.open(path, migrations)
-    except (UnsupportedSchemaVersion, OSError, sqlite3.Error) as error:
-        raise SystemExit(f"Cannot use the store {path}: {error}") from None
+    except UnsupportedSchemaVersion as error:
+        raise SystemExit(f"Cannot use the store. {error}") from None
+    except (OSError, sqlite3.Error) as error:
+        raise SystemExit(f"Cannot use the store {path}: {error}.") from None
     try:
         yield database
     finally:

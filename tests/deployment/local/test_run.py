@@ -409,15 +409,6 @@ def test_a_process_that_dies_is_named_and_ends_the_run(tmp_path: Path, name: str
         run.await_children_end(0)
 
 
-def test_a_process_that_dies_during_the_start_is_named(tmp_path: Path) -> None:
-    (tmp_path / "links.sqlite3").write_bytes(b"no database " * 100)
-    with LocalRun(tmp_path) as run:
-        code, stdout, stderr = run.end()
-    assert code == 1
-    assert stdout == ""
-    assert "links died with code 1" in stderr
-
-
 def test_processes_end_with_a_supervisor_that_was_killed(tmp_path: Path) -> None:
     with LocalRun.ready(tmp_path) as run:
         secret = (tmp_path / "token-secret").read_bytes()

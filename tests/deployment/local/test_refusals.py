@@ -1,0 +1,195 @@
+"""What a run cannot start over is one line that says what to do, and changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.deployment.local.test_run import LocalRun, refused
+from tests.support.gateway_client import GatewayClient
+from tests.support.processes import NO_TLS
+
+USER = 10001
+AS_USER = ("setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups")
+"""Prefix of a command: runs it as another user, if the tests run as root."""
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """Return a folder that other users can reach."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the data folder of a stopped run with a link and a visit."""
+    folder = tmp_path_factory.mktemp("used")
+    with LocalRun.ready(folder) as run:
+        client = GatewayClient(run.url)
+        with client.http:
+            assert client.visit(client.shorten("https://example.com/")).status_code == 302
+        run.popen.terminate()
+        assert run.end()[0] == 0
+    return folder
+
+
+def own(folder: Path, user: int) -> None:
+    """Give a folder and everything in it to a user."""
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, user, user)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@needs_root
+def test_a_folder_of_another_user_is_refused(public: Path) -> None:
+    data = public / "data"
+    data.mkdir(mode=0o755)
+    line = refused(LocalRun(data, by=AS_USER))
+    assert line == (
+        f"Atajo runs as user {USER} and may not read and write {data}, which belongs to user 0: "
+        f"run chown -R {USER}:{USER} on {data} (in a container: on what is mounted there), "
+        "or run Atajo as that user (docker run --user 0:0).\n"
+    )
+    assert list(data.iterdir()) == []
+
+
+@needs_root
+@pytest.mark.parametrize("name", ["links.sqlite3", "token-secret", "lock", "journal"])
+def test_a_file_of_another_user_in_an_own_folder_is_refused(
+    public: Path, used: Path, name: str
+) -> None:
+    data = shutil.copytree(used, public / "data")
+    own(data, USER)
+    shutil.chown(data / name, 0)
+    before = contents(data)
+    line = refused(LocalRun(data, by=AS_USER))
+    assert f"may not read and write {data / name}, which belongs to user 0: run chown -R" in line
+    assert contents(data) == before
+    own(data, USER)
+    with LocalRun.ready(data, by=AS_USER) as run:
+        assert httpx.get(run.url, verify=NO_TLS).status_code == 200
+
+
+@needs_root
+def test_root_uses_the_folder_of_another_user(public: Path, used: Path) -> None:
+    data = shutil.copytree(used, public / "data")
+    own(data, USER)
+    with LocalRun.ready(data) as run:
+        assert httpx.get(run.url, verify=NO_TLS).status_code == 200
+
+
+@needs_root
+def test_a_folder_without_permissions_is_refused(public: Path) -> None:
+    data = public / "data"
+    data.mkdir(mode=0o500)
+    own(data, USER)
+    line = refused(LocalRun(data, by=AS_USER))
+    assert line == f"User {USER} may not read and write {data}: run chmod -R u+rwX on {data}.\n"
+
+
+@needs_root
+def test_a_folder_that_cannot_be_made_is_refused(public: Path) -> None:
+    line = refused(LocalRun(public / "data", by=AS_USER))
+    assert line.startswith(f"Cannot use the data folder {public}/data: Permission denied.")
+
+
+@contextmanager
+def file_system(folder: Path, options: str) -> Iterator[Path]:
+    """Mount an empty file system in memory at a new folder. Skips the test if that is denied."""
+    folder.mkdir(mode=0o700)
+    options = f"mode=0700,{options}"
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+    if subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("no file system can be mounted")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def test_a_read_only_file_system_is_refused(tmp_path: Path, used: Path) -> None:
+    with file_system(tmp_path / "disk", "size=32m") as disk:
+        data = shutil.copytree(used, disk / "data")
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        line = refused(LocalRun(data))
+    assert line.startswith(f"Cannot use the data folder {data}: its file system is read-only. ")
+
+
+def fill(disk: Path) -> Path:
+    """Leave no space on a disk; return the file that takes it."""
+    file = disk / "other"
+    with file.open("wb", buffering=0) as other:
+        try:
+            while True:
+                other.write(bytes(4096))
+        except OSError:
+            return file
+
+
+def test_a_full_disk_is_refused_and_loses_nothing(tmp_path: Path, used: Path) -> None:
+    with file_system(tmp_path / "disk", "size=32m") as disk:
+        data = shutil.copytree(used, disk / "data")
+        other = fill(disk)
+        line = refused(LocalRun(data))
+        assert line.startswith(f"Cannot use the data folder {data}: its disk is full. Free some ")
+        other.unlink()
+        with LocalRun.ready(data) as run:
+            assert httpx.get(run.url, verify=NO_TLS).status_code == 200
+
+
+@pytest.mark.parametrize("kilobytes", [4, 16, 512])
+def test_a_first_start_on_a_full_disk_can_be_repeated(tmp_path: Path, kilobytes: int) -> None:
+    with file_system(tmp_path / "disk", f"size={kilobytes}k") as disk:
+        line = refused(LocalRun(disk / "data"))
+        assert line.startswith(f"Cannot use the data folder {disk}/data: its disk is full. ")
+        subprocess.run(["mount", "-o", "remount,size=32m", str(disk)], check=True)
+        with LocalRun.ready(disk / "data") as run:
+            assert httpx.get(run.url, verify=NO_TLS).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["auth", "links", "analytics"])
+def test_a_store_of_a_newer_version_is_refused(tmp_path: Path, used: Path, name: str) -> None:
+    data = shutil.copytree(used, tmp_path / "data")
+    with closing(sqlite3.connect(data / f"{name}.sqlite3")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    line = refused(LocalRun(data))
+    assert line.startswith(f"Cannot use the store. {data}/{name}.sqlite3 has schema version 99; ")
+    assert line.endswith(
+        "A newer version of Atajo wrote it: run that one, or restore a backup of this one.\n"
+    )
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "links.sqlite3").write_bytes(b"no database " * 100)
+    line = refused(LocalRun(tmp_path))
+    assert line == f"Cannot use the store {tmp_path}/links.sqlite3: file is not a database.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DRAIN_SECONDS", "soon"),  # Of every process.
+        ("BCRYPT_THREADS", "0"),  # Of auth.
+        ("STATISTICS_DAYS", "-1"),  # Of analytics.
+        ("TRUSTED_HOPS", "many"),  # Of the gateway.
+    ],
+)
+def test_a_wrong_setting_of_a_process_is_one_line(tmp_path: Path, name: str, value: str) -> None:
+    line = refused(LocalRun(tmp_path, {f"ATAJO_{name}": value}))
+    assert line.startswith(f"Settings refused. ATAJO_{name}: ")
