@@ -38,8 +38,9 @@ _DATABASE_NAME = re.compile(r"[A-Za-z0-9_-]{1,63}")
 async def open_database(store: str, default: str, schema: Schema) -> AsyncIterator[Database]:
     """Open the database that a `mongodb://` or `mongodb+srv://` URL names, or the one of `default`.
 
-    The server need not answer yet, and the upgrade to `schema` may still run. Raises SystemExit
-    with one line for an invalid URL, a refused log-in and a newer schema.
+    The server need not answer yet, unless the supervisor asks to wait for it, and the upgrade to
+    `schema` may still run. Raises SystemExit with one line for an invalid URL, a refused log-in and
+    a newer schema.
     """
     given = {part.partition("=")[0].lower() for part in re.split("[&;?]", store)}
     options = {name: value for name, value in _DEFAULT_OPTIONS.items() if name.lower() not in given}

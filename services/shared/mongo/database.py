@@ -31,7 +31,7 @@ from services.shared.errors import Unavailable, UnsupportedSchemaVersion
 from services.shared.mongo.aliases import Document, Operation, T, ThreadWork
 from services.shared.mongo.availability import Availability
 from services.shared.mongo.client import Client
-from services.shared.mongo.migrations import SchemaUpgrade, UnsuitableServer
+from services.shared.mongo.migrations import SERVER, SchemaUpgrade, UnsuitableServer
 from services.shared.mongo.transactions import Transaction, run_transaction
 from services.shared.observability import metrics
 from services.shared.observability.store_size import StoreSize
@@ -162,28 +162,42 @@ class Database:
         """Start the schema upgrade in the background, and wait for it for two seconds at most.
 
         Raises SystemExit if the server refuses the log-in or is unsuitable, or the schema is newer
-        than the program. A server that is away may come back.
+        than the program. A server that is away may come back. This waits for it if the supervisor
+        asks for that.
         """
-        wait_seconds = 0.0
-        try:
-            async with asyncio.timeout(TIMEOUT_SECONDS):
-                self._is_outdated = await self._upgrade.is_outdated(self._client.documents)
-            wait_seconds = _UPGRADE_WAIT_SECONDS
-        except UnsuitableServer as error:
-            raise SystemExit(str(error)) from None
-        except UnsupportedSchemaVersion as error:
-            raise SystemExit(f"Cannot use the store. {error}") from None
-        except OperationFailure as error:
-            if error.code in _AUTHENTICATION_ERRORS:
-                raise SystemExit("The MongoDB of ATAJO_STORE refuses the log-in.") from None
-            self._availability.report_away(error)
-        except (PyMongoError, TimeoutError) as error:
-            self._availability.report_away(error)
+        away = await self._read_version()
+        while away and supervisor.awaits_store():
+            # The driver refuses old servers. Other such errors have a cause, such as a name that
+            # cannot be looked up.
+            if isinstance(away, ConfigurationError) and away.__cause__ is None:
+                raise SystemExit(f"{SERVER} is older than 6.0.")
+            await supervisor.await_store(SERVER)
+            away = await self._read_version()
+        if away:
+            self._availability.report_away(away)
         self._upgrading = background.start_task(
             self._upgrade.run(lambda: self._client.documents, self._availability.report_away),
             "schema",
         )
-        await asyncio.wait([self._upgrading], timeout=wait_seconds)
+        await asyncio.wait([self._upgrading], timeout=0.0 if away else _UPGRADE_WAIT_SECONDS)
+
+    async def _read_version(self) -> Exception | None:
+        """Find out whether the schema is outdated. Return the error of a server that is away.
+
+        Raises SystemExit with one line if the server or the schema cannot be used.
+        """
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                self._is_outdated = await self._upgrade.is_outdated(self._client.documents)
+        except UnsuitableServer as error:
+            raise SystemExit(str(error)) from None
+        except UnsupportedSchemaVersion as error:
+            raise SystemExit(f"Cannot use the store. {error}") from None
+        except (PyMongoError, TimeoutError) as error:
+            if isinstance(error, OperationFailure) and error.code in _AUTHENTICATION_ERRORS:
+                raise SystemExit(f"{SERVER} refuses the log-in.") from None
+            return error
+        return None
 
     async def wait_for_schema(self) -> None:
         """Wait until the schema is up to date, if it was found to be older than the program.

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pymongo
-from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
+from pymongo.errors import DuplicateKeyError, NotPrimaryError, OperationFailure, PyMongoError
 
 from services.shared.errors import UnsupportedSchemaVersion
 from services.shared.observability import logs
@@ -34,8 +34,10 @@ _CHECK_SECONDS = 2.0
 _VERSION = {"_id": "version"}
 _MIN_WIRE_VERSION = 17
 """MongoDB 6.0."""
+SERVER = "The MongoDB of ATAJO_STORE"
+"""What messages call the server: its URL may contain a password."""
 _STANDALONE = (
-    "The MongoDB of ATAJO_STORE is no replica set. Start mongod with --replSet rs0 and run once, "
+    f"{SERVER} is no replica set. Start mongod with --replSet rs0 and run once, "
     "with the host and port by which Atajo reaches it: mongosh --eval "
     """'rs.initiate({_id: "rs0", members: [{_id: 0, host: "localhost:27017"}]})'"""
 )
@@ -66,7 +68,7 @@ class SchemaUpgrade:
     async def is_outdated(self, db: Any) -> bool:
         """Return whether the existing schema is older than the program, or there is none.
 
-        Raises UnsupportedSchemaVersion and UnsuitableServer.
+        Raises UnsupportedSchemaVersion and UnsuitableServer, and PyMongoError without a primary.
         """
         return await self._version(db) < len(self._schema)
 
@@ -113,7 +115,10 @@ class SchemaUpgrade:
         if not ({"setName", "isreplicaset"} & hello.keys() or hello.get("msg") == "isdbgrid"):
             raise UnsuitableServer(_STANDALONE)
         if hello["maxWireVersion"] < _MIN_WIRE_VERSION:
-            raise UnsuitableServer("The MongoDB of ATAJO_STORE is older than 6.0.")
+            raise UnsuitableServer(f"{SERVER} is older than 6.0.")
+        # A client that connects directly reads from a secondary, too.
+        if hello.get("isWritablePrimary") is False:
+            raise NotPrimaryError("not primary")
         found = await db.schema.find_one(_VERSION)
         version: int = found["version"] if found else 0
         if version > len(self._schema):
