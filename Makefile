@@ -103,17 +103,17 @@ release-images: TAG := $(VERSION)
 release-images: engine ## Build the images for amd64 and arm64, push and sign them: make release-images IMAGES=docker.io/atajo
 	@mkdir -p dist
 	@$(foreach image,app web atajo,$(call build,$(image),$(PUBLISH) --metadata-file dist/$(image).json);)
-	@$(call sign,app web atajo)
+	@$(call sign,"$(IMAGES)")
 
 .PHONY: release-chart
 release-chart: ## Package the chart for these images, push and sign it: CHARTS=ghcr.io/owner/charts, IMAGES=, REPOSITORY=
 	@$(MAKE) chart-package CHARTS="$${CHARTS,,}"
-	@helm push "dist/atajo-$(VERSION).tgz" "oci://$${CHARTS,,}" 2>&1 | $(PYTHON) -m deploy.release.chart dist
-	@$(call sign,chart)
+	@helm push "dist/atajo-$(VERSION).tgz" "oci://$${CHARTS,,}" 2>&1 | tee dist/chart.txt
+	@$(call sign)
 
 .PHONY: release-page
-release-page: ## Create the release on GitHub, with its text from CHANGELOG.md: REPOSITORY=
-	@$(PYTHON) -m deploy.release.notes dist "$${REPOSITORY-}" >dist/notes.md
+release-page: ## Create the release on GitHub, with its text from CHANGELOG.md: IMAGES=, REPOSITORY=
+	@$(PYTHON) -m deploy.release.notes dist "$(IMAGES)" "$${REPOSITORY-}" >dist/notes.md
 	@gh release create "v$(VERSION)" --verify-tag --title "Atajo $(VERSION)" --notes-file dist/notes.md \
 		$(if $(findstring -,$(VERSION)),--prerelease) compose.yaml "dist/atajo-$(VERSION).tgz"
 
@@ -495,7 +495,8 @@ $(ENGINE) build --file deploy/images/$(1).Dockerfile --tag atajo/$(1):$(TAG) \
 	--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
 endef
 
-# Sign what was pushed, with the identity of the workflow that runs. Argument: its names in dist/.
+# Sign what was pushed, with the identity of the workflow that runs. Argument: the place of the images, or none for
+# the chart.
 define sign
 pushed=$$($(PYTHON) -m deploy.release.published dist $(1)); \
 for reference in $$pushed; do cosign sign --yes "$$reference"; done

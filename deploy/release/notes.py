@@ -1,8 +1,8 @@
 """Prints the text of a release: its changes, what was published, and how to verify that.
 
-python -m deploy.release.notes FOLDER REPOSITORY
+python -m deploy.release.notes FOLDER IMAGES REPOSITORY
 
-FOLDER has what was pushed, REPOSITORY is a URL such as https://github.com/owner/atajo.
+FOLDER and IMAGES are those of `published`, REPOSITORY is a URL such as https://github.com/owner/atajo.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 from deploy.release.changelog import complete_links, read_release
-from deploy.release.published import CHART, IMAGES, Published, read
+from deploy.release.published import IMAGES, Published, read_chart, read_image
 from deploy.release.versions import ROOT, read_version
 
 _ABOUT = {
     "atajo": "everything on one machine ({install})",
     "app": "gateway and services on Kubernetes",
     "web": "nginx with the pages on Kubernetes",
-    CHART: "Helm chart ({kubernetes})",
+    "chart": "Helm chart ({kubernetes})",
 }
 _NOTES = """\
 {changes}
@@ -56,7 +56,7 @@ def write_notes(
         "kubernetes": f"[Kubernetes]({folder}/docs/operations/kubernetes.md)",
     }
     rows = (
-        f"| `{'oci://' if name == CHART else ''}{published[name].tagged}`<br>"
+        f"| `{'oci://' if name == 'chart' else ''}{published[name].tagged}`<br>"
         f"`{published[name].digest}` | {text.format(**about)} |"
         for name, text in _ABOUT.items()
     )
@@ -69,7 +69,13 @@ def write_notes(
     )
 
 
-if __name__ == "__main__":
+def main(folder: str, images: str, repository: str) -> None:
+    """Print the text of the current version."""
     changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    pushed = {name: read(Path(sys.argv[1]), name) for name in (*IMAGES, CHART)}
-    sys.stdout.write(write_notes(read_version(), changelog, sys.argv[2], pushed))
+    published = {name: read_image(Path(folder), images, name) for name in IMAGES}
+    published["chart"] = read_chart(Path(folder))
+    sys.stdout.write(write_notes(read_version(), changelog, repository, published))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

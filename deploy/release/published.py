@@ -1,17 +1,24 @@
 """What a release has pushed to registries.
 
-python -m deploy.release.published FOLDER NAME...   prints what to sign, one a line
+python -m deploy.release.published FOLDER IMAGES   prints what to sign of the images, one a line
+python -m deploy.release.published FOLDER          prints what to sign of the chart
+
+IMAGES is registry and path of the images. FOLDER has what `docker build --metadata-file` wrote, as
+`<image>.json`, and what `helm push` printed, as `chart.txt`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from deploy.release.versions import read_version
+
 IMAGES = ("atajo", "app", "web")
-CHART = "chart"
+_PUSHED_CHART = re.compile(r"^Pushed: (\S+)\nDigest: (sha256:[0-9a-f]{64})$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -29,21 +36,30 @@ class Published:
         return f"{self.tagged.rpartition(':')[0]}@{self.digest}"
 
 
-def read(folder: Path, name: str) -> Published:
-    """Return what a release has pushed as `name`, an image or the chart.
-
-    The file is that of `docker buildx build --metadata-file`. Raises OSError if there is none.
-    """
+def read_image(folder: Path, images: str, name: str) -> Published:
+    """Return an image that was pushed. Raises OSError if none was."""
     metadata = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return Published(metadata["image.name"], metadata["containerimage.digest"])
+    return Published(f"{images}/{name}:{read_version()}", metadata["containerimage.digest"])
 
 
-def write(folder: Path, name: str, published: Published) -> None:
-    """Record what was pushed, for `read`."""
-    metadata = {"image.name": published.tagged, "containerimage.digest": published.digest}
-    (folder / f"{name}.json").write_text(json.dumps(metadata), encoding="utf-8")
+def read_chart(folder: Path) -> Published:
+    """Return the chart that was pushed. Raises OSError or ValueError if none was."""
+    output = (folder / "chart.txt").read_text(encoding="utf-8")
+    if not (found := _PUSHED_CHART.search(output)):
+        raise ValueError(f"helm has not said what it pushed:\n{output}")
+    return Published(*found.groups())
+
+
+def main(folder: str, images: str = "") -> None:
+    """Print what to sign."""
+    pushed = (
+        [read_image(Path(folder), images, name) for name in IMAGES]
+        if images
+        else [read_chart(Path(folder))]
+    )
+    for each in pushed:
+        sys.stdout.write(f"{each.pinned}\n")
 
 
 if __name__ == "__main__":
-    for name in sys.argv[2:]:
-        sys.stdout.write(f"{read(Path(sys.argv[1]), name).pinned}\n")
+    main(*sys.argv[1:])

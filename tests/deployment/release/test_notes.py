@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from deploy.release.chart import parse_push
 from deploy.release.notes import write_notes
-from deploy.release.published import CHART, IMAGES, Published, read, write
+from deploy.release.published import IMAGES, Published, read_chart, read_image
+from deploy.release.versions import read_version
 from tests.support.processes import ROOT
 
 REPOSITORY = "https://github.com/owner/atajo"
@@ -38,7 +38,7 @@ CHANGELOG = """\
 """
 PUBLISHED = {
     **{name: Published(f"docker.io/atajo/{name}:1.1.0", DIGEST) for name in IMAGES},
-    CHART: Published("ghcr.io/owner/charts/atajo:1.1.0", DIGEST.replace("0", "f")),
+    "chart": Published("ghcr.io/owner/charts/atajo:1.1.0", DIGEST.replace("0", "f")),
 }
 
 
@@ -73,25 +73,27 @@ def test_it_says_how_to_verify_the_signature_of_the_workflow(notes: str) -> None
     assert f"\n  docker.io/atajo/atajo@{DIGEST}\n" in notes
 
 
-def test_what_helm_pushed_is_recorded(tmp_path: Path) -> None:
-    output = f"Pushed: localhost:5000/charts/atajo:1.1.0\nDigest: {DIGEST}\n"
-    pushed = parse_push(f"level=INFO\n{output}")
-    assert pushed == Published("localhost:5000/charts/atajo:1.1.0", DIGEST)
-    assert pushed.pinned == f"localhost:5000/charts/atajo@{DIGEST}"
-    write(tmp_path, CHART, pushed)
-    assert read(tmp_path, CHART) == pushed
+def test_what_helm_pushed_is_signed_by_digest(tmp_path: Path) -> None:
+    file = tmp_path / "chart.txt"
+    file.write_text(f"Pushed: localhost:5000/charts/atajo:1.1.0\nDigest: {DIGEST}\n")
+    assert read_chart(tmp_path) == Published("localhost:5000/charts/atajo:1.1.0", DIGEST)
+    assert print_signed(tmp_path) == [f"localhost:5000/charts/atajo@{DIGEST}"]
+    file.write_text("Error: unauthorized")
     with pytest.raises(ValueError, match="unauthorized"):
-        parse_push("Error: unauthorized")
+        read_chart(tmp_path)
 
 
 def test_what_docker_pushed_is_signed_by_digest(tmp_path: Path) -> None:
     for image in IMAGES:
-        metadata = {
-            "buildx.build.ref": "builder/node/1",
-            "containerimage.digest": DIGEST,
-            "image.name": f"docker.io/atajo/{image}:1.1.0",
-        }
+        metadata = {"buildx.build.ref": "builder/node/1", "containerimage.digest": DIGEST}
         (tmp_path / f"{image}.json").write_text(json.dumps(metadata))
-    program = [sys.executable, "-m", "deploy.release.published", str(tmp_path), "app", "web"]
-    printed = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert printed.split() == [f"docker.io/atajo/{image}@{DIGEST}" for image in ("app", "web")]
+    pushed = read_image(tmp_path, "docker.io/atajo", "app")
+    assert pushed.tagged == f"docker.io/atajo/app:{read_version()}"
+    signed = [f"docker.io/atajo/{image}@{DIGEST}" for image in IMAGES]
+    assert print_signed(tmp_path, "docker.io/atajo") == signed
+
+
+def print_signed(folder: Path, *images: str) -> list[str]:
+    program = [sys.executable, "-m", "deploy.release.published", str(folder), *images]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.split()
