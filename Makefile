@@ -67,9 +67,10 @@ docs: ## List the documents
 ##@ Deploy
 
 .PHONY: images
-images: engine ## Build the images atajo/app and atajo/web; TAG=, ENGINE=, PYTHON_IMAGE=, NODE_IMAGE=, NGINX_IMAGE=
-	@$(call build,app,PYTHON_IMAGE)
-	@$(call build,web,PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE)
+images: engine ## Build the images atajo/app, atajo/web and atajo/atajo; TAG=, ENGINE=, PYTHON_IMAGE=, NODE_IMAGE=, NGINX_IMAGE=
+	@$(call build,app)
+	@$(call build,web)
+	@$(call build,atajo)
 	@$(ENGINE) images --filter reference='atajo/*:$(TAG)'
 
 .PHONY: chart-package
@@ -208,8 +209,9 @@ test-tools: mongo
 	@for tool in browser helm prometheus nginx apache; do bash deploy/local/prerequisites.sh --$$tool; done
 
 .PHONY: image-test
-image-test: $(DEV) images ## Build, inspect and run the images
-	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_ENGINE=$(ENGINE) $(PY) -m pytest -s -m engine tests/deployment/images
+image-test: $(DEV) images ## Build, inspect and run the images; EARLIER= tag of the image to upgrade from
+	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_EARLIER_IMAGE=$(EARLIER) ATAJO_TEST_ENGINE=$(ENGINE) \
+		$(PY) -m pytest -s -m engine tests/deployment/images
 
 .PHONY: kind-test
 kind-test: $(DEV) $(WEB) browser kind-tools ## Test upgrades, scaling and kills on the kind cluster; report in reports/
@@ -311,7 +313,7 @@ check-dashboards: $(DEV)
 	$(PY) -m deploy.monitoring.dashboards "$$fresh"; \
 	diff -r $(DASHBOARDS) "$$fresh" || { echo "The dashboards are not current: make dashboards" >&2; exit 1; }
 
-# Follow the Dockerfiles without an engine, from the files that .dockerignore leaves.
+# Follow the Dockerfile without an engine, from the files that .dockerignore leaves.
 .PHONY: check-images
 check-images: $(DEV) $(NODE)
 	@$(PY) -m tests.deployment.images.build
@@ -488,10 +490,10 @@ $(WEB): $(NODE) $(WEB_SOURCES) $(if $(wildcard web/dist/index.html),,unbuilt)
 .PHONY: unbuilt
 unbuilt:
 
-# Build an image. Arguments: its name, and the variables of its base images.
+# Build an image. Arguments: its name, which is that of a stage, and further options.
 define build
-$(ENGINE) build --file deploy/images/$(1).Dockerfile --tag atajo/$(1):$(TAG) \
-	$(foreach base,$(2),$(if $($(base)),--build-arg $(base)=$($(base)))) \
+$(ENGINE) build --file deploy/images/Dockerfile --target $(1) --tag $(or $(IMAGES),atajo)/$(1):$(TAG) $(2) \
+	$(foreach base,PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE,$(if $($(base)),--build-arg $(base)=$($(base)))) \
 	--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
 endef
 

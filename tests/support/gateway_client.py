@@ -31,6 +31,13 @@ class GatewayClient:
         self.url = url
         self.http = httpx.Client(timeout=30, follow_redirects=False, verify=NO_TLS)
 
+    def serves(self) -> bool:
+        """Return whether it can be reached and serves."""
+        try:
+            return self.http.get(f"{self.url}/robots.txt").is_success
+        except httpx.TransportError:
+            return False
+
     def call(self, function: str, data: object) -> httpx.Response:
         """Call a function."""
         return self.http.post(f"{self.url}/{function}", json={"data": data})

@@ -15,13 +15,12 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from tests.support.gateway_client import new_code, registration
+from tests.support.gateway_client import GatewayClient, new_code, registration
 from tests.support.http_connection import Connection, NotReachedError
 from tests.support.processes import TIMEOUT_SECONDS
-from tests.support.product import Product
 from tests.support.thread_group import ThreadGroup
 from tests.support.visitor_profiles import PERSON, VisitorProfile
-from tests.support.waiting import PROPAGATION_SECONDS, wait_until
+from tests.support.waiting import PROPAGATION_SECONDS, RECOVERY_SECONDS, wait_until
 
 _MAX_OWNED = 100
 """Maximum links per owner, all of which are checked at the end."""
@@ -83,7 +82,7 @@ class Load(ThreadGroup):
 
     def __init__(
         self,
-        product: Product,
+        product: GatewayClient,
         token: str,
         codes: list[str],
         *,
@@ -160,6 +159,29 @@ class Load(ThreadGroup):
             return found
 
         wait_until(lambda: not misleading(), PROPAGATION_SECONDS)
+
+    def check_created_and_counted(self) -> None:
+        """Assert that every acknowledged link exists, and each answered visit is counted once.
+
+        Call it after the load, while all processes run.
+        """
+        assert not self.failures, self.failures
+        for code, url in self.created.items():
+            reply = self._product.data("accessLink", {"code": code})
+            assert reply["longUrl"] == [{"long_link": url}]
+
+        def wrong() -> list[str]:
+            views = self._product.views(self._token)
+            return [
+                f"{code}: {answered} answered, {self.unanswered[code]} unanswered, "
+                f"{views[code]} views"
+                for code, answered in self.answered.items()
+                if not answered <= views[code] <= answered + self.unanswered[code]
+            ]
+
+        wait_until(lambda: not wrong(), RECOVERY_SECONDS)  # The last batch is in transit.
+        # Once all answered visits are counted, no more may be added.
+        assert not wrong()
 
     def await_more(self, visits: int = 0, created: int = 0) -> None:
         """Wait until as many further visits are answered and links created."""

@@ -35,7 +35,7 @@ HISTORY = [name for name in DOCUMENTS if name == "CHANGELOG.md" or re.search(r"/
 SOURCES = ("charts", "deploy", "gateway", "proto", "services", "tests", "web")
 TEXTS = {
     *(".py", ".ts", ".tsx", ".js", ".mjs", ".css", ".html", ".proto", ".sh", ".conf", ".toml"),
-    *(".yaml", ".tpl", ".json", ".Dockerfile"),
+    *(".yaml", ".tpl", ".json", "Dockerfile"),
 }
 EXTERNAL = frozenset(
     {
@@ -68,7 +68,7 @@ def files() -> Iterator[Path]:
     for folder in SOURCES:
         for file in (ROOT / folder).rglob("*"):
             skipped = {"node_modules", "dist", Path(__file__).name}
-            if file.suffix in TEXTS and not skipped & set(file.parts):
+            if {file.suffix, file.name} & TEXTS and not skipped & set(file.parts):
                 yield file
 
 

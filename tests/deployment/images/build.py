@@ -1,12 +1,13 @@
-"""Follows the Dockerfiles without a container engine: `make check-images`.
+"""Follows the Dockerfile without a container engine: `make check-images`.
 
-python -m tests.deployment.images.build   builds both images as far as this machine can
+python -m tests.deployment.images.build   builds all images as far as this machine can
 
-Each stage is a folder that stands for the root of its file system. COPY copies from the build
-context or from another stage. RUN runs its commands, with each absolute path below that folder.
-Two kinds of commands are replaced: those that install packages, because those of this checkout are
-used, and those that change the base image, which is not there. At the end, every module of the
-image of the Python processes is imported with nothing but the image's files and packages.
+Each stage is a folder that stands for the root of its file system. FROM copies an earlier stage.
+COPY copies from the build context or from another stage. RUN runs its commands, with each absolute
+path below that folder. Commands of three kinds are replaced: those that install packages, because
+those of this checkout are used; those that change the base image, which is not there; and those
+that need root. At the end, every module of the images of Python processes is imported with nothing
+but the image's files and packages, and the all-in-one must find the pages.
 """
 
 from __future__ import annotations
@@ -18,19 +19,26 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.deployment.images.context import lay_out
 from tests.support.processes import ROOT
 
-IMAGES = ROOT / "deploy" / "images"
+DOCKERFILE = ROOT / "deploy" / "images" / "Dockerfile"
+IMAGES = ("app", "web", "atajo")
+"""The stages that `make images` builds."""
 IMPORTS = Path(__file__).with_name("import_modules.py")
 PACKAGES = ROOT / "web" / "node_modules"
 
 _INSTALLS = (("python", "-m", "venv"), ("pip",), ("npm", "ci"))
-_CHANGES_BASE = (("cd", "/"), ("rm",))
-_DESCRIBES = {"ARG", "USER", "EXPOSE", "STOPSIGNAL", "LABEL", "CMD"}
+_CHANGES_BASE = "cd / && "
+"""The beginning of a RUN of which nothing can be followed."""
+_NEEDS_ROOT = (("chown",),)
+_PROGRAMS = ("/venv/bin", "/usr/local/bin", "/usr/bin")
+"""Where a program without a path is looked for."""
+_DESCRIBES = {"ARG", "USER", "EXPOSE", "STOPSIGNAL", "LABEL", "CMD", "VOLUME", "HEALTHCHECK"}
 """Instructions that neither add files nor need any."""
 
 
@@ -58,8 +66,8 @@ def instructions(dockerfile: str) -> list[tuple[str, str]]:
     return [(name.upper(), rest) for name, rest in re.findall(r"^\s*(\w+)\s+(.+)$", joined, re.M)]
 
 
-def build(dockerfile: Path, context: Path, folder: Path) -> Stage:
-    """Return the last stage of a Dockerfile. `folder` gets all. Raises BuildFailedError."""
+def build(dockerfile: Path, context: Path, folder: Path) -> dict[str, Stage]:
+    """Return the stages of a Dockerfile by name. `folder` gets all. Raises BuildFailedError."""
     stages: dict[str, Stage] = {}
     stage = Stage(folder, folder)
     for name, arguments in instructions(dockerfile.read_text(encoding="utf-8")):
@@ -71,15 +79,19 @@ def build(dockerfile: Path, context: Path, folder: Path) -> Stage:
         except (OSError, BuildFailedError) as error:
             step = f"{name} {arguments}"
             raise BuildFailedError(f"{dockerfile.name}: {step}\n  {error}") from None
-    return stage
+    return stages
 
 
 def _new_stage(arguments: str, folder: Path, stages: dict[str, Stage]) -> Stage:
-    _, _, name = arguments.partition(" AS ")
+    image, _, name = arguments.partition(" AS ")
     name = name or str(len(stages))
     root = folder / name
-    root.mkdir(parents=True)
-    stages[name] = Stage(root, root)
+    if (base := stages.get(image)) is None:
+        root.mkdir(parents=True)
+        stages[name] = Stage(root, root)
+    else:
+        shutil.copytree(base.root, root, symlinks=True)
+        stages[name] = Stage(root, root / base.folder.relative_to(base.root), dict(base.env))
     return stages[name]
 
 
@@ -92,8 +104,9 @@ def _step(name: str, arguments: str, stage: Stage, stages: dict[str, Stage], con
     elif name == "ENV":
         stage.env |= dict(pair.split("=", 1) for pair in shlex.split(arguments))
     elif name == "RUN":
-        for command in arguments.split(" && "):
-            _run(shlex.split(command), stage)
+        if not arguments.startswith(_CHANGES_BASE):
+            for command in arguments.split(" && "):
+                _run(shlex.split(command), stage)
     elif name == "ENTRYPOINT":
         _require_program(arguments, stage)
     elif name not in _DESCRIBES:
@@ -121,7 +134,7 @@ def _copy(arguments: str, stage: Stage, stages: dict[str, Stage], context: Path)
 def _run(command: list[str], stage: Stage) -> None:
     if _starts(command, _INSTALLS):
         return _install(command, stage)
-    if _starts(command, _CHANGES_BASE):
+    if _starts(command, _NEEDS_ROOT):
         return None
     program, *arguments = command
     # The base images have no packages: a step must do with the standard library.
@@ -159,24 +172,42 @@ def _install(command: list[str], stage: Stage) -> None:
 
 
 def _require_program(arguments: str, stage: Stage) -> None:
-    program = stage.place(re.findall(r'"([^"]+)"', arguments)[0])
-    if not os.access(program, os.X_OK):
+    program = re.findall(r'"([^"]+)"', arguments)[0]
+    paths = [program] if "/" in program else [f"{folder}/{program}" for folder in _PROGRAMS]
+    if not any(os.access(stage.place(path), os.X_OK) for path in paths):
         raise BuildFailedError("There is no such program.")
 
 
 def import_modules(stage: Stage) -> None:
     """Import every module of an image. Raises BuildFailedError."""
-    path = [str(stage.place(folder)) for folder in stage.env["PYTHONPATH"].split(":")]
+    folders = [str(folder) for folder in _python_path(stage)]
+    arguments = (str(IMPORTS), str(ROOT / "requirements.txt"), *folders)
+    _run_python(stage, arguments, "The image's modules cannot be imported.")
+
+
+def check_pages(stage: Stage) -> None:
+    """Check that a run in an image finds the pages. Raises BuildFailedError."""
+    check = "from deploy.local.settings import check_web_built; check_web_built()"
+    _run_python(stage, ("-c", check), "The image has no pages.")
+
+
+def _python_path(stage: Stage) -> list[Path]:
+    return [stage.place(folder) for folder in stage.env["PYTHONPATH"].split(":")]
+
+
+def _run_python(stage: Stage, arguments: Sequence[str], failure: str) -> None:
+    """Run Python with the modules of an image and the packages of this checkout."""
+    path = os.pathsep.join(map(str, _python_path(stage)))
     done = subprocess.run(
-        [sys.executable, "-P", str(IMPORTS), str(ROOT / "requirements.txt"), *path],
+        [sys.executable, "-P", *arguments],
         cwd=stage.folder,
-        env={"PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode:
-        raise BuildFailedError(f"The image's modules cannot be imported.\n{done.stderr}")
+        raise BuildFailedError(f"{failure}\n{done.stderr}")
 
 
 def main() -> int:
@@ -185,10 +216,11 @@ def main() -> int:
         context = Path(folder) / "context"
         lay_out(ROOT, context)
         try:
-            for dockerfile in sorted(IMAGES.glob("*.Dockerfile")):
-                stage = build(dockerfile, context, Path(folder) / dockerfile.stem)
-                if "PYTHONPATH" in stage.env:
-                    import_modules(stage)
+            stages = build(DOCKERFILE, context, Path(folder) / "stages")
+            for name in IMAGES:
+                if "PYTHONPATH" in stages[name].env:
+                    import_modules(stages[name])
+            check_pages(stages["atajo"])
         except BuildFailedError as failed:
             sys.stderr.write(f"{failed}\n")
             return 1

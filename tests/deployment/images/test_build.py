@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.images.build import BuildFailedError, build, import_modules
+from tests.deployment.images.build import (
+    BuildFailedError,
+    Stage,
+    build,
+    check_pages,
+    import_modules,
+)
 from tests.deployment.images.context import lay_out
 
 DOCKERFILE = """
@@ -19,7 +25,7 @@ COPY code/ code/
 RUN python -m code.write \\
       /out/answer \\
  && chmod a+x /out/answer
-FROM ${BASE}
+FROM --platform=${BUILDPLATFORM} ${BASE} AS service
 COPY --from=build /out /srv/
 COPY one other /srv/files/
 WORKDIR /app
@@ -27,9 +33,16 @@ COPY package/ package/
 ENV PATH=/venv/bin:${PATH} \\
     PYTHONPATH=/app
 ENTRYPOINT ["/srv/answer"]
+FROM service AS all
+COPY program /usr/local/bin/
+COPY deploy/ deploy/
+COPY pages/ web/dist/
+RUN chmod a+x /usr/local/bin/program \\
+ && chown nobody /app
+ENTRYPOINT ["program"]
 """
 FILES = {
-    ".dockerignore": "*\n!code\n!package\n!one\n!other\n",
+    ".dockerignore": "*\n!code\n!package\n!one\n!other\n!program\n!deploy\n!pages\n",
     "code/__init__.py": "",
     "code/write.py": (
         "import sys\nfrom pathlib import Path\nfrom code import text\n"
@@ -40,6 +53,14 @@ FILES = {
     "package/module.py": "import structlog\n",
     "one": "1",
     "other": "2",
+    "program": "#!/bin/sh\n",
+    "deploy/__init__.py": "",
+    "deploy/local/__init__.py": "",
+    "deploy/local/settings.py": (
+        "from pathlib import Path\nROOT = Path(__file__).parents[2]\n"
+        "def check_web_built():\n    (ROOT / 'web' / 'dist' / 'index.html').read_bytes()\n"
+    ),
+    "pages/index.html": "",
 }
 
 
@@ -52,21 +73,26 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path / "checkout"
 
 
-def built(checkout: Path) -> Path:
-    """Follow the Dockerfile, and return the root of the image's file system."""
+def built(checkout: Path, dockerfile: str = DOCKERFILE) -> dict[str, Stage]:
+    """Follow the Dockerfile, check its images, and return its stages."""
     folder = checkout.parent
     (folder / "context").mkdir()
     lay_out(checkout, folder / "context")
-    (folder / "test.Dockerfile").write_text(DOCKERFILE)
-    stage = build(folder / "test.Dockerfile", folder / "context", folder / "stages")
-    import_modules(stage)
-    return stage.root
+    (folder / "test.Dockerfile").write_text(dockerfile)
+    stages = build(folder / "test.Dockerfile", folder / "context", folder / "stages")
+    import_modules(stages["service"])
+    import_modules(stages["all"])
+    check_pages(stages["all"])
+    return stages
 
 
 def test_a_complete_context_is_built(checkout: Path) -> None:
-    root = built(checkout)
-    assert (root / "srv" / "answer").read_text() == "42"
-    assert {path.name for path in (root / "srv" / "files").iterdir()} == {"one", "other"}
+    stages = built(checkout)
+    for name in ("service", "all"):
+        folder = stages[name].root / "srv"
+        assert (folder / "answer").read_text() == "42"
+        assert {path.name for path in (folder / "files").iterdir()} == {"one", "other"}
+    assert not (stages["service"].root / "app" / "deploy").exists()
 
 
 @pytest.mark.parametrize(
@@ -75,6 +101,7 @@ def test_a_complete_context_is_built(checkout: Path) -> None:
         ("one", "COPY one other /srv/files/"),
         ("code", "COPY code/ code/"),
         ("code/text.py", "RUN python -m code.write"),
+        ("program", "COPY program /usr/local/bin/"),
     ],
 )
 def test_a_file_that_the_context_lacks_fails_the_step_that_needs_it(
@@ -90,4 +117,15 @@ def test_a_file_that_the_context_lacks_fails_the_step_that_needs_it(
 def test_a_module_that_the_image_lacks_fails_the_import(checkout: Path, package: str) -> None:
     (checkout / "package" / "module.py").write_text(f"import {package}\n")
     with pytest.raises(BuildFailedError, match=f"No module named '{package}'"):
+        built(checkout)
+
+
+def test_an_entry_point_that_cannot_be_executed_fails(checkout: Path) -> None:
+    with pytest.raises(BuildFailedError, match="There is no such program"):
+        built(checkout, DOCKERFILE.replace("RUN chmod a+x /usr/local/bin/program", "RUN true"))
+
+
+def test_pages_that_the_image_lacks_fail_the_check(checkout: Path) -> None:
+    (checkout / "pages" / "index.html").rename(checkout / "pages" / "about.html")
+    with pytest.raises(BuildFailedError, match="The image has no pages"):
         built(checkout)

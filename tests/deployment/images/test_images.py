@@ -9,6 +9,7 @@ import secrets
 import subprocess
 import tarfile
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.deployment.images.engine import RESTRICTIONS, TAG, engine, inspect_image, logs
 from tests.support.gateway_client import BROWSER, new_code
 from tests.support.processes import ROOT
 from tests.support.product import SERVICES
@@ -24,27 +26,31 @@ from tests.support.product import SERVICES
 pytestmark = pytest.mark.engine
 
 
-def default_base(name: str, argument: str) -> str:
-    """Return the default base image of a Dockerfile."""
-    text = (ROOT / "deploy" / "images" / f"{name}.Dockerfile").read_text(encoding="utf-8")
+def default_base(argument: str) -> str:
+    """Return the default base image of an argument of the Dockerfile."""
+    text = (ROOT / "deploy" / "images" / "Dockerfile").read_text(encoding="utf-8")
     match = re.search(rf"^ARG {argument}=(\S+)$", text, re.MULTILINE)
     assert match is not None
     return match[1]
 
 
-ENGINE = os.environ.get("ATAJO_TEST_ENGINE", "docker")
-TAG = os.environ.get("ATAJO_TEST_IMAGES", "dev")
+BASE_ARGUMENTS = {"app": "PYTHON_IMAGE", "web": "NGINX_IMAGE", "atajo": "PYTHON_IMAGE"}
 BASES = {
-    name: os.environ.get(argument) or default_base(name, argument)
-    for name, argument in (("app", "PYTHON_IMAGE"), ("web", "NGINX_IMAGE"))
+    name: os.environ.get(argument) or default_base(argument)
+    for name, argument in BASE_ARGUMENTS.items()
 }
-USERS = {"app": "10001:10001", "web": "101:101"}
-OURS = {"app": ("app", "venv"), "web": ("srv/atajo",)}
+USERS = {"app": "10001:10001", "web": "101:101", "atajo": "10001:10001"}
+PROGRAMS = {"app": "python", "web": "/srv/atajo/start.sh", "atajo": "atajo"}
+OURS = {"app": ("app", "venv"), "web": ("srv/atajo",), "atajo": ("app", "venv")}
+FOLDERS = {
+    "app": {"LICENSE", "deploy", "gateway", "proto", "services"},
+    "web": set[str](),
+    "atajo": {"LICENSE", "deploy", "gateway", "proto", "services", "web"},
+}
+"""What is in /app."""
+MAX_COMPRESSED_BYTES = 130_000_000
 PUBLIC_INDEXES = {"pypi.org", "files.pythonhosted.org", "registry.npmjs.org", "deb.debian.org"}
-RESTRICTED = (
-    *("--read-only", "--tmpfs", "/tmp:size=64m,mode=1777"),
-    *("--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
-)
+RESTRICTED = (*RESTRICTIONS, "--tmpfs", "/tmp:size=64m,mode=1777")
 TIMEOUT_SECONDS = 60.0
 SECRET = re.compile(
     rb"-----BEGIN [A-Z ]*PRIVATE KEY-----\s+[A-Za-z0-9+/]"
@@ -57,18 +63,6 @@ PRIVATE_ADDRESS = re.compile(
 TOOLS = re.compile(r"(^|/)(pip[\d.]*|npm|npx|gcc[\d.-]*|cc|g\+\+|make|ld|ensurepip|setuptools)$")
 
 
-def engine(*arguments: str) -> str:
-    """Return the engine's output. Raises AssertionError with its errors."""
-    done = subprocess.run([ENGINE, *arguments], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def inspect(image: str) -> dict[str, Any]:
-    described: list[dict[str, Any]] = json.loads(engine("image", "inspect", image))
-    return described[0]
-
-
 def private_indexes() -> list[bytes]:
     """Return the hosts in the configuration of this machine's package tools and proxies."""
     told = [value for name, value in os.environ.items() if name.lower().endswith("_proxy")]
@@ -79,7 +73,7 @@ def private_indexes() -> list[bytes]:
     return [host.encode() for host in hosts - PUBLIC_INDEXES if "." in host]
 
 
-@pytest.fixture(params=["app", "web"])
+@pytest.fixture(params=list(BASES))
 def name(request: pytest.FixtureRequest) -> str:
     value: str = request.param
     return value
@@ -94,7 +88,7 @@ def own_layers(image: str, base: str, folder: Path) -> Iterator[tuple[str, bytes
     """Return names and contents of all files in the layers above the base image."""
     saved = folder / "image.tar"
     engine("save", "--output", str(saved), image)
-    inherited = len(inspect(base)["RootFS"]["Layers"])
+    inherited = len(inspect_image(base)["RootFS"]["Layers"])
     with tarfile.open(saved) as archive:
         manifest = json.load(_member(archive, "manifest.json"))
         for layer in manifest[0]["Layers"][inherited:]:
@@ -122,7 +116,7 @@ def files_of(image: str, folder: Path) -> list[str]:
 
 
 def test_it_says_what_it_is_and_runs_as_a_numbered_user(name: str, image: str) -> None:
-    described = inspect(image)
+    described = inspect_image(image)
     config = described["Config"]
     print(f"\n{image}: {described['Size'] / 1e6:.0f} MB, base {_base_size(name) / 1e6:.0f} MB")  # noqa: T201
     assert config["User"] == USERS[name]
@@ -130,20 +124,20 @@ def test_it_says_what_it_is_and_runs_as_a_numbered_user(name: str, image: str) -
     assert labels["licenses"] == "MIT"
     assert re.fullmatch(r"\d+\.\d+\.\d+", labels["version"])
     assert re.fullmatch(r"[0-9a-f]{40}", labels["revision"])
-    assert name != "app" or f"ATAJO_VERSION={labels['version']}" in config["Env"]
+    assert name == "web" or f"ATAJO_VERSION={labels['version']}" in config["Env"]
     assert labels["title"]
     assert labels["description"]
     # The process receives the engine's signals without a shell in between.
-    assert (config["Entrypoint"] or config["Cmd"])[0] in ("python", "/srv/atajo/start.sh")
+    assert (config["Entrypoint"] or config["Cmd"])[0] == PROGRAMS[name]
 
 
 def _base_size(name: str) -> int:
-    size: int = inspect(BASES[name])["Size"]
+    size: int = inspect_image(BASES[name])["Size"]
     return size
 
 
 def test_nothing_secret_or_private_is_in_it(name: str, image: str, tmp_path: Path) -> None:
-    told = json.dumps(inspect(image)["Config"]) + engine("history", "--no-trunc", image)
+    told = json.dumps(inspect_image(image)["Config"]) + engine("history", "--no-trunc", image)
     words = {"history and settings": told.encode()}
     files = {
         f"{name} ({len(content)} bytes)": content
@@ -159,6 +153,26 @@ def test_nothing_secret_or_private_is_in_it(name: str, image: str, tmp_path: Pat
             assert not PRIVATE_ADDRESS.search(content), where
 
 
+def test_layers_are_shared() -> None:
+    app, atajo = (
+        inspect_image(f"atajo/{name}:{TAG}")["RootFS"]["Layers"] for name in ("app", "atajo")
+    )
+    assert atajo[: len(app)] == app
+
+
+def test_the_all_in_one_is_small(tmp_path: Path) -> None:
+    saved = tmp_path / "image.tar"
+    engine("save", "--output", str(saved), f"atajo/atajo:{TAG}")
+    counted = 0
+    compressor = zlib.compressobj(6)
+    with saved.open("rb") as archive:
+        while block := archive.read(1 << 20):
+            counted += len(compressor.compress(block))
+    counted += len(compressor.flush())
+    print(f"\natajo/atajo:{TAG}: {counted / 1e6:.0f} MB compressed")  # noqa: T201
+    assert counted <= MAX_COMPRESSED_BYTES
+
+
 def test_it_holds_what_it_runs_and_nothing_to_build_with(
     name: str, image: str, tmp_path: Path
 ) -> None:
@@ -169,9 +183,8 @@ def test_it_holds_what_it_runs_and_nothing_to_build_with(
     assert not [
         path for path in names if re.search(r"(^|/)(\.cache|\.npm|\.git|node_modules)/", path)
     ]
-    own = {path.split("/")[1] for path in names if path.startswith("app/")}
-    if name == "app":
-        assert own == {"LICENSE", "deploy", "gateway", "proto", "services"}
+    assert {path.split("/")[1] for path in names if path.startswith("app/")} == FOLDERS[name]
+    if name != "web":
         sources = [path for path in names if re.match(r"app/.+\.py$", path)]
         compiled = {
             re.sub(r"__pycache__/(\w+)\.cpython-\d+\.pyc$", r"\1.py", path) for path in names
@@ -179,7 +192,6 @@ def test_it_holds_what_it_runs_and_nothing_to_build_with(
         assert sources
         assert set(sources) <= compiled
     else:
-        assert not own
         assert "srv/atajo/web/documents/index.html" in names
         assert not [path for path in names if path.startswith("srv/") and path.endswith(".map")]
 
@@ -205,10 +217,7 @@ class Running:
         )
 
     def logs(self) -> str:
-        return "\n".join(
-            subprocess.run([ENGINE, "logs", container], capture_output=True, text=True).stderr
-            for container in self.containers.values()
-        )
+        return "\n".join(logs(container) for container in self.containers.values())
 
 
 @pytest.fixture
@@ -244,7 +253,7 @@ def start(product: Running) -> str:
     return f"http://{engine('port', product.containers['web'], '8080').splitlines()[0]}"
 
 
-def test_both_images_serve_with_the_restrictions_of_a_cluster(running: Running) -> None:
+def test_app_and_web_serve_with_the_restrictions_of_a_cluster(running: Running) -> None:
     web = start(running)
     code = new_code()
     link = {"data": {"code": code, "url": "https://example.com/", "token": None}}

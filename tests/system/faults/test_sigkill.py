@@ -37,26 +37,6 @@ def product(shared: Product) -> Iterator[Product]:
     shared.revive()
 
 
-def check(product: Product, token: str, load: Load) -> None:
-    """Assert that every acknowledged link exists, and each answered visit is counted exactly
-    once."""
-    assert not load.failures, load.failures
-    for code, url in load.created.items():
-        assert product.data("accessLink", {"code": code})["longUrl"] == [{"long_link": url}]
-
-    def wrong() -> list[str]:
-        views = product.views(token)
-        return [
-            f"{code}: {answered} answered, {load.unanswered[code]} unanswered, {views[code]} views"
-            for code, answered in load.answered.items()
-            if not answered <= views[code] <= answered + load.unanswered[code]
-        ]
-
-    wait_until(lambda: not wrong(), RECOVERY_SECONDS)  # The last batch is in transit.
-    # Once all answered visits are counted, no more may be added.
-    assert not wrong()
-
-
 @pytest.mark.timeout(240)
 def test_each_process_killed_in_turn_and_all_at_once(product: Product) -> None:
     token = product.log_in(product.register())
@@ -75,7 +55,7 @@ def test_each_process_killed_in_turn_and_all_at_once(product: Product) -> None:
         product.start()
         load.await_more(visits=100, created=10)
     assert load.unanswered.total() <= 3 * 2 * 4, "a few a visitor and kill of the gateway"
-    check(product, token, load)
+    load.check_created_and_counted()
 
 
 @pytest.mark.timeout(240)
@@ -88,7 +68,7 @@ def test_the_gateway_killed_many_times(product: Product) -> None:
             product.kill("gateway")
             product.start("gateway")
         load.await_more(visits=50)
-    check(product, token, load)
+    load.check_created_and_counted()
 
 
 def visit_until_killed(product: Product, code: str, at_once: int, answers: int) -> tuple[int, int]:
