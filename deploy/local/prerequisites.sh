@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks what must be on the machine, installs it on Debian as root, or prints one line on what is missing.
 # Usage: prerequisites.sh <python> | prerequisites.sh --browser | --mongo <python> |
-#   prerequisites.sh --prometheus | --helm | --actionlint | --kind | --nginx | --apache | --engine <docker>
+#   prerequisites.sh --prometheus | --helm | --actionlint | --kind | --nginx | --apache |
+#   prerequisites.sh --engine <docker> | --compose <docker>
 set -euo pipefail
 
 refuse() {
@@ -254,8 +255,18 @@ engine() {
     refuse "Images need a container engine; $1 is there, but its engine does not answer: $1 info"
 }
 
+compose() {
+  local version major minor
+  version=$("$1" compose version --short 2>/dev/null) ||
+    refuse "The tests need Docker Compose: https://docs.docker.com/compose/install/"
+  IFS=. read -r major minor _ <<<"${version#v}"
+  ((major > 2 || (major == 2 && minor >= 20))) ||
+    refuse "compose.yaml needs Docker Compose 2.20 or later; this is ${version#v}."
+}
+
 case ${1:?} in
   --engine) engine "$2" ;;
+  --compose) compose "$2" ;;
   --nginx) nginx ;;
   --apache) apache ;;
   --helm) helm_client ;;

@@ -76,7 +76,7 @@ def files() -> Iterator[Path]:
 def words() -> frozenset[str]:
     """Return all words of the sources, also split at dots and hyphens."""
     texts = [file.read_text(encoding="utf-8", errors="replace") for file in files()]
-    texts += [read(name) for name in ("Makefile", "pyproject.toml", ".ci/run")]
+    texts += [read(name) for name in ("Makefile", "compose.yaml", "pyproject.toml", ".ci/run")]
     texts += [file.read_text(encoding="utf-8") for file in (ROOT / ".github").rglob("*.yml")]
     found = set(re.findall(r"[A-Za-z_][\w.-]*\w", "\n".join(texts)))
     return frozenset(found | {part for word in found for part in re.split(r"[.-]", word)})

@@ -179,6 +179,7 @@ def test_prometheus_without_promtool_counts_as_missing(tmp_path: Path) -> None:
     [
         (("no-such-python",), "there is no no-such-python"),
         (("--engine", "no-such-engine"), "there is no no-such-engine"),
+        (("--compose", "no-such-engine"), "https://docs.docker.com/compose/install/"),
         (("--kind",), "needs docker kind kubectl helm:"),
         (("--helm",), "https://helm.sh/docs/intro/install/"),
         (("--actionlint",), "https://github.com/rhysd/actionlint/blob/main/docs/install.md"),
@@ -190,6 +191,20 @@ def test_programs_without_a_package_are_named(
     code, stderr = Machine(tmp_path).run_script(*arguments)
     assert code == 1
     assert named in stderr.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("version", "is_accepted"),
+    [("1.29.2", False), ("2.19.1", False), ("v2.20.0", True), ("2.40.3", True), ("5.0.0", True)],
+)
+def test_only_a_compose_that_can_read_the_file_is_accepted(
+    tmp_path: Path, version: str, is_accepted: bool
+) -> None:
+    machine = Machine(tmp_path)
+    machine.add("docker", f"echo {version}")
+    code, stderr = machine.run_script("--compose", "docker")
+    assert (code == 0) is is_accepted
+    assert is_accepted or "2.20 or later" in stderr
 
 
 def test_other_systems_are_refused_in_one_line(tmp_path: Path) -> None:
