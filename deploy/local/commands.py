@@ -14,6 +14,7 @@ from deploy.local.settings import RunSettings
 from services.admin.arguments import FurtherCommand, Program, parse_required
 from services.admin.commands import Outcome
 from services.admin.program import execute as execute_program
+from services.shared.environment import PREFIX
 
 _DESCRIPTION = """\
 Runs Atajo on this machine, backs it up and restores it; reads reports, blocks and unblocks,
@@ -24,6 +25,10 @@ def execute(arguments: Sequence[str]) -> None:
     """Execute the command that the arguments name. Raises SystemExit if it fails."""
     os.umask(UMASK)
     backup.unwind_at_signals()
+    # An empty variable counts as unset, as for the run, whose environment this shares.
+    for name in [name for name, value in os.environ.items() if not value]:
+        if name.startswith(PREFIX):
+            del os.environ[name]
     execute_program(Program(_find_name(), _DESCRIPTION, _COMMANDS), arguments)
 
 

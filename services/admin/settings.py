@@ -14,8 +14,6 @@ SERVICES = ("auth", "links", "analytics")
 class AdminSettings(ProcessSettings):
     """Settings of the command. Without endpoints it takes those of a running `make run`."""
 
-    ignores_empty = True  # As the run does, whose environment it may share.
-
     auth_admin_address: str = ""
     links_admin_address: str = ""
     analytics_admin_address: str = ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.deployment.local.command import atajo
+from tests.deployment.local.command import atajo, refused
 from tests.support.processes import PYTHON_PATH, ROOT
 
 COMMANDS = (
@@ -56,6 +56,11 @@ def test_invalid_arguments_are_refused(
     assert usage.startswith("Usage: python -m deploy.local [")
     assert f"error: {reason}" in line
     assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_setting_counts_as_unset(tmp_path: Path) -> None:
+    done = atajo(tmp_path, "why", "evil.example", settings={"ATAJO_PUBLIC_URL": ""})
+    assert refused(done).startswith(f"Atajo does not run over {tmp_path}: ")
 
 
 def executed(program: str, *arguments: str) -> str:
