@@ -19,6 +19,7 @@ MAX_WORDS = {
     "README.md": 1200,
     "ARCHITECTURE.md": 2500,
     "CONTRIBUTING.md": 600,
+    "docs/install.md": 1000,
     **{f"docs/adr/{file.name}": 400 for file in (ROOT / "docs" / "adr").glob("*.md")},
 }
 DOCUMENTS = sorted(
