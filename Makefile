@@ -209,9 +209,9 @@ test-tools: mongo
 	@for tool in browser helm prometheus nginx apache; do bash deploy/local/prerequisites.sh --$$tool; done
 
 .PHONY: image-test
-image-test: $(DEV) images compose browser ## Build, inspect and run the images, and compose.yaml; EARLIER= tag of the image to upgrade from
+image-test: $(DEV) images $(if $(T),,compose browser) ## Build, inspect and run the images, and compose.yaml; EARLIER= tag of the image to upgrade from, T=deployment/images
 	@exec env ATAJO_TEST_IMAGES=$(TAG) ATAJO_TEST_EARLIER_IMAGE=$(EARLIER) ATAJO_TEST_ENGINE=$(ENGINE) \
-		$(PY) -m pytest -s -m engine tests/deployment/images tests/deployment/compose
+		$(PY) -m pytest -s -m engine $(if $(T),tests/$(T),tests/deployment/images tests/deployment/compose)
 
 .PHONY: kind-test
 kind-test: $(DEV) $(WEB) browser kind-tools ## Test upgrades, scaling and kills on the kind cluster; report in reports/
