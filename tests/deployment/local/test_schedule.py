@@ -64,8 +64,9 @@ def test_backups_follow_each_other_and_only_automatic_ones_are_deleted(tmp_path:
     assert by_hand.is_dir()
     assert renamed.is_dir()
     assert not leftover.exists()
-    kept = {by_hand.name, renamed.name, *names}
-    assert {path.name for path in (data / "backups").iterdir()} == kept
+    # What was being made or deleted when the run stopped is no backup, and goes with the next one.
+    left = {path.name for path in (data / "backups").iterdir() if path.suffix != ".partial"}
+    assert left == {by_hand.name, renamed.name, *names}
 
     done = atajo(tmp_path / "restored", "restore", data / "backups" / names[-1])
     assert done.returncode == 0, done.stderr
