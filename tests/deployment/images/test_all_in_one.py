@@ -28,6 +28,15 @@ import socket
 for port in (8080, *range(9090, 9095)):
     socket.create_connection(("127.0.0.1", port)).close()
 """
+_SORT = """
+import os, sqlite3
+store = sqlite3.connect("/data/sorted")
+store.execute("PRAGMA cache_size = -100")
+store.execute("CREATE TABLE things (name)")
+names = ((os.urandom(200),) for _ in range(30_000))
+store.executemany("INSERT INTO things VALUES (?)", names)
+store.execute("CREATE INDEX things_by_name ON things (name)")
+"""
 
 
 @pytest.fixture
@@ -69,6 +78,12 @@ def test_its_data_belongs_to_its_user_alone(atajo: AllInOne) -> None:
     assert {owner for owner, _ in found.values()} == {"10001:10001"}
     assert found["token-secret"][1] == "600"
     assert {mode for _, mode in found.values()} <= {"600", "700"}
+
+
+def test_a_sort_that_exceeds_the_memory_of_a_store_needs_the_volume_alone(atajo: AllInOne) -> None:
+    """SQLite writes temporary files: for an index in a schema upgrade, for example."""
+    atajo.run("python", "-c", _SORT)
+    assert not engine("diff", atajo.container)
 
 
 def test_metrics_are_there_and_not_published(atajo: AllInOne) -> None:
