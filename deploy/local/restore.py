@@ -30,6 +30,7 @@ from pathlib import Path
 from deploy.local import backup
 from deploy.local.backup import KEY_FILE, STORES
 from deploy.local.folder import DRAFT, RESTORING, TIME_FORMAT, DataFolder, sync
+from deploy.local.signals import ENDING_SIGNALS
 
 _REPLACED = "replaced"
 _JOURNAL = "journal"
@@ -78,10 +79,13 @@ def restore(data: Path, source: Path) -> Restored:
             shutil.rmtree(draft, ignore_errors=True)
             raise
         # What follows takes an instant.
-        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-        draft.rename(data / RESTORING)
-        sync(data)
-        replaced = finish(data)
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING_SIGNALS)
+        try:
+            draft.rename(data / RESTORING)
+            sync(data)
+            replaced = finish(data)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
     seconds = round(time.monotonic() - began, 1)
     kept = str(replaced) if replaced else None
     return Restored(str(data), str(source), kept, size, seconds)
