@@ -49,7 +49,7 @@ def write(folder: Path, places: Places) -> None:
     shutil.copytree(CHART, folder)
     metadata = yaml.safe_load((folder / "Chart.yaml").read_text(encoding="utf-8"))
     version = metadata["version"]
-    _write(folder / "Chart.yaml", yaml.safe_dump(_described(metadata, places), sort_keys=False))
+    _write(folder / "Chart.yaml", yaml.safe_dump(_describe(metadata, places), sort_keys=False))
     schema = json.loads((folder / "values.schema.json").read_text(encoding="utf-8"))
     _set_defaults(schema["properties"], places, version)
     _write(folder / "values.schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
@@ -62,7 +62,7 @@ def write(folder: Path, places: Places) -> None:
         _write(file, text)
 
 
-def _described(metadata: dict[str, Any], places: Places) -> dict[str, Any]:
+def _describe(metadata: dict[str, Any], places: Places) -> dict[str, Any]:
     """Return the content of Chart.yaml with everything that depends on the places."""
     version = metadata["version"]
     images = [

@@ -41,11 +41,11 @@ class Values:
         properties = [
             (name, self._resolve(own)) for name, own in self._schema["properties"].items()
         ]
-        text = _table((name, value) for name, value in properties if "default" in value)
+        text = _format_table((name, value) for name, value in properties if "default" in value)
         for name, section in properties:
             if _is_section(section):
                 text += f"\n### {name}\n\n{section['description']}\n\n"
-                text += _table(self._leaves(f"{name}.", section))
+                text += _format_table(self._leaves(f"{name}.", section))
         return text
 
     def _resolve(self, schema: Schema) -> Schema:
@@ -73,7 +73,7 @@ class Values:
                 yield f"{indent}{name}:\n"
                 yield from self._lines(value, depth + 1, described)
             else:
-                yield textwrap.indent(_assignment(name, value["default"]), indent)
+                yield textwrap.indent(_format_assignment(name, value["default"]), indent)
 
     def _leaves(self, prefix: str, section: Schema) -> Iterator[tuple[str, Schema]]:
         """Yield path and schema of the values in a section and its sections."""
@@ -95,26 +95,26 @@ def _with_choices(schema: Schema) -> str:
     return f"{schema['description']} One of: {choices}." if choices else str(schema["description"])
 
 
-def _flow(value: object) -> str:
+def _format_value(value: object) -> str:
     """Return a value as YAML on one line."""
     text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=sys.maxsize)
     return text.removesuffix("...\n").strip()
 
 
-def _assignment(name: str, value: object) -> str:
+def _format_assignment(name: str, value: object) -> str:
     """Return the YAML of a value. Objects that contain objects take a line for each key."""
     if isinstance(value, (dict, list)) and value:
         text = yaml.safe_dump(value, default_flow_style=None, sort_keys=False, width=sys.maxsize)
         if text.count("\n") > 1 or isinstance(value[0] if isinstance(value, list) else None, dict):
             return f"{name}:\n{textwrap.indent(text, '  ')}"
-    return f"{name}: {_flow(value)}\n"
+    return f"{name}: {_format_value(value)}\n"
 
 
-def _table(values: Iterator[tuple[str, Schema]]) -> str:
+def _format_table(values: Iterator[tuple[str, Schema]]) -> str:
     rows = ["| value | default | meaning |\n", "| --- | --- | --- |\n"]
     for path, value in values:
         meaning = _with_choices(value).replace("|", "\\|")
-        rows.append(f"| `{path}` | `{_flow(value['default'])}` | {meaning} |\n")
+        rows.append(f"| `{path}` | `{_format_value(value['default'])}` | {meaning} |\n")
     return "".join(rows)
 
 

@@ -30,6 +30,7 @@ from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
 from deploy.local.folder import read_state, sync
+from deploy.local.signals import ENDING_SIGNALS, is_ignored
 
 # In this order, no store refers to data that is newer than the copies before it.
 STORES = ("analytics.sqlite3", "links.sqlite3", "auth.sqlite3")
@@ -62,7 +63,8 @@ class Backup:
 def back_up(data: Path, copy: Path, mark: str | None = None) -> Backup:
     """Copy a running data folder to a new one, atomically. Waits for another backup of it.
 
-    `mark` is the name of an empty file that the copy gets. Raises SystemExit with one line.
+    `mark` is the name of an empty file that the copy gets. Raises SystemExit with one line, also
+    for a copy directly in the data folder: a start would take some names for an unfinished restore.
     """
     began = time.monotonic()
     try:
@@ -71,6 +73,11 @@ def back_up(data: Path, copy: Path, mark: str | None = None) -> Backup:
             if copy.exists():
                 raise SystemExit(f"No backup was made: {copy} is there already.")
             _await_counted(data)
+            if copy.resolve().parent == data.resolve():
+                raise SystemExit(
+                    f"No backup was made: {data} is the data folder itself. "
+                    f"Use a folder in {data / 'backups'}, or another one."
+                )
             with _draft(data, copy) as draft:
                 size = _fill(draft, data)
                 if mark:
@@ -85,8 +92,9 @@ def back_up(data: Path, copy: Path, mark: str | None = None) -> Backup:
 
 def unwind_at_signals() -> None:
     """Let signals end this process by an exception: what it left incomplete is deleted."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _exit)
+    for number in ENDING_SIGNALS:
+        if not is_ignored(number):
+            signal.signal(number, _exit)
 
 
 def _exit(number: int, _: FrameType | None) -> None:
@@ -128,8 +136,10 @@ def held(data: Path) -> Iterator[None]:
 
 
 def delete_leftovers(folder: Path, name: str = "*") -> None:
-    """Delete what interrupted backups with a name left in a folder."""
+    """Delete what interrupted backups with a name left in a folder. Raises OSError."""
     for leftover in folder.glob(f"{name}.*{DRAFT_SUFFIX}"):
+        if not leftover.is_dir():  # Not a leftover of ours.
+            continue
         fd = os.open(leftover, os.O_RDONLY)
         try:
             if _lock_folder(fd, fcntl.LOCK_EX):

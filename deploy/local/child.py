@@ -47,7 +47,7 @@ _SHARED = (
 class Failed(Exception):
     """The run ends with `code`, for the reason in one line.
 
-    Without a `process`, it cannot start: the line is addressed to whoever starts it.
+    Without a `process`, it cannot start: the line is for the person who starts it.
     """
 
     def __init__(self, line: str, code: int = 1, process: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The commands of `atajo` beside those of the operator (services/admin), and what they print."""
+"""The commands of `atajo` that services/admin does not have, and what they print."""
 
 from __future__ import annotations
 

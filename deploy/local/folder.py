@@ -165,11 +165,11 @@ def _explain_permissions(folder: Path, file: Path) -> str:
     found = file.stat()
     if found.st_uid == user:
         return f"User {user} may not read and write {file}: run chmod -R u+rwX on {folder}."
-    owner = f"{found.st_uid}:{found.st_gid}"
+    alternative = f", or run Atajo as that user (docker run --user {found.st_uid}:{found.st_gid})"
     return (
         f"Atajo runs as user {user} and may not read and write {file}, which belongs to user "
         f"{found.st_uid}: run chown -R {user}:{group} on {folder} (in a container: on what is "
-        f"mounted there), or run Atajo as that user (docker run --user {owner})."
+        f"mounted there){alternative if found.st_uid else ''}."
     )
 
 

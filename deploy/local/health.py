@@ -17,7 +17,7 @@ from typing import NoReturn
 from services.shared.environment import PREFIX, read_variable
 
 _DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / ".data"
-"""That of `RunSettings`."""
+"""The default of `RunSettings.data_dir`."""
 _TIMEOUT_SECONDS = 3.0
 """Time within which all processes must answer."""
 _MIN_SECONDS = 0.2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TextIO
 
 from deploy.local.child import Failed
@@ -22,12 +23,17 @@ class Messages:
             logs.configure("supervisor", settings.log_level)
             self._log = logs.get(__name__)
 
+    def restored(self, replaced: Path) -> None:
+        """Say that a restore was completed that had been interrupted, and what it replaced."""
+        line = f"A restore that was interrupted is complete now. What was there before: {replaced}"
+        self._say(logging.WARNING, "restore_completed", line)
+
     def ready(self, url: str) -> None:
         """Say that the product serves."""
         self._say(logging.INFO, "ready", f"Atajo is ready: {url}", url=url)
 
     def delayed(self, process: str, report: Mapping[str, str]) -> None:
-        """Say why a process does not serve yet. All that wait for a store wait for the same one."""
+        """Say why a process does not serve yet; once for the store that all wait for."""
         match report:
             case {"upgrading": store}:
                 line = f"{process} upgrades {store} first."
@@ -38,7 +44,7 @@ class Messages:
                 self._say(logging.WARNING, "store_awaited", line)
 
     def failed(self, failure: Failed) -> None:
-        """Say why the run ends. A refusal to start is always plain text, as that of any process."""
+        """Say why the run ends. A refusal to start is always plain text, in every process."""
         if failure.process:
             self._say(logging.ERROR, "process_failed", str(failure), process=failure.process)
         else:

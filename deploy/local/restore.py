@@ -41,7 +41,7 @@ _LOGS = ("", "-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True)
-class Restored:
+class RestoreResult:
     """Data that was restored: `restore`."""
 
     path: str
@@ -56,14 +56,17 @@ class Restored:
     """How long it took."""
 
 
-def restore(data: Path, source: Path) -> Restored:
+def restore(data: Path, source: Path) -> RestoreResult:
     """Replace the data of a folder by a backup. Creates the folder if necessary.
 
     Raises SystemExit with one line; then nothing was changed.
     """
     began = time.monotonic()
-    backup.check_owner(data)
-    _check_source(source, data)
+    try:
+        backup.check_owner(data)
+        _check_source(source, data)
+    except OSError as error:
+        raise SystemExit(f"Nothing was restored: {backup.describe(error)}.") from None
     # A backup of a run that was killed may still be copying what would be replaced.
     with DataFolder.held(data), backup.held(data):
         finish(data)
@@ -88,7 +91,7 @@ def restore(data: Path, source: Path) -> Restored:
             signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
     seconds = round(time.monotonic() - began, 1)
     kept = str(replaced) if replaced else None
-    return Restored(str(data), str(source), kept, size, seconds)
+    return RestoreResult(str(data), str(source), kept, size, seconds)
 
 
 def finish(data: Path) -> Path | None:
@@ -111,6 +114,8 @@ def finish(data: Path) -> Path | None:
 def _replace(data: Path) -> Path | None:
     restoring = data / RESTORING
     kept = restoring / _REPLACED
+    if not kept.is_dir() and any((restoring / name).exists() for name in _NAMES):
+        raise SystemExit(f"{restoring} was not made by a restore: move it to another folder.")
     for name in _NAMES:
         if not (restoring / name).exists():
             continue

@@ -8,39 +8,52 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from deploy.local import backup
 from deploy.local.folder import TIME_FORMAT, UMASK
-from deploy.local.schedule import FOLDER, MARK, find_backups
+from deploy.local.schedule import FOLDER, MARK, NOT_DELETED, find_backups
 
 _NICENESS = 10
-"""Who waits for an answer goes first."""
+"""Processes that answer requests run first."""
 
 
 def main(data: Path, kept: int) -> None:
+    """Raises SystemExit with one line: if a backup was made nevertheless, with `NOT_DELETED`."""
+    made_at = datetime.now(UTC)
     folder = data / FOLDER
+    failures = []
+    # First, because what interrupted backups left takes the space of this one.
+    if folder.is_dir() and (failure := _describe_failure(lambda: backup.delete_leftovers(folder))):
+        failures.append(failure)
+    backup.back_up(data, folder / f"{made_at:{TIME_FORMAT}}", mark=MARK)
+    if failure := _describe_failure(lambda: delete_oldest(data, kept, made_at)):
+        failures.append(failure)
+    if failures:
+        sys.stderr.write(f"Old backups were not deleted: {'; '.join(failures)}.\n")
+        raise SystemExit(NOT_DELETED)
+
+
+def _describe_failure(delete: Callable[[], None]) -> str | None:
     try:
-        if folder.is_dir():
-            backup.delete_leftovers(folder)
-        made_at = datetime.now(UTC)
-        backup.back_up(data, folder / f"{made_at:{TIME_FORMAT}}", mark=MARK)
-        delete_oldest(data, kept, made_at)
+        delete()
     except OSError as error:
-        raise SystemExit(f"Old backups were not deleted: {backup.describe(error)}.") from None
+        return backup.describe(error)
+    return None
 
 
-def delete_oldest(data: Path, kept: int, now: datetime) -> None:
-    """Delete the oldest backups of the schedule until `kept` are left. Raises OSError.
+def delete_oldest(data: Path, count: int, now: datetime) -> None:
+    """Delete the oldest backups of the schedule until `count` are left. Raises OSError.
 
-    Those of the future are the oldest ones: the clock was ahead when they were made.
+    Backups of the future count as the oldest ones: the clock was ahead when they were made.
     """
-    found = sorted(find_backups(data), key=lambda each: (each.made_at <= now, each.made_at))
-    for each in found[:-kept]:
+    found = sorted(find_backups(data), key=lambda scheduled: (scheduled.made_at <= now, scheduled))
+    for scheduled in found[:-count]:
         # Without its name, what is left of it is no backup any more.
-        leftover = each.path.with_name(f"{each.path.name}.deleted{backup.DRAFT_SUFFIX}")
-        each.path.rename(leftover)
+        leftover = scheduled.path.with_name(f"{scheduled.path.name}.deleted{backup.DRAFT_SUFFIX}")
+        scheduled.path.rename(leftover)
         shutil.rmtree(leftover)
 
 

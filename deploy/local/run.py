@@ -9,6 +9,7 @@ from typing import NoReturn
 
 from deploy.local import child
 from deploy.local.folder import UMASK, DataFolder
+from deploy.local.messages import Messages
 from deploy.local.settings import RunSettings, check_ports_free, check_web_built
 from deploy.local.signals import end_at_signals
 from deploy.local.store import check_complete
@@ -25,19 +26,18 @@ def run() -> NoReturn:
     with DataFolder.held(settings.data_dir) as folder:
         check_ports_free(settings)
         check_web_built()
+        messages = Messages(settings)
         if folder.is_restoring:
-            _finish_restore(folder)
+            _finish_restore(folder, messages)
         folder.ensure_secret()
         if not settings.store:
             check_complete(folder.path)
-        code = asyncio.run(supervise(settings, folder, forked))
+        code = asyncio.run(supervise(settings, folder, forked, messages))
     sys.exit(code)
 
 
-def _finish_restore(folder: DataFolder) -> None:
+def _finish_restore(folder: DataFolder, messages: Messages) -> None:
     from deploy.local.restore import finish  # Hardly any start needs it.
 
     if replaced := finish(folder.path):
-        sys.stderr.write(
-            f"A restore that was interrupted is complete now. What was there before: {replaced}\n"
-        )
+        messages.restored(replaced)

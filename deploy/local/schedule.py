@@ -22,6 +22,8 @@ FOLDER = "backups"
 """Where backups are in a data folder."""
 MARK = "scheduled"
 """An empty file in each backup of the schedule, which deletes no other."""
+NOT_DELETED = 3
+"""Exit code of a process that made a backup, but could not delete older ones."""
 _MAX_SLEEP = timedelta(minutes=1)
 """The clock is read again after this time: it may be set, or the machine may sleep."""
 _FIRST_RETRY = timedelta(minutes=1)
@@ -62,7 +64,7 @@ async def back_up(settings: RunSettings, report: Callable[[str], None]) -> None:
     delay = _FIRST_RETRY
     while True:
         await _await_due(settings.data_dir, interval)
-        failure = await _make_backup(settings)
+        failure = await _make_backup(settings, report)
         if failure is None:
             delay = _FIRST_RETRY
         else:
@@ -83,8 +85,11 @@ async def _await_due(data: Path, interval: timedelta) -> None:
         await asyncio.sleep(min(remaining, _MAX_SLEEP).total_seconds())
 
 
-async def _make_backup(settings: RunSettings) -> str | None:
-    """Make a backup and delete those beyond the number to keep. Returns why that failed."""
+async def _make_backup(settings: RunSettings, report: Callable[[str], None]) -> str | None:
+    """Make a backup, and delete the oldest ones beyond the number to keep.
+
+    Returns why no backup was made. Reports why older ones were not deleted.
+    """
     try:
         process = _start(settings)
     except OSError as error:
@@ -101,6 +106,9 @@ async def _make_backup(settings: RunSettings) -> str | None:
     if process.returncode == 0:
         return None
     lines = written.splitlines()
+    if process.returncode == NOT_DELETED:
+        report(lines[-1])
+        return None
     return lines[-1] if lines else f"No backup was made: it ended with code {process.returncode}."
 
 

@@ -37,7 +37,7 @@ class RunSettings(ProcessSettings):
     port: int = Field(default=8080, ge=1, le=65535)
     """Port of the product."""
     metrics_port: int = Field(default=0, ge=0, le=65536 - len(_METRICS))
-    """Port of the gateway's metrics; the next ones are those of auth, links, analytics and
+    """Port of the gateway's metrics. The next four are for auth, links, analytics and
     reconciler. 0: free ports on loopback, which the state file in the data folder names."""
     data_dir: Path = ROOT / ".data"
     """Folder of all data; one run at a time. Its path has at most 91 bytes, and only its owner may

@@ -34,12 +34,13 @@ _ALL_SECONDS = 4.0
 the promised 5 s for this process to end on a busy machine."""
 
 
-async def supervise(settings: RunSettings, folder: DataFolder, forked: Mapping[str, Forked]) -> int:
+async def supervise(
+    settings: RunSettings, folder: DataFolder, forked: Mapping[str, Forked], messages: Messages
+) -> int:
     """Run the product until a signal or a failure. Returns the exit code.
 
     `forked` has a process for each of `MODULES`. All of them have ended when this returns.
     """
-    messages = Messages(settings)
     run = _Run(settings, folder, forked, messages)
     serving = asyncio.create_task(run.serve())
     _cancel_on_signal(serving)

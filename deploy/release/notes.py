@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from deploy.release.changelog import complete_links, read_release
-from deploy.release.published import IMAGES, Published, read_chart, read_image
+from deploy.release.published import IMAGES, Artifact, read_chart, read_image
 from deploy.release.versions import ROOT, read_version
 
 _ABOUT = {
@@ -44,7 +44,7 @@ cosign verify \\
 
 
 def write_notes(
-    version: str, changelog: str, repository: str, published: dict[str, Published]
+    version: str, changelog: str, repository: str, published: dict[str, Artifact]
 ) -> str:
     """Return the text of a release. `published` has all images and the chart, by name.
 

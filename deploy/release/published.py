@@ -22,7 +22,7 @@ _PUSHED_CHART = re.compile(r"^Pushed: (\S+)\nDigest: (sha256:[0-9a-f]{64})$", re
 
 
 @dataclass(frozen=True)
-class Published:
+class Artifact:
     """An image or the chart in a registry."""
 
     tagged: str
@@ -36,18 +36,18 @@ class Published:
         return f"{self.tagged.rpartition(':')[0]}@{self.digest}"
 
 
-def read_image(folder: Path, images: str, name: str) -> Published:
+def read_image(folder: Path, images: str, name: str) -> Artifact:
     """Return an image that was pushed. Raises OSError if none was."""
     metadata = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    return Published(f"{images}/{name}:{read_version()}", metadata["containerimage.digest"])
+    return Artifact(f"{images}/{name}:{read_version()}", metadata["containerimage.digest"])
 
 
-def read_chart(folder: Path) -> Published:
+def read_chart(folder: Path) -> Artifact:
     """Return the chart that was pushed. Raises OSError or ValueError if none was."""
     output = (folder / "chart.txt").read_text(encoding="utf-8")
     if not (found := _PUSHED_CHART.search(output)):
         raise ValueError(f"helm has not said what it pushed:\n{output}")
-    return Published(*found.groups())
+    return Artifact(*found.groups())
 
 
 def main(folder: str, images: str = "") -> None:
@@ -57,8 +57,8 @@ def main(folder: str, images: str = "") -> None:
         if images
         else [read_chart(Path(folder))]
     )
-    for each in pushed:
-        sys.stdout.write(f"{each.pinned}\n")
+    for artifact in pushed:
+        sys.stdout.write(f"{artifact.pinned}\n")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -52,6 +52,7 @@ from tests.support import link_operations
 from tests.support.link_operations import FakeBlocklist, Service
 from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.store_fixtures import NewStore, add_all, open_stores_at
+from tests.support.waiting import repeat_unavailable
 
 T = TypeVar("T")
 
@@ -390,17 +391,11 @@ async def test_a_call_that_failed_or_was_cancelled_frees_its_key(store: LinkStor
 async def test_replicas_create_the_links_of_a_key_once(new_store: NewStore) -> None:
     links = [NewLink(A), NewLink(B, "abcd"), *(NewLink(f"{A}{n}") for n in range(20))]
 
-    async def repeat(store: LinkStore, account: Account, key: bytes) -> Created:
-        """Repeat the call until the store answers, as a caller does on a busy machine."""
-        for _ in range(20):
-            with contextlib.suppress(Unavailable):
-                return await create(store, *links, key=key, account=account)
-        raise AssertionError("The store stays unavailable.")
-
     async with two_replicas(new_store) as replicas:
         for number in range(10):
+            key = bytes([number])
             calls = [
-                repeat(store, account, bytes([number]))
+                repeat_unavailable(partial(create, store, *links, key=key, account=account))
                 for account in (ONE, TWO)
                 for store in replicas
                 for _ in range(2)

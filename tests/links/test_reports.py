@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import pytest
 
@@ -24,6 +25,7 @@ from services.links.domain.report import (
 )
 from services.links.domain.url import UrlPolicy
 from tests.support import link_operations
+from tests.support.waiting import repeat_unavailable
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -250,14 +252,17 @@ async def test_concurrent_decisions_lose_no_report(store: LinkStore) -> None:
 
     async def report(reason: BlockReason) -> None:
         nonlocal reported
+        details = (reason, said(), reason.value)
         for _ in range(20):
-            assert await link_operations.report(store, "abcdefgh", reason, said(), reason.value)
+            assert await repeat_unavailable(
+                partial(link_operations.report, store, "abcdefgh", *details)
+            )
             reported += 1
 
     async def decide() -> None:
         nonlocal decided
         while reported < 5 * 20:
-            decided += await dismiss(store, "abcdefgh", NOW)
+            decided += await repeat_unavailable(partial(dismiss, store, "abcdefgh", NOW))
             await asyncio.sleep(0)
 
     await asyncio.gather(decide(), *map(report, BlockReason))

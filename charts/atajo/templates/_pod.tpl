@@ -105,7 +105,7 @@ envFrom:
 
 {{/* The pod's `volumes`, a list, and those of its settings. */}}
 {{- define "atajo.volumes" -}}
-{{- with concat (.volumes | default list) (include "atajo.podSettings" . | fromYaml).extraVolumes -}}
+{{- with concat (.volumes | default list) ((include "atajo.podSettings" . | fromYaml).extraVolumes | default list) -}}
 volumes:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -113,7 +113,7 @@ volumes:
 
 {{/* The container's `volumeMounts`, a list, and those of its settings. */}}
 {{- define "atajo.volumeMounts" -}}
-{{- with concat (.volumeMounts | default list) (include "atajo.podSettings" . | fromYaml).extraVolumeMounts -}}
+{{- with concat (.volumeMounts | default list) ((include "atajo.podSettings" . | fromYaml).extraVolumeMounts | default list) -}}
 volumeMounts:
   {{- toYaml . | nindent 2 }}
 {{- end }}

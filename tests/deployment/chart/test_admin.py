@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.deployment.chart.render import Manifest, admin_addresses, environment, of_kind, pods
 
 
-def test_the_operators_pod_is_complete_when_scaled_up(rendered: list[Manifest]) -> None:
+def test_the_operators_pod_does_not_run_by_default(rendered: list[Manifest]) -> None:
     assert of_kind("Deployment", rendered)["admin"]["spec"]["replicas"] == 0
 
 

@@ -148,3 +148,12 @@ def test_a_volume_outside_of_the_restricted_standard_is_refused(kind: str) -> No
         text(
             "small", "links.pod.extraVolumes[0].name=x", f"links.pod.extraVolumes[0].{kind}.path=/"
         )
+
+
+def test_a_list_that_is_cleared_is_empty() -> None:
+    assert text("small", "pod.extraVolumes=null", "pod.extraVolumeMounts=null")
+
+
+def test_a_volume_with_a_name_of_the_chart_is_refused() -> None:
+    with pytest.raises(RefusedError, match="/pod/extraVolumes/0"):
+        text("small", "pod.extraVolumes[0].name=tmp", "pod.extraVolumes[0].emptyDir.medium=Memory")

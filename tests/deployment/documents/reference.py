@@ -23,7 +23,7 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
 from deploy.local.backup import Backup
-from deploy.local.restore import Restored
+from deploy.local.restore import RestoreResult
 from deploy.local.settings import RunSettings
 from deploy.monitoring.__main__ import MonitorSettings
 from gateway.api.app import create_app
@@ -237,7 +237,7 @@ def _kind(annotation: Any) -> str:
 
 def _operator_documents() -> Iterator[str]:
     """Yield a section for each document of `atajo`, and for each object in one."""
-    for document in (*DOCUMENTS, Backup, Restored):
+    for document in (*DOCUMENTS, Backup, RestoreResult):
         described = _described(document)
         rows = [
             (f"`{name}`", _linked_kind(annotation), described[name])

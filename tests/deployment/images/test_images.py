@@ -84,11 +84,18 @@ def image(name: str) -> str:
     return f"atajo/{name}:{TAG}"
 
 
+def inspect_base(image: str) -> dict[str, Any]:
+    """Return the description of a base image. A build does not leave it with the engine."""
+    if not engine("images", "--quiet", image):
+        engine("pull", "--quiet", image)
+    return inspect_image(image)
+
+
 def own_layers(image: str, base: str, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Return names and contents of all files in the layers above the base image."""
     saved = folder / "image.tar"
     engine("save", "--output", str(saved), image)
-    inherited = len(inspect_image(base)["RootFS"]["Layers"])
+    inherited = len(inspect_base(base)["RootFS"]["Layers"])
     with tarfile.open(saved) as archive:
         manifest = json.load(_member(archive, "manifest.json"))
         for layer in manifest[0]["Layers"][inherited:]:
@@ -132,7 +139,7 @@ def test_it_says_what_it_is_and_runs_as_a_numbered_user(name: str, image: str) -
 
 
 def _base_size(name: str) -> int:
-    size: int = inspect_image(BASES[name])["Size"]
+    size: int = inspect_base(BASES[name])["Size"]
     return size
 
 

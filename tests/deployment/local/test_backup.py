@@ -221,3 +221,8 @@ def test_a_backup_has_the_counts_and_no_key_of_visitors(tmp_path: Path) -> None:
             return await store.totals(["abcdefgh"])
 
     assert asyncio.run(totals()) == {"abcdefgh": Totals(1, 0)}
+
+
+def test_no_backup_is_made_beside_the_data(running: Path) -> None:
+    line = refused(atajo(running, "backup", running / "restoring"))
+    assert line.startswith(f"No backup was made: {running} is the data folder itself. ")

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.deployment.local import command
 from tests.deployment.local.test_run import LocalRun, refused
 from tests.support.gateway_client import GatewayClient
 from tests.support.processes import NO_TLS
@@ -63,8 +64,7 @@ def test_a_folder_of_another_user_is_refused(public: Path) -> None:
     line = refused(LocalRun(data, by=AS_USER))
     assert line == (
         f"Atajo runs as user {USER} and may not read and write {data}, which belongs to user 0: "
-        f"run chown -R {USER}:{USER} on {data} (in a container: on what is mounted there), "
-        "or run Atajo as that user (docker run --user 0:0).\n"
+        f"run chown -R {USER}:{USER} on {data} (in a container: on what is mounted there).\n"
     )
     assert list(data.iterdir()) == []
 
@@ -193,3 +193,14 @@ def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
 def test_a_wrong_setting_of_a_process_is_one_line(tmp_path: Path, name: str, value: str) -> None:
     line = refused(LocalRun(tmp_path, {f"ATAJO_{name}": value}))
     assert line.startswith(f"Settings refused. ATAJO_{name}: ")
+
+
+@needs_root
+def test_a_backup_that_its_user_cannot_search_is_not_restored(public: Path) -> None:
+    data, source = public / "data", public / "monday"
+    data.mkdir(mode=0o700)
+    own(data, USER)
+    source.mkdir(mode=0o700)
+    line = command.refused(command.atajo(data, "restore", source, by=AS_USER))
+    assert line.startswith(f"Nothing was restored: {source}/")
+    assert line.endswith(": Permission denied.\n")

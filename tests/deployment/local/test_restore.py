@@ -337,3 +337,12 @@ def test_a_stopped_run_is_replaced_and_keeps_its_backups(
         check_serves(run, backed_up, later=404)
     with LocalRun.ready(kept) as run:
         check_serves(run, backed_up, later=302)
+
+
+def test_a_folder_that_no_restore_made_is_not_applied(tmp_path: Path) -> None:
+    data = fill(tmp_path / "data", "old")
+    shutil.copytree(fill(tmp_path / "backup", "new"), data / "restoring")
+    before = contents(data)
+    with pytest.raises(SystemExit, match="was not made by a restore"):
+        start(data)
+    assert contents(data) == before

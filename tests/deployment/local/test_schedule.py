@@ -131,3 +131,14 @@ def test_a_schedule_that_cannot_be_kept_is_refused(
     tmp_path: Path, settings: dict[str, str], reason: str
 ) -> None:
     assert f"Settings refused. {reason}" in refused(LocalRun(tmp_path, settings))
+
+
+def test_an_old_backup_that_cannot_be_deleted_prevents_no_backup(tmp_path: Path) -> None:
+    oldest = make_backup(tmp_path, timedelta(days=2))
+    in_the_way = tmp_path / "backups" / f"{oldest}.deleted.partial"
+    in_the_way.touch()
+    with LocalRun.ready(tmp_path, {"ATAJO_BACKUP_HOURS": "1", "ATAJO_BACKUPS_KEPT": "1"}) as run:
+        assert run.popen.stderr is not None
+        line = run.popen.stderr.readline()
+        assert line == f"Old backups were not deleted: {in_the_way}: Not a directory.\n"
+        assert len(automatic(tmp_path)) == 2

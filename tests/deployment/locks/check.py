@@ -70,11 +70,11 @@ def find_missing_packages(lock: Mapping[str, Any]) -> Iterator[str]:
         for name, package in lock["packages"].items()
         if "linux" in package.get("os", []) and package.get("libc", ["glibc"]) == ["glibc"]
     }
-    for one, other in (("x64", "arm64"), ("arm64", "x64")):
+    for architecture, other in (("x64", "arm64"), ("arm64", "x64")):
         for name, package in built.items():
-            sibling = built.get(name.replace(one, other), {})
-            if package.get("cpu") == [one] and sibling.get("cpu") != [other]:
-                yield f"{name} is for {one} only"
+            sibling = built.get(name.replace(architecture, other), {})
+            if package.get("cpu") == [architecture] and sibling.get("cpu") != [other]:
+                yield f"{name} is for {architecture} only"
 
 
 def main() -> int:

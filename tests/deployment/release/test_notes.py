@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deploy.release.notes import write_notes
-from deploy.release.published import IMAGES, Published, read_chart, read_image
+from deploy.release.published import IMAGES, Artifact, read_chart, read_image
 from deploy.release.versions import read_version
 from tests.support.processes import ROOT
 
@@ -37,8 +37,8 @@ CHANGELOG = """\
 - Yesterday.
 """
 PUBLISHED = {
-    **{name: Published(f"docker.io/atajo/{name}:1.1.0", DIGEST) for name in IMAGES},
-    "chart": Published("ghcr.io/owner/charts/atajo:1.1.0", DIGEST.replace("0", "f")),
+    **{name: Artifact(f"docker.io/atajo/{name}:1.1.0", DIGEST) for name in IMAGES},
+    "chart": Artifact("ghcr.io/owner/charts/atajo:1.1.0", DIGEST.replace("0", "f")),
 }
 
 
@@ -76,7 +76,7 @@ def test_it_says_how_to_verify_the_signature_of_the_workflow(notes: str) -> None
 def test_what_helm_pushed_is_signed_by_digest(tmp_path: Path) -> None:
     file = tmp_path / "chart.txt"
     file.write_text(f"Pushed: localhost:5000/charts/atajo:1.1.0\nDigest: {DIGEST}\n")
-    assert read_chart(tmp_path) == Published("localhost:5000/charts/atajo:1.1.0", DIGEST)
+    assert read_chart(tmp_path) == Artifact("localhost:5000/charts/atajo:1.1.0", DIGEST)
     assert print_signed(tmp_path) == [f"localhost:5000/charts/atajo@{DIGEST}"]
     file.write_text("Error: unauthorized")
     with pytest.raises(ValueError, match="unauthorized"):
