@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any, TypeVar
 
 import pytest
@@ -52,7 +51,6 @@ from tests.support import link_operations
 from tests.support.link_operations import FakeBlocklist, Service
 from tests.support.processes import TIMEOUT_SECONDS
 from tests.support.store_fixtures import NewStore, add_all, open_stores_at
-from tests.support.waiting import repeat_unavailable
 
 T = TypeVar("T")
 
@@ -395,7 +393,7 @@ async def test_replicas_create_the_links_of_a_key_once(new_store: NewStore) -> N
         for number in range(10):
             key = bytes([number])
             calls = [
-                repeat_unavailable(partial(create, store, *links, key=key, account=account))
+                create(store, *links, key=key, account=account)
                 for account in (ONE, TWO)
                 for store in replicas
                 for _ in range(2)

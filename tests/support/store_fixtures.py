@@ -15,6 +15,7 @@ from services.links.__main__ import STORE_FACTORIES
 from services.links.application.ports import LinkStore
 from services.links.domain.link import Link
 from services.shared import stores
+from services.shared.mongo import connection, database, feed
 from tests.support import stored_fields
 from tests.support.mongo import server
 
@@ -59,9 +60,21 @@ def mongo_pool(mongo_server: str) -> Iterator[NewStore]:
 
 
 @pytest.fixture
-def new_mongodb(mongo_pool: NewStore) -> NewStore:
-    """Return a factory of `ATAJO_STORE` settings for empty MongoDB databases."""
-    return lambda: _checked(mongo_pool())
+def new_mongodb(mongo_pool: NewStore) -> Iterator[NewStore]:
+    """Return a factory of `ATAJO_STORE` settings for empty MongoDB databases.
+
+    Operations in this process have ten times the product's deadline. On a busy machine, conflicting
+    transactions last longer than that, and a caller would repeat them.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (connection, database):
+            patch.setattr(module, "THREAD_TIMEOUT_SECONDS", 10 * database.THREAD_TIMEOUT_SECONDS)
+        patch.setattr(database, "TIMEOUT_SECONDS", 10 * database.TIMEOUT_SECONDS)
+        patch.setattr(feed, "_TIMEOUT_SECONDS", 10 * feed._TIMEOUT_SECONDS)
+        options = connection._DEFAULT_OPTIONS
+        longer = {name: 10 * options[name] for name in ("timeoutMS", "socketTimeoutMS")}
+        patch.setattr(connection, "_DEFAULT_OPTIONS", {**options, **longer})
+        yield lambda: _checked(mongo_pool())
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])

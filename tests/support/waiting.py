@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from typing import TypeVar
+from collections.abc import Callable
 
-from services.shared.errors import Unavailable
 from tests.support.processes import TIMEOUT_SECONDS
-
-T = TypeVar("T")
 
 RECOVERY_SECONDS = 20.0
 """Promised time, with leeway, until the product has recovered and every visit is counted once all
@@ -33,17 +28,6 @@ def wait_until(condition: Callable[[], bool], seconds: float = TIMEOUT_SECONDS) 
         assert waited < seconds, f"not so within {seconds} s"
         # Polling competes for the processor with what it waits for.
         time.sleep(min(0.02 + waited / 20, 0.1))
-
-
-async def repeat_unavailable(call: Callable[[], Awaitable[T]]) -> T:
-    """Return the result of a call. Repeats it while the store is away, as its caller does.
-
-    On a busy machine, conflicting transactions of MongoDB can last longer than their deadline.
-    """
-    for _ in range(20):
-        with suppress(Unavailable):
-            return await call()
-    raise AssertionError("The store stays unavailable.")
 
 
 def extend_by_load(seconds: float) -> float:

@@ -81,14 +81,14 @@ class Database:
 
     async def read(self, name: str, operation: Operation[T]) -> T:
         """Run a read-only operation. Raises Unavailable."""
-        return await self._run(name, operation)
+        return await self._run(name, operation, TIMEOUT_SECONDS)
 
     async def read_majority(self, name: str, operation: Operation[T]) -> T:
         """Run a read-only operation on data that a majority has, which no failover can roll back.
 
         Raises Unavailable.
         """
-        return await self._run(name, lambda _: operation(self._client.majority))
+        return await self._run(name, lambda _: operation(self._client.majority), TIMEOUT_SECONDS)
 
     async def read_key_holder(self, name: str, find: Operation[Document | None]) -> Document:
         """Read the document that holds a unique key, once a majority has it.
@@ -109,7 +109,7 @@ class Database:
         Raises Unavailable, after which the write may have been applied or not. Raises
         DuplicateKeyError or BulkWriteError if only a unique index prevented the write.
         """
-        return await self._run(name, operation)
+        return await self._run(name, operation, TIMEOUT_SECONDS)
 
     async def transaction(self, name: str, work: Callable[[Transaction], T]) -> T:
         """Run `work` in a transaction; return its result once a majority has the commit on disk.
@@ -254,7 +254,7 @@ class Database:
             THREAD_TIMEOUT_SECONDS,
         )
 
-    async def _run(self, name: str, operation: Operation[T], seconds: float = TIMEOUT_SECONDS) -> T:
+    async def _run(self, name: str, operation: Operation[T], seconds: float) -> T:
         if self._waiting >= _MAX_WAITING:
             raise Unavailable("The store is overloaded.", "STORE_OVERLOADED")
         self._waiting += 1
