@@ -43,6 +43,7 @@ from gateway.support.rate_limits import (
 )
 from gateway.use_cases.limits import Limits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
+from gateway.use_cases.policy import Policy
 from gateway.use_cases.profiles import Profiles
 from gateway.use_cases.services import Services
 from gateway.use_cases.statistics import StatisticsReader
@@ -141,6 +142,7 @@ def bootstrap(
         clients,
         CallLimiter(by_network),
         _limits(settings),
+        Policy(settings.registration, settings.guest_links == "on", settings.admin_pages == "on"),
     )
     origins = [settings.origin, *settings.cors_origins]
     rejected = RejectedReads()
@@ -227,7 +229,14 @@ def _read_site(settings: GatewaySettings, edge: Edge) -> Site:
         return Site(
             edge,
             settings.web_dir,
-            PageSettings(settings.origin, settings.contact_address, settings.service_worker),
+            PageSettings(
+                settings.origin,
+                settings.contact_address,
+                settings.service_worker,
+                settings.registration,
+                settings.guest_links,
+                settings.admin_pages,
+            ),
         )
     except (OSError, UnicodeDecodeError) as error:
         raise SystemExit(f"Cannot read the pages in {settings.web_dir}: {error}") from None

@@ -57,6 +57,14 @@ class GatewaySettings(ProcessSettings):
     """URL of the product. Its origin is always one of the CORS origins."""
     contact: str = ""
     """E-mail address on the legal pages, by default `contact@` and the public host."""
+    registration: Literal["open", "invite", "closed"] = "open"
+    """Who may register: anyone, those with an invitation, or nobody. auth and web need the same
+    value."""
+    guest_links: Literal["on", "off"] = "on"
+    """`off` lets only accounts shorten. Links that guests have remain theirs. web needs the same
+    value."""
+    admin_pages: Literal["on", "off"] = "on"
+    """`off` removes the page for administrators and its functions. web needs the same value."""
     auth_address: str = Field(min_length=1)
     links_address: str = Field(min_length=1)
     analytics_address: str = Field(min_length=1)

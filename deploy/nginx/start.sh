@@ -5,6 +5,9 @@
 #   ATAJO_PUBLIC_URL       the public origin of the product; required
 #   ATAJO_CONTACT          e-mail address on the legal pages; contact@ and the public host by default
 #   ATAJO_SERVICE_WORKER   off: remove the pages' service worker from every browser that has it
+#   ATAJO_REGISTRATION     open, invite or closed, as of the gateway; open by default
+#   ATAJO_GUEST_LINKS      off: only accounts can shorten, as of the gateway
+#   ATAJO_ADMIN_PAGES      off: there is no page for administrators, as of the gateway
 #   ATAJO_GATEWAY          host:port of the gateway; required
 #   ATAJO_TRUSTED_PROXIES  CIDRs, separated by commas, whose X-Forwarded-For is trusted; none by default
 #   ATAJO_TRUSTED_HOPS     alternative: the number of proxies in front, each of which adds an address
@@ -115,6 +118,13 @@ hops() { # value
   esac
 }
 
+on_or_off() { # name, value
+  case $2 in
+  on | off) printf '%s' "$2" ;;
+  *) refuse "$1: on or off is needed" ;;
+  esac
+}
+
 # Prints `built-in`, or the file to load, or nothing if nginx has no stream module.
 stream_module() {
   built=$(nginx -V 2>&1)
@@ -178,10 +188,13 @@ trusted=$(addresses ATAJO_TRUSTED_PROXIES "${ATAJO_TRUSTED_PROXIES:-}")
 hops=$(hops "${ATAJO_TRUSTED_HOPS:-0}")
 [ -z "$trusted" ] || [ "$hops" = 0 ] ||
   refuse "ATAJO_TRUSTED_PROXIES and ATAJO_TRUSTED_HOPS: set one of them"
-service_worker=${ATAJO_SERVICE_WORKER:-on}
-case $service_worker in
-on | off) ;;
-*) refuse "ATAJO_SERVICE_WORKER: on or off is needed" ;;
+service_worker=$(on_or_off ATAJO_SERVICE_WORKER "${ATAJO_SERVICE_WORKER:-on}")
+guest_links=$(on_or_off ATAJO_GUEST_LINKS "${ATAJO_GUEST_LINKS:-on}")
+admin_pages=$(on_or_off ATAJO_ADMIN_PAGES "${ATAJO_ADMIN_PAGES:-on}")
+registration=${ATAJO_REGISTRATION:-open}
+case $registration in
+open | invite | closed) ;;
+*) refuse "ATAJO_REGISTRATION: open, invite or closed is needed" ;;
 esac
 resolver=$(resolver)
 stream=$(stream_module)
@@ -229,7 +242,9 @@ cp "$web/languages.conf" start
 for document in $(cd "$web" && find documents -name '*.html'); do
   mkdir -p "${document%/*}"
   sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" \
-    -e "s|@ATAJO_SERVICE_WORKER@|$service_worker|g" "$web/$document" >"$document"
+    -e "s|@ATAJO_SERVICE_WORKER@|$service_worker|g" -e "s|@ATAJO_REGISTRATION@|$registration|g" \
+    -e "s|@ATAJO_GUEST_LINKS@|$guest_links|g" -e "s|@ATAJO_ADMIN_PAGES@|$admin_pages|g" \
+    -e "s|@ATAJO_DOMAINS@||g" -e "s|@ATAJO_OIDC_NAME@||g" "$web/$document" >"$document"
   gzip -9 -n -c "$document" >"$document.gz"
   # nginx derives the ETag from time and size. Derived from the content, the time is the same on every
   # replica, and differs for other settings.

@@ -49,6 +49,7 @@ async def create_short_link(
 ) -> Reply:
     with services.limits.count_code(to_networks(services.clients.of(request)), payload.code):
         owner = await find_caller(services, payload)
+        services.policy.check_creation(owner)
         await services.editor.create(payload.code, payload.url, owner)
     return {"code": payload.code, "short_link": payload.code}
 

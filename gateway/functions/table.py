@@ -23,6 +23,7 @@ from gateway.functions.owner import NoOwner
 from gateway.functions.protocol import Payload, Reply
 from gateway.support.rate_limits import RateLimiter
 from gateway.use_cases.limits import Limits
+from gateway.use_cases.policy import AccountNeeded
 from gateway.use_cases.services import Services
 from services.shared.errors import AppError
 
@@ -41,6 +42,7 @@ _OUTCOMES = {
     "WRONG_PASSWORD": "incorrect",
     "WRONG_RECOVERY_CODE": "incorrect",
     "INVALID_TOKEN": "invalid token",
+    AccountNeeded.default_reason: "no logged",
     NoOwner.default_reason: "no logged",
 }
 """Reasons of errors that callers branch on, which are returned as data, and their names there.

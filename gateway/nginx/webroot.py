@@ -17,7 +17,8 @@ from gateway.pages import languages
 from gateway.pages.html import UNLISTED, Documents, PageSettings, document_path
 from gateway.support.edge import Edge
 
-SETTINGS = PageSettings("@ATAJO_PUBLIC_URL@", "@ATAJO_CONTACT@", "@ATAJO_SERVICE_WORKER@")
+SETTINGS = PageSettings(*(f"@ATAJO_{name.upper()}@" for name in PageSettings._fields))
+"""A placeholder for each setting."""
 
 
 def write(built: Path, folder: Path) -> None:

@@ -36,6 +36,16 @@ class PageSettings(NamedTuple):
     contact: str
     service_worker: str = "on"
     """`off` if the pages must not register one."""
+    registration: str = "open"
+    """Who may register: `open`, `invite` or `closed`."""
+    guest_links: str = "on"
+    """`off` if only accounts may shorten."""
+    admin_pages: str = "on"
+    """`off` if there is no page for administrators."""
+    domains: str = ""
+    """Further origins of short URLs, separated by spaces."""
+    oidc_name: str = ""
+    """Name of the OpenID Connect provider, empty if there is none."""
 
 
 class Documents:

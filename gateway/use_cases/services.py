@@ -11,6 +11,7 @@ from gateway.support.client_ip import ClientIpFinder
 from gateway.support.rate_limits import CallLimiter
 from gateway.use_cases.limits import Limits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
+from gateway.use_cases.policy import Policy
 from gateway.use_cases.profiles import Profiles
 from gateway.use_cases.statistics import StatisticsReader
 from gateway.visits.pipeline import VisitPipeline
@@ -31,3 +32,4 @@ class Services:
     clients: ClientIpFinder
     running: CallLimiter
     limits: Limits
+    policy: Policy

@@ -91,6 +91,28 @@ def test_documents_are_those_that_the_gateway_writes(
             assert gzip.decompress(written[f"{name}.gz"]) == written[name]
 
 
+def test_documents_have_the_policy_as_those_of_the_gateway(tmp_path: Path) -> None:
+    code, stderr = start(
+        tmp_path,
+        ATAJO_PUBLIC_URL=ORIGINS[0],
+        ATAJO_REGISTRATION="invite",
+        ATAJO_GUEST_LINKS="off",
+        ATAJO_ADMIN_PAGES="off",
+    )
+    assert code == 0, stderr
+    contact = understood(ORIGINS[0], "").contact_address
+    filled = PageSettings(
+        ORIGINS[0], contact, registration="invite", guest_links="off", admin_pages="off"
+    )
+    written = documents(tmp_path)
+    for version in languages.versions(languages.built(BUILT)):
+        expected = Documents(BUILT, EDGE, filled, version)
+        for path in EDGE.pages:
+            name = (version.folder + document_path(path, EDGE)).removeprefix("/")
+            assert written[name] == expected.of(path)
+    assert b'"atajo-registration" content="invite"' in written["index.html"]
+
+
 @pytest.mark.parametrize(
     ("public_url", "contact"),
     [

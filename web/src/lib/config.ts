@@ -19,6 +19,26 @@ export function shortUrl(code: string): string {
   return `${publicUrl()}/${code}`;
 }
 
+/** Whether anyone may register. */
+export function isRegistrationOpen(): boolean {
+  return ['', 'open'].includes(setting('atajo-registration'));
+}
+
+/** Whether nobody may register, not even with an invitation. */
+export function isRegistrationClosed(): boolean {
+  return setting('atajo-registration') === 'closed';
+}
+
+/** Whether links can be created without an account. */
+export function hasGuestLinks(): boolean {
+  return setting('atajo-guest-links') !== 'off';
+}
+
+/** Whether there is a page for administrators. */
+export function hasAdminPages(): boolean {
+  return setting('atajo-admin-pages') !== 'off';
+}
+
 /** Returns the operator's email address, '' if none is configured. */
 export function contact(): string {
   return setting('atajo-contact');
