@@ -25,10 +25,19 @@ class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
     service = pb.DESCRIPTOR.services_by_name["AuthService"]
     stub_class = pb_grpc.AuthServiceStub
 
-    async def register(self, email: str, password_hash: str, salt: str, username: str) -> None:
-        """Create an account. Reasons: EMAIL_TAKEN, INVALID_*."""
+    async def register(
+        self, email: str, password_hash: str, salt: str, username: str, invitation: str = ""
+    ) -> None:
+        """Create an account. `invitation` is the token of one, or empty.
+
+        Reasons: EMAIL_TAKEN, INVALID_*, REGISTRATION_CLOSED, INVITATION_INVALID.
+        """
         request = pb.RegisterRequest(
-            email=email, password_hash=password_hash, salt=salt, username=username
+            email=email,
+            password_hash=password_hash,
+            salt=salt,
+            username=username,
+            invitation=invitation,
         )
         await self._call(self._stub.Register, request)
 
@@ -45,7 +54,7 @@ class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
 
         `device` is the browser's device token, or empty. `browser` and `system` are names for the
         list of sessions, empty if unknown. Reasons: NO_ACCOUNT, WRONG_PASSWORD,
-        TOO_MANY_ATTEMPTS.
+        ACCOUNT_SUSPENDED, TOO_MANY_ATTEMPTS.
         """
         request = pb.LoginRequest(
             email=email,
@@ -114,7 +123,7 @@ class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
     async def close_account(self, token: str, password: str, client_ip: str) -> None:
         """Close the account of a token: end its sessions, and allow no further log-in.
 
-        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, LAST_ADMINISTRATOR.
         """
         request = pb.CloseOwnAccountRequest(
             token=token, password=password, client_address=client_ip
@@ -216,13 +225,44 @@ class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
     ) -> Login:
         """Check a browser's answer, `credential` in JSON, and start a session, as `login` does.
 
-        Reasons: NO_PASSKEY, WRONG_PASSKEY.
+        Reasons: NO_PASSKEY, WRONG_PASSKEY, ACCOUNT_SUSPENDED.
         """
         request = pb.FinishLoginRequest(
             credential=credential, device=device, browser=browser, system=system
         )
         reply = await self._call(self._stub.FinishLogin, request)
         return from_message(Login, reply)
+
+    async def confirm_by_password(self, token: str, password: str, client_ip: str) -> None:
+        """Confirm the session of a token.
+
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, TOO_MANY_ATTEMPTS.
+        """
+        await self._confirm(
+            pb.ConfirmSessionRequest(token=token, password=password, client_address=client_ip)
+        )
+
+    async def confirm_by_passkey(self, token: str, credential: str, client_ip: str) -> None:
+        """Confirm the session of a token by a browser's answer to the options of `begin_login`.
+
+        `credential` is in JSON. Reasons: INVALID_TOKEN, WRONG_PASSKEY, TOO_MANY_ATTEMPTS.
+        """
+        await self._confirm(
+            pb.ConfirmSessionRequest(token=token, credential=credential, client_address=client_ip)
+        )
+
+    async def _confirm(self, request: pb.ConfirmSessionRequest) -> None:
+        await self._call(self._stub.ConfirmSession, request, PASSWORD_SECONDS)
+
+    async def issue_pass(self, token: str) -> str:
+        """Return the pass of an administrator's session, for the calls of AdministrationService.
+
+        It is valid for a minute. Ask for one before each call: then an account that is suspended,
+        or is no administrator any more, can do nothing. Reasons: INVALID_TOKEN, NOT_ADMINISTRATOR,
+        CONFIRMATION_NEEDED.
+        """
+        reply = await self._call(self._stub.IssuePass, pb.IssuePassRequest(token=token))
+        return reply.administrator_pass
 
     async def create_key(
         self,

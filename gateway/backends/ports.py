@@ -13,6 +13,13 @@ from gateway.redirects.resolution import BlockReason, LinkState, Resolutions
 from services.shared.errors import AppError
 
 
+class Role(Enum):
+    """What an account may do. The values are those of the functions' payloads."""
+
+    MEMBER = "member"
+    ADMINISTRATOR = "administrator"
+
+
 @dataclass(frozen=True, slots=True)
 class Login:
     """The session that a log-in starts."""
@@ -22,6 +29,8 @@ class Login:
     username: str
     device: str
     """Device token, which the browser sends with its next log-in."""
+    role: Role | None
+    """None if a version of auth without roles answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,6 +42,7 @@ Reply = dict[str, Any]
 _STATUSES: tuple[tuple[type[AppError], int, str], ...] = (
     (errors.InvalidArgument, 400, "INVALID_ARGUMENT"),
     (errors.Unauthenticated, 401, "UNAUTHENTICATED"),
+    (errors.PermissionDenied, 403, "PERMISSION_DENIED"),
     (errors.NotFound, 404, "NOT_FOUND"),
     (errors.AlreadyExists, 409, "ABORTED"),
     (errors.ResourceExhausted, 429, "RESOURCE_EXHAUSTED"),

@@ -43,6 +43,12 @@ _OUTCOMES = {
     "WRONG_RECOVERY_CODE": "incorrect",
     "INVALID_TOKEN": "invalid token",
     AccountNeeded.default_reason: "no logged",
+    "REGISTRATION_CLOSED": "closed",
+    "INVITATION_INVALID": "invitation",
+    "ACCOUNT_SUSPENDED": "suspended",
+    "LAST_ADMINISTRATOR": "last administrator",
+    "NOT_ADMINISTRATOR": "not allowed",
+    "CONFIRMATION_NEEDED": "confirm",
     NoOwner.default_reason: "no logged",
 }
 """Reasons of errors that callers branch on, which are returned as data, and their names there.

@@ -43,7 +43,7 @@ async def opened(
         calls, admin = AnalyticsServicer(ingest, queries, keys), AdminServicer(ingest, queries)
         work = maintenance.run(keys, Maintenance(store, now, retention_days), now)
         async with background.running(work, "maintenance"):
-            yield server.Servicers(calls, [admin]), database
+            yield server.Servicers([calls], [admin]), database
 
 
 def main() -> None:

@@ -90,7 +90,7 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
         admin = AdminServicer(service, recovery)
         try:
             async with key_uses.running(), session_uses.running():
-                yield server.Servicers(calls, [admin]), database
+                yield server.Servicers([calls], [admin]), database
         finally:
             await verifier.close()
 

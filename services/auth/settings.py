@@ -7,12 +7,10 @@ from typing import Literal
 
 from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator
 
-from services.shared.settings import PublicUrl, ServiceSettings
-
-_PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
+from services.shared.settings import AdministeredSettings, PublicUrl, check_secret
 
 
-class AuthSettings(ServiceSettings):
+class AuthSettings(AdministeredSettings):
     """Settings of the auth service, in addition to those of every service."""
 
     public_url: PublicUrl
@@ -54,8 +52,4 @@ class AuthSettings(ServiceSettings):
     @field_validator("token_secret")
     @classmethod
     def _is_random(cls, secret: SecretStr, info: ValidationInfo) -> SecretStr:
-        text = secret.get_secret_value()
-        is_local = info.data.get("environment", "production") == "local"
-        if not is_local and (len(text.encode()) < 32 or text.strip().lower() in _PLACEHOLDERS):
-            raise ValueError("a random secret of at least 32 bytes is needed outside local runs")
-        return secret
+        return check_secret(secret, info)

@@ -73,7 +73,7 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
             _now,
         )
         admin = (moderation, MaintenanceServicer(maintenance))
-        yield server.Servicers(calls, admin), database
+        yield server.Servicers([calls], admin), database
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
     AppError
     ├── InvalidArgument      the request is invalid and must not be repeated
     ├── Unauthenticated      a password or token in the request is wrong
+    ├── PermissionDenied     the caller is known, and may not do this
     ├── NotFound             the subject of the call does not exist
     ├── AlreadyExists        a conflict with something that exists
     ├── ResourceExhausted    a limit was reached; may contain the seconds to wait
@@ -39,6 +40,10 @@ class InvalidArgument(AppError):
 
 class Unauthenticated(AppError):
     default_reason = "UNAUTHENTICATED"
+
+
+class PermissionDenied(AppError):
+    default_reason = "PERMISSION_DENIED"
 
 
 class NotFound(AppError):

@@ -10,12 +10,16 @@ from pydantic import (
     ConfigDict,
     Field,
     HttpUrl,
+    SecretStr,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     field_validator,
 )
 
 from services.shared.environment import PREFIX, read_variable, replace_undecodable
+
+_PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
 
 
 def split_endpoint(endpoint: str) -> tuple[str, int]:
@@ -40,6 +44,18 @@ def _check_origin(url: HttpUrl) -> HttpUrl:
     if url.path not in (None, "/") or any(part is not None for part in beyond):
         raise ValueError("it must consist of scheme, host and port only")
     return url
+
+
+def check_secret(secret: SecretStr, info: ValidationInfo) -> SecretStr:
+    """Return a secret. Raises ValueError if it is a placeholder or short, unless the run is local.
+
+    `info` has the settings that were validated before, such as `environment`.
+    """
+    text = secret.get_secret_value()
+    is_local = info.data.get("environment", "production") == "local"
+    if not is_local and (len(text.encode()) < 32 or text.strip().lower() in _PLACEHOLDERS):
+        raise ValueError("a random secret of at least 32 bytes is needed outside local runs")
+    return secret
 
 
 def format_origin(url: HttpUrl) -> str:
@@ -119,3 +135,16 @@ class ServiceSettings(ProcessSettings):
     store: str
     """Where the service keeps its data: `mongodb://…`, `mongodb+srv://…` or
     `sqlite:///path/to/file`. The default database of a MongoDB URL is `atajo_<service>`."""
+
+
+class AdministeredSettings(ServiceSettings):
+    """Settings of every gRPC service that administrators use."""
+
+    administration_secret: SecretStr = SecretStr("")
+    """Signs and checks the passes of administrators. auth and links need the same secret, and the
+    gateway must not have it. Without one, nobody administers the instance in the browser."""
+
+    @field_validator("administration_secret")
+    @classmethod
+    def _is_secret_or_empty(cls, secret: SecretStr, info: ValidationInfo) -> SecretStr:
+        return check_secret(secret, info) if secret.get_secret_value() else secret

@@ -206,7 +206,7 @@ async def _served(opening: Opening) -> AsyncIterator[str]:
     """Serve an opened service; yield its address."""
     async with opening as (servicers, store):
         await store.wait_for_schema()
-        listener = Listener([servicers.calls], "127.0.0.1:0")
+        listener = Listener(servicers.calls, "127.0.0.1:0")
         await listener.start()
         await listener.set_ready(True)
         yield listener.address

@@ -14,6 +14,7 @@ from services.auth.application.recovery import Recovery
 from services.auth.application.sessions import Sessions
 from services.auth.domain.api_key import Scope
 from services.auth.domain.errors import InvalidExpiry, InvalidScopes
+from services.shared.errors import Unimplemented
 from services.shared.rpc.fields import TIME_ERRORS, enum_members, to_message, to_timestamp
 
 _SCOPES = enum_members(Scope, pb.Scope)
@@ -46,7 +47,7 @@ class AuthServicer:
             request.browser,
             request.system,
         )
-        return to_message(pb.LoginResponse, login, device=login.device_token)
+        return to_message(pb.LoginResponse, login, device=login.device_token, role=0)
 
     async def VerifyToken(self, request: pb.VerifyTokenRequest) -> pb.VerifyTokenResponse:
         account_id = await self._service.verify_token(request.token)
@@ -123,7 +124,13 @@ class AuthServicer:
         login = await self._passkeys.finish_login(
             request.credential, request.device, request.browser, request.system
         )
-        return to_message(pb.FinishLoginResponse, login, device=login.device_token)
+        return to_message(pb.FinishLoginResponse, login, device=login.device_token, role=0)
+
+    async def ConfirmSession(self, request: pb.ConfirmSessionRequest) -> pb.ConfirmSessionResponse:
+        raise Unimplemented("Sessions cannot be confirmed yet.")
+
+    async def IssuePass(self, request: pb.IssuePassRequest) -> pb.IssuePassResponse:
+        raise Unimplemented("No administrators exist yet.")
 
     async def CreateKey(self, request: pb.CreateKeyRequest) -> pb.CreateKeyResponse:
         key, text = await self._keys.create(
@@ -190,6 +197,12 @@ class AdminServicer:
         return pb.CreateResetCodeResponse(
             code=code, account_id=account_id, expires_at=to_timestamp(expires_at)
         )
+
+    async def SetRole(self, request: pb.SetRoleRequest) -> pb.SetRoleResponse:
+        raise Unimplemented("Accounts have no roles yet.")
+
+    async def Invite(self, request: pb.InviteRequest) -> pb.InviteResponse:
+        raise Unimplemented("There are no invitations yet.")
 
     async def ListClosedAccounts(
         self, request: pb.ListClosedAccountsRequest

@@ -20,9 +20,9 @@ from typing import Literal
 from services.auth.application.client_networks import capacity_network, limit_network
 from services.auth.application.login_queue import create_login_queue
 from services.auth.application.ports import AttemptStore
-from services.auth.application.signing import derive_key
 from services.auth.domain.errors import TooManyAttempts, WrongSecret
 from services.shared.fair_queue import Waiter
+from services.shared.signing import derive_key
 
 
 @dataclass(frozen=True, slots=True)

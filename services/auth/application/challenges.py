@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from services.auth.application.ports import AttemptStore
-from services.auth.application.signing import InvalidSignedToken, TokenSigner, derive_key
+from services.shared.signing import InvalidSignedToken, TokenSigner, derive_key
 from services.shared.timestamps import CLOCK_LEEWAY
 
 LIFETIME = timedelta(minutes=5)

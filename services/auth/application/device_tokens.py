@@ -15,7 +15,7 @@ import secrets
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from services.auth.application.signing import Claims, InvalidSignedToken, TokenSigner, derive_key
+from services.shared.signing import Claims, InvalidSignedToken, TokenSigner, derive_key
 from services.shared.timestamps import CLOCK_LEEWAY
 
 LIFETIME = timedelta(days=365)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from services.auth.application.signing import InvalidSignedToken, TokenSigner
 from services.auth.domain.errors import InvalidToken
 from services.auth.domain.session import LIFETIME
+from services.shared.signing import InvalidSignedToken, TokenSigner
 
 _MAX_LENGTH = 512
 """In characters. A session token has about 200."""

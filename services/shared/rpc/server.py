@@ -50,7 +50,7 @@ class Servicer(Protocol):
 class Servicers:
     """The services of a process: for its callers, and for the operator on a separate port."""
 
-    calls: Servicer
+    calls: Sequence[Servicer]
     admin: Sequence[Servicer]
 
 
@@ -95,7 +95,7 @@ async def _serve(name: str, settings: ServiceSettings, opening: Opening) -> None
         measuring = background.start_task(store_size.watch(store.size), "store_size")
         await _await_unless(stop, store.wait_for_schema())
         if not stop.is_set():
-            listeners.append(Listener([servicers.calls], settings.listen))
+            listeners.append(Listener(servicers.calls, settings.listen))
             listeners.append(Listener(servicers.admin, settings.admin_listen))
             calls, admin = (listener.address for listener in listeners)
             for listener in listeners:

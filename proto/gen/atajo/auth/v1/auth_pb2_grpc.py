@@ -120,6 +120,16 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginResponse.FromString,
                 _registered_method=True)
+        self.ConfirmSession = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/ConfirmSession',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ConfirmSessionRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ConfirmSessionResponse.FromString,
+                _registered_method=True)
+        self.IssuePass = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/IssuePass',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassResponse.FromString,
+                _registered_method=True)
         self.CreateKey = channel.unary_unary(
                 '/atajo.auth.v1.AuthService/CreateKey',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyRequest.SerializeToString,
@@ -147,10 +157,13 @@ class AuthServiceServicer:
     """
 
     def Register(self, request, context):
-        """Creates an account. Repeating a registration with the same fields succeeds and changes nothing.
+        """Creates an account, with the role of the invitation. Uses up the invitation. Repeating a
+        registration with the same fields succeeds and changes nothing.
 
         Errors: INVALID_ARGUMENT (INVALID_EMAIL, INVALID_USERNAME, INVALID_PASSWORD_HASH),
-        ALREADY_EXISTS (EMAIL_TAKEN).
+        ALREADY_EXISTS (EMAIL_TAKEN), PERMISSION_DENIED (REGISTRATION_CLOSED; INVITATION_INVALID if an
+        invitation is needed and missing, or the given one is unknown, used, expired or for another
+        e-mail address).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -160,8 +173,9 @@ class AuthServiceServicer:
         """Checks a password and issues a session token. Do not retry: each wrong password counts towards
         the limits.
 
-        Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD),
-        RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+        Errors: NOT_FOUND (NO_ACCOUNT), UNAUTHENTICATED (WRONG_PASSWORD), PERMISSION_DENIED
+        (ACCOUNT_SUSPENDED, only with the right password), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -185,18 +199,19 @@ class AuthServiceServicer:
         in to it. The reconciler then removes its links and the account. Do not retry: each wrong
         password counts towards the session's limit.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
-        LOGINS_BUSY, with google.rpc.RetryInfo).
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
+        (LAST_ADMINISTRATOR), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with
+        google.rpc.RetryInfo).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def VerifyToken(self, request, context):
-        """Returns the account of a session token.
+        """Returns the account of a session token, and its role.
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN) if the signature is wrong, the token has expired, the
-        session was ended, or the account is closed or removed.
+        session was ended, or the account is suspended, closed or removed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -316,7 +331,30 @@ class AuthServiceServicer:
         """Starts a session of the account whose passkey a browser used with the options of BeginLogin. Do
         not retry: each challenge is valid once.
 
-        Errors: NOT_FOUND (NO_PASSKEY), UNAUTHENTICATED (WRONG_PASSKEY).
+        Errors: NOT_FOUND (NO_PASSKEY), UNAUTHENTICATED (WRONG_PASSKEY), PERMISSION_DENIED
+        (ACCOUNT_SUSPENDED).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ConfirmSession(self, request, context):
+        """Confirms in a session that its user is the owner of the account, by password or passkey. A
+        log-in confirms its session. Do not retry: each wrong password or passkey counts towards the
+        session's limit, and each challenge is valid once.
+
+        Errors: INVALID_ARGUMENT (NO_PROOF), UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD,
+        WRONG_PASSKEY), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def IssuePass(self, request, context):
+        """Returns a pass, with which services accept calls of their AdministrationService for a minute.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN), PERMISSION_DENIED (NOT_ADMINISTRATOR;
+        CONFIRMATION_NEEDED if the session was confirmed more than 15 minutes ago).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -356,7 +394,7 @@ class AuthServiceServicer:
         """Returns the account and scopes of a key, and notes its use.
 
         Errors: UNAUTHENTICATED (INVALID_KEY) if the key is unknown, revoked or expired, or its account
-        is closed or removed.
+        is suspended, closed or removed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -449,6 +487,16 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.FinishLogin,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishLoginResponse.SerializeToString,
+            ),
+            'ConfirmSession': grpc.unary_unary_rpc_method_handler(
+                    servicer.ConfirmSession,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ConfirmSessionRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ConfirmSessionResponse.SerializeToString,
+            ),
+            'IssuePass': grpc.unary_unary_rpc_method_handler(
+                    servicer.IssuePass,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassResponse.SerializeToString,
             ),
             'CreateKey': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateKey,
@@ -942,6 +990,60 @@ class AuthService:
             _registered_method=True)
 
     @staticmethod
+    def ConfirmSession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/ConfirmSession',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ConfirmSessionRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ConfirmSessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def IssuePass(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/IssuePass',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def CreateKey(request,
             target,
             options=(),
@@ -1050,6 +1152,466 @@ class AuthService:
             _registered_method=True)
 
 
+class AdministrationServiceStub:
+    """Calls of administrators, which the gateway makes. Each request has a pass of
+    AuthService.IssuePass, and this service checks it again.
+
+    Each call may fail with PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged or has
+    expired, or its account is no administrator any more; CONFIRMATION_NEEDED if the confirmation is
+    older than 15 minutes). A change and its decision are stored together. Nothing here deletes
+    permanently.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.ListAccounts = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/ListAccounts',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListAccountsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListAccountsResponse.FromString,
+                _registered_method=True)
+        self.ChangeAccount = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/ChangeAccount',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangeAccountRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangeAccountResponse.FromString,
+                _registered_method=True)
+        self.EndAccountSessions = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/EndAccountSessions',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndAccountSessionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndAccountSessionsResponse.FromString,
+                _registered_method=True)
+        self.CreateAccountResetCode = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/CreateAccountResetCode',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateAccountResetCodeRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateAccountResetCodeResponse.FromString,
+                _registered_method=True)
+        self.CreateInvitation = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/CreateInvitation',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateInvitationRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateInvitationResponse.FromString,
+                _registered_method=True)
+        self.ListInvitations = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/ListInvitations',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListInvitationsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListInvitationsResponse.FromString,
+                _registered_method=True)
+        self.RevokeInvitation = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/RevokeInvitation',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeInvitationRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeInvitationResponse.FromString,
+                _registered_method=True)
+        self.ListDecisions = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/ListDecisions',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListDecisionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListDecisionsResponse.FromString,
+                _registered_method=True)
+        self.CountAccounts = channel.unary_unary(
+                '/atajo.auth.v1.AdministrationService/CountAccounts',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountAccountsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountAccountsResponse.FromString,
+                _registered_method=True)
+
+
+class AdministrationServiceServicer:
+    """Calls of administrators, which the gateway makes. Each request has a pass of
+    AuthService.IssuePass, and this service checks it again.
+
+    Each call may fail with PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged or has
+    expired, or its account is no administrator any more; CONFIRMATION_NEEDED if the confirmation is
+    older than 15 minutes). A change and its decision are stored together. Nothing here deletes
+    permanently.
+    """
+
+    def ListAccounts(self, request, context):
+        """Returns a page of accounts, newest first.
+
+        Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ChangeAccount(self, request, context):
+        """Suspends or resumes an account, or sets its role. Suspending ends its sessions; its API keys do
+        not work until it is resumed. A change that is already made stores no decision.
+
+        Errors: NOT_FOUND (NO_ACCOUNT), PERMISSION_DENIED (LAST_ADMINISTRATOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def EndAccountSessions(self, request, context):
+        """Ends all sessions of an account.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateAccountResetCode(self, request, context):
+        """Creates a code as AdminService.CreateResetCode does.
+
+        Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CreateInvitation(self, request, context):
+        """Creates an invitation, which is valid once and for 7 days. Do not retry: each call creates one.
+
+        Errors: INVALID_ARGUMENT (INVALID_EMAIL), RESOURCE_EXHAUSTED (TOO_MANY_INVITATIONS: there are
+        1,000 that are neither used nor expired).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListInvitations(self, request, context):
+        """Returns the invitations that are neither used nor expired, newest first.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RevokeInvitation(self, request, context):
+        """Deletes an invitation. Does nothing if there is none with this id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListDecisions(self, request, context):
+        """Returns a page of decisions about accounts, newest first.
+
+        Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CountAccounts(self, request, context):
+        """Returns how many accounts there are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_AdministrationServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'ListAccounts': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListAccounts,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListAccountsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListAccountsResponse.SerializeToString,
+            ),
+            'ChangeAccount': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChangeAccount,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangeAccountRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ChangeAccountResponse.SerializeToString,
+            ),
+            'EndAccountSessions': grpc.unary_unary_rpc_method_handler(
+                    servicer.EndAccountSessions,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndAccountSessionsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.EndAccountSessionsResponse.SerializeToString,
+            ),
+            'CreateAccountResetCode': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateAccountResetCode,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateAccountResetCodeRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateAccountResetCodeResponse.SerializeToString,
+            ),
+            'CreateInvitation': grpc.unary_unary_rpc_method_handler(
+                    servicer.CreateInvitation,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateInvitationRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateInvitationResponse.SerializeToString,
+            ),
+            'ListInvitations': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListInvitations,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListInvitationsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListInvitationsResponse.SerializeToString,
+            ),
+            'RevokeInvitation': grpc.unary_unary_rpc_method_handler(
+                    servicer.RevokeInvitation,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeInvitationRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeInvitationResponse.SerializeToString,
+            ),
+            'ListDecisions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDecisions,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListDecisionsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListDecisionsResponse.SerializeToString,
+            ),
+            'CountAccounts': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountAccounts,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountAccountsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CountAccountsResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'atajo.auth.v1.AdministrationService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('atajo.auth.v1.AdministrationService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class AdministrationService:
+    """Calls of administrators, which the gateway makes. Each request has a pass of
+    AuthService.IssuePass, and this service checks it again.
+
+    Each call may fail with PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged or has
+    expired, or its account is no administrator any more; CONFIRMATION_NEEDED if the confirmation is
+    older than 15 minutes). A change and its decision are stored together. Nothing here deletes
+    permanently.
+    """
+
+    @staticmethod
+    def ListAccounts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/ListAccounts',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListAccountsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListAccountsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ChangeAccount(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/ChangeAccount',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ChangeAccountRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ChangeAccountResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def EndAccountSessions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/EndAccountSessions',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.EndAccountSessionsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.EndAccountSessionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateAccountResetCode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/CreateAccountResetCode',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateAccountResetCodeRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateAccountResetCodeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CreateInvitation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/CreateInvitation',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateInvitationRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CreateInvitationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListInvitations(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/ListInvitations',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListInvitationsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListInvitationsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RevokeInvitation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/RevokeInvitation',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeInvitationRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RevokeInvitationResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDecisions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/ListDecisions',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListDecisionsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListDecisionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountAccounts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdministrationService/CountAccounts',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CountAccountsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.CountAccountsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+
 class AdminServiceStub:
     """Calls of the operator's command and the reconciler. Served on a separate port.
     """
@@ -1075,6 +1637,16 @@ class AdminServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeResponse.FromString,
                 _registered_method=True)
+        self.SetRole = channel.unary_unary(
+                '/atajo.auth.v1.AdminService/SetRole',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.SetRoleRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.SetRoleResponse.FromString,
+                _registered_method=True)
+        self.Invite = channel.unary_unary(
+                '/atajo.auth.v1.AdminService/Invite',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.InviteRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.InviteResponse.FromString,
+                _registered_method=True)
         self.ListClosedAccounts = channel.unary_unary(
                 '/atajo.auth.v1.AdminService/ListClosedAccounts',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListClosedAccountsRequest.SerializeToString,
@@ -1096,7 +1668,7 @@ class AdminServiceServicer:
         Its e-mail address stays taken until RemoveAccount. An interrupted removal can therefore be
         repeated with the e-mail address without affecting a new account.
 
-        Errors: NOT_FOUND (NO_ACCOUNT).
+        Errors: NOT_FOUND (NO_ACCOUNT), PERMISSION_DENIED (LAST_ADMINISTRATOR).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -1116,6 +1688,25 @@ class AdminServiceServicer:
         earlier one that this call created, and leaves the recovery codes as they are.
 
         Errors: NOT_FOUND (NO_ACCOUNT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SetRole(self, request, context):
+        """Sets the role of an account, and stores a decision of the operator if that changes it.
+
+        Errors: NOT_FOUND (NO_ACCOUNT), PERMISSION_DENIED (LAST_ADMINISTRATOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Invite(self, request, context):
+        """Creates an invitation as AdministrationService.CreateInvitation does, by decision of the
+        operator. Do not retry.
+
+        Errors: INVALID_ARGUMENT (INVALID_EMAIL), RESOURCE_EXHAUSTED (TOO_MANY_INVITATIONS).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -1153,6 +1744,16 @@ def add_AdminServiceServicer_to_server(servicer, server):
                     servicer.CreateResetCode,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeResponse.SerializeToString,
+            ),
+            'SetRole': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetRole,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.SetRoleRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.SetRoleResponse.SerializeToString,
+            ),
+            'Invite': grpc.unary_unary_rpc_method_handler(
+                    servicer.Invite,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.InviteRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.InviteResponse.SerializeToString,
             ),
             'ListClosedAccounts': grpc.unary_unary_rpc_method_handler(
                     servicer.ListClosedAccounts,
@@ -1247,6 +1848,60 @@ class AdminService:
             '/atajo.auth.v1.AdminService/CreateResetCode',
             atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.CreateResetCodeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetRole(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdminService/SetRole',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.SetRoleRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.SetRoleResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Invite(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AdminService/Invite',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.InviteRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.InviteResponse.FromString,
             options,
             channel_credentials,
             insecure,

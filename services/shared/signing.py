@@ -54,8 +54,8 @@ class TokenSigner:
         registered = {"iss": self._issuer, "iat": issued_at, "exp": expires_at}
         return jwt.encode({**registered, **claims}, self._key, algorithm=_ALGORITHM), expires_at
 
-    def read(self, token: str, required: Sequence[str]) -> Claims:
-        """Return the claims of a valid token, including all of `required`.
+    def read(self, token: str, required: Sequence[str], audience: str | None = None) -> Claims:
+        """Return the claims of a valid token for an audience, including all of `required`.
 
         Raises InvalidSignedToken.
         """
@@ -67,6 +67,7 @@ class TokenSigner:
                 self._key,
                 algorithms=[_ALGORITHM],
                 issuer=self._issuer,
+                audience=audience,
                 options={
                     "require": [*_REQUIRED_CLAIMS, *required],
                     # PyJWT uses the system clock. The checks below use `now`.
