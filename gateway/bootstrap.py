@@ -31,6 +31,7 @@ from gateway.redirects.link_pages import LinkPages
 from gateway.redirects.metrics import RedirectCollector, RedirectMetrics
 from gateway.redirects.resolver import Resolver
 from gateway.settings import GatewaySettings
+from gateway.support.backups import BackupCollector
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.edge import Edge
 from gateway.support.rate_limits import (
@@ -159,11 +160,13 @@ def bootstrap(
     )
     redirect_metrics = RedirectMetrics()
     app = Redirects(dispatcher, edge, resolver, visits, site, redirect_metrics)
-    collectors = (
+    collectors: list[Collector] = [
         RedirectCollector(redirect_metrics, resolver, changes),
         VisitCollector(visits, keys),
-    )
-    return Gateway(app, health, collectors, resolver, changes, visits, keys)
+    ]
+    if settings.backup_dir and settings.backup_hours:
+        collectors.append(BackupCollector(settings.backup_dir, settings.backup_hours))
+    return Gateway(app, health, tuple(collectors), resolver, changes, visits, keys)
 
 
 def _gate(settings: GatewaySettings, auth: AuthClient, clients: ClientIpFinder) -> Gate:

@@ -111,6 +111,11 @@ class GatewaySettings(ProcessSettings):
     """How long a resolution is served without a lookup."""
     cache_stale_seconds: float = Field(default=STALE_SECONDS, ge=0, allow_inf_nan=False)
     """How long after that it is served while it is looked up."""
+    backup_dir: Path | None = None
+    """Folder of the automatic backups, whose newest one metrics and `/admin` show. A local run with
+    ATAJO_BACKUP_HOURS sets it."""
+    backup_hours: float | None = Field(default=None, gt=0, le=8760, allow_inf_nan=False)
+    """Hours between them."""
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
@@ -126,7 +131,7 @@ class GatewaySettings(ProcessSettings):
             raise ValueError("this and trusted_proxies exclude each other")
         return hops
 
-    @field_validator("journal_dir", "web_dir", "countries_file", mode="before")
+    @field_validator("journal_dir", "web_dir", "countries_file", "backup_dir", mode="before")
     @classmethod
     def _is_named(cls, path: Any) -> Any:
         if path == "":  # Path("") is the working directory.

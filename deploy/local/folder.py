@@ -21,8 +21,6 @@ from urllib.parse import quote
 
 UMASK = 0o077
 """The umask of everything that writes in a data folder."""
-TIME_FORMAT = "%Y-%m-%dT%H%M%SZ"
-"""How UTC times are written in the names of folders."""
 RESTORING = "restoring"
 """Folder of a restore that must be completed before anything else uses the data."""
 DRAFT = RESTORING + ".partial"

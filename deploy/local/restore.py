@@ -29,8 +29,9 @@ from pathlib import Path
 
 from deploy.local import backup
 from deploy.local.backup import KEY_FILE, STORES
-from deploy.local.folder import DRAFT, RESTORING, TIME_FORMAT, DataFolder, sync
+from deploy.local.folder import DRAFT, RESTORING, DataFolder, sync
 from deploy.local.signals import ENDING_SIGNALS
+from services.shared.backups import TIME_FORMAT
 
 _REPLACED = "replaced"
 _JOURNAL = "journal"

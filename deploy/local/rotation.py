@@ -13,8 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from deploy.local import backup
-from deploy.local.folder import TIME_FORMAT, UMASK
-from deploy.local.schedule import FOLDER, MARK, NOT_DELETED, find_backups
+from deploy.local.folder import UMASK
+from deploy.local.schedule import NOT_DELETED
+from services.shared.backups import FOLDER, MARK, TIME_FORMAT, find_backups
 
 _NICENESS = 10
 """Processes that answer requests run first."""
@@ -29,7 +30,7 @@ def main(data: Path, kept: int) -> None:
     if folder.is_dir() and (failure := _describe_failure(lambda: backup.delete_leftovers(folder))):
         failures.append(failure)
     backup.back_up(data, folder / f"{made_at:{TIME_FORMAT}}", mark=MARK)
-    if failure := _describe_failure(lambda: delete_oldest(data, kept, made_at)):
+    if failure := _describe_failure(lambda: delete_oldest(folder, kept, made_at)):
         failures.append(failure)
     if failures:
         sys.stderr.write(f"Old backups were not deleted: {'; '.join(failures)}.\n")
@@ -44,12 +45,14 @@ def _describe_failure(delete: Callable[[], None]) -> str | None:
     return None
 
 
-def delete_oldest(data: Path, count: int, now: datetime) -> None:
+def delete_oldest(folder: Path, count: int, now: datetime) -> None:
     """Delete the oldest backups of the schedule until `count` are left. Raises OSError.
 
     Backups of the future count as the oldest ones: the clock was ahead when they were made.
     """
-    found = sorted(find_backups(data), key=lambda scheduled: (scheduled.made_at <= now, scheduled))
+    found = sorted(
+        find_backups(folder), key=lambda scheduled: (scheduled.made_at <= now, scheduled)
+    )
     for scheduled in found[:-count]:
         # Without its name, what is left of it is no backup any more.
         leftover = scheduled.path.with_name(f"{scheduled.path.name}.deleted{backup.DRAFT_SUFFIX}")

@@ -10,18 +10,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen
 
-from deploy.local.folder import TIME_FORMAT
 from deploy.local.settings import ROOT, RunSettings
+from services.shared.backups import FOLDER, find_last_backup
 
-FOLDER = "backups"
-"""Where backups are in a data folder."""
-MARK = "scheduled"
-"""An empty file in each backup of the schedule, which deletes no other."""
 NOT_DELETED = 3
 """Exit code of a process that made a backup, but could not delete older ones."""
 _MAX_SLEEP = timedelta(minutes=1)
@@ -31,27 +26,6 @@ _MAX_RETRY = timedelta(hours=1)
 _STOP_SECONDS = 0.5
 """Time for a backup to delete what it left incomplete, when the run stops. The next one does it
 otherwise."""
-
-
-@dataclass(frozen=True, order=True)
-class ScheduledBackup:
-    """A backup of the schedule."""
-
-    made_at: datetime
-    path: Path
-
-
-def find_backups(data: Path) -> list[ScheduledBackup]:
-    """Return the backups of the schedule in a data folder, the oldest first."""
-    found = []
-    for mark in (data / FOLDER).glob(f"*/{MARK}"):
-        path = mark.parent
-        try:
-            made_at = datetime.strptime(path.name, TIME_FORMAT).replace(tzinfo=UTC)
-        except ValueError:  # It was renamed, to be kept.
-            continue
-        found.append(ScheduledBackup(made_at, path))
-    return sorted(found)
 
 
 async def back_up(settings: RunSettings, report: Callable[[str], None]) -> None:
@@ -78,8 +52,8 @@ async def _await_due(data: Path, interval: timedelta) -> None:
     while True:
         now = datetime.now(UTC)
         # A clock that was ahead must not prevent backups.
-        times = [backup.made_at for backup in find_backups(data) if backup.made_at <= now]
-        remaining = max(times) + interval - now if times else timedelta()
+        last = find_last_backup(data / FOLDER)
+        remaining = last + interval - now if last else timedelta()
         if remaining <= timedelta():
             return
         await asyncio.sleep(min(remaining, _MAX_SLEEP).total_seconds())

@@ -14,6 +14,7 @@ from deploy.local.messages import Messages
 from deploy.local.settings import ROOT, WEB_DIR, RunSettings
 from deploy.local.signals import ENDING_SIGNALS, is_ignored
 from deploy.local.store import store_of
+from services.shared.backups import FOLDER as BACKUPS
 from services.shared.environment import PREFIX
 
 SERVICES = ("auth", "links", "analytics")
@@ -163,10 +164,16 @@ class _Run:
         }
         return {
             **calls,
+            **self._backup_env(),
             "ATAJO_LISTEN": self._settings.endpoint(self._settings.port),
             "ATAJO_JOURNAL_DIR": str(self._folder.path / "journal"),
             "ATAJO_WEB_DIR": str(WEB_DIR),
         }
+
+    def _backup_env(self) -> dict[str, str]:
+        if not self._settings.backup_hours:
+            return {}
+        return {"ATAJO_BACKUP_DIR": str(self._folder.path / BACKUPS)}
 
     def _reconciler_env(self, services: Sequence[Child]) -> dict[str, str]:
         addresses = {child.name: child.addresses for child in services}

@@ -307,6 +307,15 @@ GATEWAY = Dashboard(
         .about("Per hour. changed: one per day and start. failed: no answer.")
         .increase("1h", "atajo_visitor_key_requests_total", "result"),
     ),
+    Row(
+        "Backups",
+        number("Last backup", "dateTimeFromNow", see="backups-failing")
+        .about("Automatic backups of a local run or container. Others have no value here.")
+        .query("max(atajo_backup_last_success_timestamp_seconds) * 1000", "last"),
+        number("Interval", "s")
+        .about("ATAJO_BACKUP_HOURS.")
+        .query("max(atajo_backup_interval_seconds)", "interval"),
+    ),
     _called("gateway"),
     _process("gateway"),
 )
@@ -380,6 +389,9 @@ LINKS = Dashboard(
         )
         .query("max(atajo_links_reports_waiting)", "reports")
         .query("max(atajo_blocked_addresses)", "blocked hosts and paths"),
+        number("Oldest report", "s", bad_from=86400, see="reports-waiting")
+        .about("How long it has waited for a decision.")
+        .query("max(atajo_links_reports_waiting_seconds)"),
         graph("Reports", "short", see="reports-burst")
         .about("In 15 minutes, by the class that the reporters chose.")
         .increase("15m", "atajo_links_reports_total", "reason"),

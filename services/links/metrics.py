@@ -69,6 +69,11 @@ REPORTS_WAITING = Gauge(
     "Reports in the store that wait for the operator's decision, one per link and class. Every "
     "replica exports the same number.",
 )
+REPORTS_WAITING_SECONDS = Gauge(
+    "atajo_links_reports_waiting_seconds",
+    "How long the oldest report has waited for a decision, measured twice a minute; 0 without one. "
+    "Every replica exports the same number.",
+)
 for _kind in DecisionKind:
     DECISIONS.labels(_kind.value)
 for _result in ("blocked", "freed"):

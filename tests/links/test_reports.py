@@ -6,8 +6,10 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from prometheus_client import REGISTRY
 
 from services.links.application.composite_blocklist import CompositeBlocklist
+from services.links.application.maintenance import Maintenance
 from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
 from services.links.domain.block import BlockReason
@@ -24,6 +26,7 @@ from services.links.domain.report import (
 )
 from services.links.domain.url import UrlPolicy
 from tests.support import link_operations
+from tests.support.waiting import wait_until
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -68,6 +71,30 @@ async def test_reports_of_a_link_for_one_reason_are_one(store: LinkStore) -> Non
     found, _ = await store.reports.pending(None, 100)
     assert found == [(link(), of_phishing), (link(), of_spam)]
     assert await store.reports.count_pending() == 2
+
+
+async def test_the_oldest_pending_report_is_the_first_without_a_decision(store: LinkStore) -> None:
+    assert await store.reports.oldest_pending() is None
+    for code in ("abcdefgh", "ijklmnop"):
+        await store.links.add(link(code))
+    await link_operations.report(store, "abcdefgh", SPAM, said(minute=1), "a")
+    await link_operations.report(store, "ijklmnop", SPAM, said(minute=2), "b")
+    await link_operations.report(store, "ijklmnop", PHISHING, said(minute=3), "c")
+    await link_operations.report(store, "ijklmnop", SPAM, said(minute=4), "b")
+    assert await store.reports.oldest_pending() == NOW + MINUTE
+    await dismiss(store, "abcdefgh", NOW + 5 * MINUTE)
+    assert await store.reports.oldest_pending() == NOW + 2 * MINUTE
+    await dismiss(store, "ijklmnop", NOW + 5 * MINUTE)
+    await link_operations.report(store, "abcdefgh", OTHER, said(minute=6), "d")
+    assert await store.reports.oldest_pending() == NOW + 6 * MINUTE
+
+
+async def test_the_age_of_the_oldest_report_is_a_metric(sqlite_store: LinkStore) -> None:
+    await sqlite_store.links.add(link())
+    await link_operations.report(sqlite_store, "abcdefgh", SPAM, said(), "a")
+    name = "atajo_links_reports_waiting_seconds"
+    async with Maintenance(sqlite_store, lambda: NOW + timedelta(hours=30)).running():
+        await asyncio.to_thread(wait_until, lambda: REGISTRY.get_sample_value(name) == 30 * 3600)
 
 
 async def test_a_clock_that_goes_back_does_not_shorten_a_report(store: LinkStore) -> None:

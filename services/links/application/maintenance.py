@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -15,7 +16,7 @@ from services.links.domain.link import MAX_CODES, PURGED_AFTER, WITHDRAWN_BEFORE
 from services.links.domain.owner import Account
 from services.links.domain.report import REPORT_RETENTION
 from services.links.domain.resolution import UnreadableLinks
-from services.links.metrics import REPORTS_WAITING
+from services.links.metrics import REPORTS_WAITING, REPORTS_WAITING_SECONDS
 from services.shared import background
 from services.shared.link_codes import is_code
 from services.shared.observability import logs
@@ -30,6 +31,8 @@ _LINKS_PER_STEP = 1000
 """Maximum links marked as expired in one step."""
 _INTERVAL_SECONDS = 5.0
 """The maximum age of the metric of pending reports."""
+_OLDEST_INTERVAL_SECONDS = 30.0
+"""Time between two reads of the oldest pending report, which read all of them."""
 _PAUSE_SECONDS = 0.05
 """The pause between two steps, in which other callers get the store."""
 
@@ -150,11 +153,20 @@ class Maintenance:
         """
         return background.running(self._run(), "maintenance")
 
+    async def _measure_oldest_report(self) -> None:
+        oldest = await self._store.reports.oldest_pending()
+        waited = (self._now() - oldest).total_seconds() if oldest else 0.0
+        REPORTS_WAITING_SECONDS.set(max(0.0, waited))
+
     async def _run(self) -> None:
+        next_oldest = 0.0
         while True:
             more = False
             with background.log_errors(log, "maintenance"):
                 REPORTS_WAITING.set(await self._store.reports.count_pending())
+                if time.monotonic() >= next_oldest:
+                    await self._measure_oldest_report()
+                    next_oldest = time.monotonic() + _OLDEST_INTERVAL_SECONDS
                 now = self._now()
                 more = await self._store.lists.mark_expired(now, _LINKS_PER_STEP)
                 more |= await self._store.reports.delete_decided(

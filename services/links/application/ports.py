@@ -265,6 +265,9 @@ class ReportReader(Protocol):
     async def count_pending(self) -> int:
         """Return the number of pending reports."""
 
+    async def oldest_pending(self) -> datetime | None:
+        """Return when the report was made that has been pending longest; None without one."""
+
     async def delete_decided(self, until: datetime, limit: int) -> bool:
         """Delete up to `limit` reports that were decided on at a moment or before.
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 
-from deploy.local.folder import TIME_FORMAT
-from deploy.local.schedule import find_backups
+from services.shared.backups import TIME_FORMAT, find_backups
 from tests.deployment.local.command import atajo
 from tests.deployment.local.test_run import LocalRun, refused
 from tests.support.gateway_client import GatewayClient
+from tests.support.processes import NO_TLS
 from tests.support.waiting import wait_until
 
 SECONDS = "0.0006"
@@ -22,7 +24,7 @@ SECONDS = "0.0006"
 
 
 def automatic(data: Path) -> list[str]:
-    return [backup.path.name for backup in find_backups(data)]
+    return [backup.path.name for backup in find_backups(data / "backups")]
 
 
 def name_of(age: timedelta) -> str:
@@ -89,6 +91,31 @@ def test_a_restart_does_not_make_a_backup_that_is_not_due(tmp_path: Path) -> Non
     newest.rename(newest.with_name(name_of(timedelta(hours=25))))
     with LocalRun.ready(tmp_path, settings):
         wait_until(lambda: len(automatic(tmp_path)) == 2)
+
+
+def read_metrics(run: LocalRun) -> dict[str, float]:
+    """Return the metrics of backups without their prefix."""
+    endpoint = run.state["processes"]["gateway"]["metrics"]
+    text = httpx.get(f"http://{endpoint}/metrics", verify=NO_TLS).text
+    found = re.findall(r"^atajo_backup_(\w+) (\S+)$", text, re.MULTILINE)
+    return {name: float(value) for name, value in found}
+
+
+def test_metrics_say_when_the_last_backup_was_made(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    make_backup(data, -timedelta(days=9))  # The clock was ahead.
+    (data / "backups").chmod(0o700)
+    began = datetime.now(UTC).replace(microsecond=0).timestamp()
+    with LocalRun.ready(data, {"ATAJO_BACKUP_HOURS": "24"}) as run:
+        wait_until(lambda: read_metrics(run)["last_success_timestamp_seconds"] >= began)
+        assert read_metrics(run)["interval_seconds"] == 86400
+    failing = tmp_path / "failing"
+    failing.mkdir(mode=0o700)
+    (failing / "backups").touch()
+    with LocalRun.ready(failing, {"ATAJO_BACKUP_HOURS": "1"}) as run:
+        assert read_metrics(run) == {"last_success_timestamp_seconds": 0, "interval_seconds": 3600}
+    with LocalRun.ready(failing) as run:
+        assert read_metrics(run) == {}
 
 
 def test_a_backup_that_fails_is_reported_and_the_run_goes_on(tmp_path: Path) -> None:

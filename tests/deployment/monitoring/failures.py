@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import socket
 import sqlite3
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -20,6 +22,7 @@ import httpx
 
 from atajo.links.v1 import links_pb2, links_pb2_grpc
 from gateway.visits.journal.journal import HEADROOM
+from services.shared.backups import MARK, TIME_FORMAT
 from tests.support.gateway_client import hashed, new_code
 from tests.support.http_connection import Connection, NotReachedError
 from tests.support.mongo.replica_set import ReplicaSet
@@ -50,11 +53,25 @@ class DrillProduct(Product):
         self.lists = folder / "lists"
         self.lists.mkdir()
         (self.lists / "phishing.txt").write_text("phish.example\n")
-        settings = {"ATAJO_LIMITS": "off", "ATAJO_BLOCKLIST_DIR": str(self.lists)}
+        self.backups = folder / "backups"
+        self.make_backup()
+        settings = {
+            "ATAJO_LIMITS": "off",
+            "ATAJO_BLOCKLIST_DIR": str(self.lists),
+            "ATAJO_BACKUP_DIR": str(self.backups),
+            "ATAJO_BACKUP_HOURS": "24",
+        }
         super().__init__(folder, settings, store=store)
         self.database = database
         self.targets = {name: f"127.0.0.1:{free_port()}" for name in (*PROCESSES, _REPLICA)}
         self.replica: Process
+
+    def make_backup(self) -> Path:
+        """Make what looks like an automatic backup of this moment, and return its folder."""
+        backup = self.backups / f"{datetime.now(UTC):{TIME_FORMAT}}"
+        backup.mkdir(parents=True)
+        (backup / MARK).touch()
+        return backup
 
     def start(self, *names: str) -> None:
         super().start(*names)
@@ -376,6 +393,30 @@ def reported(product: DrillProduct) -> Iterator[None]:
     with grpc.insecure_channel(product.admin_address("links")) as channel:
         request = links_pb2.DismissReportsRequest(code=code, cause="A drill.")
         links_pb2_grpc.ModerationServiceStub(channel).DismissReports(request, timeout=20)
+
+
+@contextmanager
+def old_report(product: DrillProduct) -> Iterator[None]:
+    """A report of a link is two days old."""
+    code = product.shorten("https://example.com/old")
+    product.data("reportLink", {"code": code, "reason": "spam"})
+    two_days = 2 * 86_400 * 10**6
+    with closing(sqlite3.connect(product.folder / "links.sqlite3", timeout=10)) as file:
+        with file:
+            file.execute(
+                "UPDATE reports SET first_at = first_at - ? WHERE code = ?", (two_days, code)
+            )
+        yield
+        with file:
+            file.execute("DELETE FROM reports WHERE code = ?", (code,))
+
+
+@contextmanager
+def lost_backup(product: DrillProduct) -> Iterator[None]:
+    """There is no automatic backup, and then one is made."""
+    shutil.rmtree(product.backups)
+    yield
+    product.make_backup()
 
 
 def unknown_keys(product: DrillProduct) -> AbstractContextManager[None]:

@@ -65,8 +65,13 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("product")
     (folder / "lists").mkdir()
     (folder / "lists" / "phishing.txt").write_text("phish.example\n")
+    settings = {
+        "ATAJO_BLOCKLIST_DIR": str(folder / "lists"),
+        "ATAJO_BACKUP_DIR": str(folder / "backups"),
+        "ATAJO_BACKUP_HOURS": "24",
+    }
     with (
-        Product(folder, {"ATAJO_BLOCKLIST_DIR": str(folder / "lists")}) as product,
+        Product(folder, settings) as product,
         Prometheus(folder / "prometheus", free_port(), rules("x"), every="1s") as prometheus,
     ):
         product.start()

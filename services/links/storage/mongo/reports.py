@@ -85,6 +85,19 @@ class MongoReportReader:
         )
         return int(counted[0]["waiting"]) if counted else 0
 
+    async def oldest_pending(self) -> datetime | None:
+        pipeline: list[Document] = [
+            {"$match": _PENDING},
+            {"$project": {"reports": {"$objectToArray": "$reports"}}},
+            {"$unwind": "$reports"},
+            {"$match": {"reports.v.decided_at": {"$exists": False}}},
+            {"$group": {"_id": None, "oldest": {"$min": "$reports.v.first_at"}}},
+        ]
+        found = await self._database.read(
+            "links_reports_oldest", lambda db: db.links.aggregate(pipeline).to_list(None)
+        )
+        return from_micros(found[0]["oldest"]) if found else None
+
     async def delete_decided(self, until: datetime, limit: int) -> bool:
         last = to_micros(until)
         due = {"reports_decided_at": {"$lte": last}}

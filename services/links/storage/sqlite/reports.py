@@ -42,6 +42,13 @@ class SqliteReportReader:
         )
         return int(count)
 
+    async def oldest_pending(self) -> datetime | None:
+        query = "SELECT min(first_at) FROM reports WHERE decided_at IS NULL"
+        (oldest,) = await self._database.read(
+            "links_reports_oldest", lambda connection: connection.execute(query).fetchone()
+        )
+        return None if oldest is None else from_micros(oldest)
+
     async def delete_decided(self, until: datetime, limit: int) -> bool:
         query = "SELECT code, reason FROM reports WHERE decided_at <= ? ORDER BY decided_at LIMIT ?"
         last = to_micros(until)
