@@ -23,7 +23,7 @@ from services.auth.domain.errors import (
 from services.auth.domain.passwords import Lane
 from services.shared import unreadable_records
 
-unreadable_records.expect("api_key", "session", "passkey", "recovery_code")
+unreadable_records.expect("api_key", "session", "passkey", "recovery_code", "connection")
 LOGINS = Counter(
     "atajo_logins",
     "Log-ins by result: limited, too many earlier attempts failed; busy, too many log-ins were "

@@ -10,6 +10,7 @@ from typing import Any, cast
 from services.auth.application.stores import Stores
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey, Scope
+from services.auth.domain.connection import Connection, connection_id
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.session import Creator, Session
 from services.shared import sqlite
@@ -51,6 +52,16 @@ PASSKEY = Passkey(
     created_by=CREATOR,
 )
 
+ISSUER = "https://id.example"
+CONNECTION = Connection(
+    id=connection_id(ISSUER, "ana \U0001f600"),
+    account_id=ANA.id,
+    issuer=ISSUER,
+    subject="ana \U0001f600",
+    email="ana@work.example",
+    created_at=NOW,
+)
+
 SESSION = Session(
     id="89abcdef0123456789abcdef",
     account_id=ANA.id,
@@ -80,6 +91,17 @@ def numbered_session(number: int, **changes: Any) -> Session:
 def numbered_passkey(number: int, account: Account = ANA) -> Passkey:
     """Return one of many passkeys of an account."""
     return replace(PASSKEY, id=f"{account.id}-{number}", account_id=account.id)
+
+
+def numbered_connection(number: int, account: Account = ANA) -> Connection:
+    """Return one of many connections of an account."""
+    subject = f"{account.id}-{number}"
+    return replace(
+        CONNECTION,
+        id=connection_id(ISSUER, subject),
+        account_id=account.id,
+        subject=subject,
+    )
 
 
 CODES = [bytes([number]) * 32 for number in range(10)]

@@ -18,7 +18,13 @@ from services.shared.sqlite import Migration
     [
         pytest.param(
             AUTH,
-            ["688f1ee3b021330f", "58afc6f1265b0e7e", "60a53151a2078114", "9c8cc25af727ce1e"],
+            [
+                "688f1ee3b021330f",
+                "58afc6f1265b0e7e",
+                "60a53151a2078114",
+                "9c8cc25af727ce1e",
+                "8b8da4f7f27c6bfc",
+            ],
             id="auth",
         ),
         pytest.param(

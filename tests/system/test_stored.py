@@ -19,6 +19,7 @@ from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import STORE_FACTORIES as AUTH
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import Scope, create_api_key
+from services.auth.domain.connection import Connection
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Creator, create_session
@@ -138,6 +139,16 @@ async def fill_auth(setting: str) -> None:
         )
         await stores.passkeys.add(account, passkey, 1)
         await stores.passkeys.record_use(passkey, 1, NOW)
+        connection = Connection(
+            id="connection",
+            account_id="id",
+            issuer="https://id.example",
+            subject="ana",
+            email="ana@example.com",
+            created_at=NOW,
+        )
+        await stores.connections.add(account, connection, 1)
+        await stores.connections.record_use(connection, NOW)
         await stores.sessions.record_uses({("id", session.id): NOW + timedelta(hours=1)})
         await stores.accounts.close(account.email_key)
         await stores.attempts.acquire("key", 5, timedelta(minutes=15), NOW)

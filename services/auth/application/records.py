@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
 from services.auth.domain.api_key import ApiKey, Scope
+from services.auth.domain.connection import Connection
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Creator, Session
@@ -40,6 +41,7 @@ API_KEYS = Part("api_keys", "api_key", ApiKey)
 SESSIONS = Part("sessions", "session", Session)
 RECOVERY_CODES = Part("recovery_codes", "recovery_code", RecoveryCode)
 PASSKEYS = Part("passkeys", "passkey", Passkey, has_unique_ids=True)
+CONNECTIONS = Part("connections", "connection", Connection, has_unique_ids=True)
 
 _OPTIONAL_FIELDS: dict[Any, tuple[str, ...]] = {
     ApiKey: ("last_used_at", "created_by"),

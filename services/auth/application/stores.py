@@ -14,6 +14,7 @@ from typing import Any, Generic
 from services.auth.application.ports import AttemptStore, Backend, Insert, Not, Update, Where
 from services.auth.application.records import (
     API_KEYS,
+    CONNECTIONS,
     PASSKEYS,
     RECOVERY_CODES,
     SESSIONS,
@@ -24,6 +25,7 @@ from services.auth.application.records import (
 )
 from services.auth.domain.account import Account
 from services.auth.domain.api_key import ApiKey
+from services.auth.domain.connection import Connection
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Session
@@ -263,6 +265,43 @@ class PasskeyStore(_IdentifiedPartStore[Passkey]):
             "passkeys_record_use", PASSKEYS, passkey.account_id, read, used
         )
 
+    async def delete_beside_connection(self, account_id: str, passkey_id: str) -> bool:
+        """Delete a passkey of an account that has a connection. Return whether it had one.
+
+        This is one atomic write.
+        """
+        update = Update(has=(CONNECTIONS, {}), delete=[(PASSKEYS, {"id": passkey_id})])
+        return await self._backend.update("passkeys_delete", {"id": account_id}, update)
+
+
+class ConnectionStore(_IdentifiedPartStore[Connection]):
+    """Stores the connections of accounts under unique ids."""
+
+    _part = CONNECTIONS
+
+    async def find(self, connection_id: str) -> tuple[Connection, Account] | None:
+        """Return the connection with this id and its account, which may be closed."""
+        return await self._find({"id": connection_id})
+
+    async def record_use(self, connection: Connection, used_at: datetime) -> bool:
+        """Set the last use of a connection. Return False if it is removed."""
+        return await self._backend.set_fields(
+            "connections_record_use",
+            CONNECTIONS,
+            connection.account_id,
+            {"id": connection.id},
+            {"last_used_at": to_micros(used_at)},
+        )
+
+    async def delete_beside_passkey(self, account_id: str, connection_id: str) -> bool:
+        """Delete a connection of an account that has a passkey. Return whether it had one.
+
+        This is one atomic write.
+        """
+        deleted = [(CONNECTIONS, {"id": connection_id})]
+        update = Update(has=(PASSKEYS, {}), delete=deleted)
+        return await self._backend.update("connections_delete", {"id": account_id}, update)
+
 
 class ApiKeyStore(_IdentifiedPartStore[ApiKey]):
     """Stores the API keys of accounts under unique hashes."""
@@ -293,6 +332,7 @@ class Stores:
     sessions: SessionStore
     recovery_codes: RecoveryCodeStore
     passkeys: PasskeyStore
+    connections: ConnectionStore
     keys: ApiKeyStore
 
 
@@ -304,6 +344,7 @@ def build_stores(backend: Backend, attempts: AttemptStore) -> Stores:
         SessionStore(backend),
         RecoveryCodeStore(backend),
         PasskeyStore(backend),
+        ConnectionStore(backend),
         ApiKeyStore(backend),
     )
 

@@ -27,13 +27,20 @@ class Account:
     """The normalized e-mail address, see `normalize_email`."""
     username: str
     password_hash: str
+    """Of a password that nobody knows, if the account has none."""
     salt: str
+    """Empty if the account has no password."""
     created_at: datetime
     closed: bool = False
     """Closed for removal: the account cannot be used any more."""
     session: int = 0
     """Increases when sessions end together. Changes that began with another number are refused, and
     so are tokens with another number whose sessions are not stored."""
+
+    @property
+    def has_password(self) -> bool:
+        """Whether its owner ever set a password. An account that has one keeps one."""
+        return self.salt != ""
 
     def has_same_fields(self, other: Account) -> bool:
         """Return whether both are open or both closed, and result from the same registration.

@@ -8,6 +8,8 @@ from services.shared.errors import (
     NotFound,
     ResourceExhausted,
     Unauthenticated,
+    Unavailable,
+    Unimplemented,
 )
 
 
@@ -73,6 +75,36 @@ class WrongPasskey(Unauthenticated):
     """A browser's answer does not prove that it has the passkey."""
 
     default_reason = "WRONG_PASSKEY"
+
+
+class ProviderRefused(Unauthenticated):
+    """A browser's answer does not prove that the provider logged its user in."""
+
+    default_reason = "PROVIDER_REFUSED"
+
+
+class EmailUnverified(Unauthenticated):
+    """The provider does not know a verified e-mail address."""
+
+    default_reason = "EMAIL_UNVERIFIED"
+
+
+class LastLogin(AlreadyExists):
+    """Without this, nobody could log in to the account."""
+
+    default_reason = "LAST_LOGIN"
+
+
+class ProviderUnavailable(Unavailable):
+    """The OpenID Connect provider does not answer, or not as it should."""
+
+    default_reason = "PROVIDER_UNAVAILABLE"
+
+
+class NoProvider(Unimplemented):
+    """No OpenID Connect provider is configured."""
+
+    default_reason = "NO_PROVIDER"
 
 
 class InvalidToken(Unauthenticated):

@@ -7,7 +7,8 @@
               sessions: [{id, created_at, expires_at, last_seen_at, browser, system}], newest last,
               recovery_codes: [{hash, expires_at (of the operator's code, or null), created_at}],
               passkeys: [{id (unique), name, public_key, sign_count, created_at, last_used_at,
-              created_by (as of api_keys)}]
+              created_by (as of api_keys)}],
+              connections: [{id (unique), issuer, subject, email, created_at, last_used_at}]
     attempts  _id (the counter), count, window_ends, tidied_at (when the TTL index deletes it)
 
 Timestamps are microseconds since the Unix epoch, because MongoDB's dates have only milliseconds.
@@ -45,6 +46,16 @@ SCHEMA: Schema = (
                 name="accounts_by_passkey",
                 unique=True,
                 partialFilterExpression={"passkeys.id": {"$exists": True}},
+            ),
+        ],
+    },
+    {
+        "accounts": [
+            IndexModel(
+                "connections.id",
+                name="accounts_by_connection",
+                unique=True,
+                partialFilterExpression={"connections.id": {"$exists": True}},
             ),
         ],
     },

@@ -151,12 +151,14 @@ def _to_document(account: Where) -> Document:
 
 
 def _record_query(part: Part[Any], where: Where) -> Document:
-    """Return the query for the account that has such a record.
+    """Return the query for the account that has such a record, or any if nothing is asked of it.
 
     A single field is queried by its path, as the indexes of the collection name it.
     """
     query = {**where}
     account = {"_id": query.pop("account_id")} if "account_id" in query else {}
+    if not query:
+        return account | {f"{part.name}.0": {"$exists": True}}
     if len(query) == 1:
         return account | {f"{part.name}.{name}": value for name, value in query.items()}
     return account | {part.name: {"$elemMatch": query}}

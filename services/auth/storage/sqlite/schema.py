@@ -81,4 +81,17 @@ MIGRATIONS = (
     ALTER TABLE passkeys ADD COLUMN creator_system TEXT;
     ALTER TABLE recovery_codes ADD COLUMN created_at INTEGER;
     """,
+    # Accounts of owners at an OpenID Connect provider.
+    """
+    CREATE TABLE connections (
+        id TEXT PRIMARY KEY,
+        account_id TEXT NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
+        issuer TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        email TEXT NOT NULL,
+        created_at INTEGER NOT NULL,  -- microseconds since the Unix epoch
+        last_used_at INTEGER
+    ) WITHOUT ROWID;
+    CREATE INDEX connections_by_account ON connections (account_id);
+    """,
 )

@@ -272,6 +272,8 @@ export const stored = {
       'A scrypt hash of each of your recovery codes and when you created it, until you use it, create new ones or change your password. And a hash of a code that the operator created for you to set a new password, with the time when it expires.',
     passkeys:
       'Of each of your passkeys: its id, its name, its public key, the number of its signatures if your device counts them, when you added it, the session in which you did (its id, its beginning, and the names of its browser and operating system), and the minute of its last use. Fingerprints, faces and PINs never leave your device. All of this is deleted when you remove the passkey.',
+    connections:
+      'If you log in with an account of another provider: who that provider is, your id there, the email address that it named, when the connection was made, and the minute of its last use. All of this is deleted when you remove the connection. The provider learns that you log in here, and nothing of your links.',
   },
   reports: {
     counts:

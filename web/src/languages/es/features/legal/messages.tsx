@@ -268,6 +268,8 @@ export const stored: typeof english.stored = {
       'Un resumen scrypt de cada uno de tus códigos de recuperación y cuándo lo creaste, hasta que lo usas, creas otros o cambias la contraseña. Y el resumen de un código que el responsable creó para que pongas una contraseña nueva, con la hora en que caduca.',
     passkeys:
       'De cada una de tus claves de acceso: su identificador, su nombre, su clave pública, el número de sus firmas si tu dispositivo las cuenta, cuándo la añadiste, la sesión en la que lo hiciste (su identificador, su comienzo y los nombres de su navegador y su sistema operativo) y el minuto de su último uso. Las huellas, las caras y los PIN no salen nunca de tu dispositivo. Todo esto se borra cuando eliminas la clave de acceso.',
+    connections:
+      'Si inicias sesión con una cuenta de otro proveedor: quién es, tu identificador en él, el correo electrónico que indicó, cuándo se hizo la conexión y el minuto de su último uso. Todo esto se borra cuando eliminas la conexión. El proveedor sabe que inicias sesión aquí, y nada de tus enlaces.',
   },
   reports: {
     counts:
