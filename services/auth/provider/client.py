@@ -112,7 +112,8 @@ class OidcProvider:
             claims = answer.content
         email = claims.get("email")
         # Some providers send the boolean as a text, for example Apple.
-        is_verified = claims.get("email_verified") in (True, "true")
+        verified = claims.get("email_verified")
+        is_verified = verified is True or verified == "true"
         names = [claims.get(name) for name in _NAMES]
         return Profile(
             email if isinstance(email, str) and is_verified else None,
