@@ -16,6 +16,7 @@ from gateway.backends.ports import (
     Period,
     RecentPeriod,
     Statistics,
+    VisitUsage,
 )
 from gateway.backends.view_counts import Totals
 from gateway.visits.journal import lines
@@ -63,6 +64,11 @@ class AnalyticsClient(ServiceClient["pb_grpc.AnalyticsServiceAsyncStub"]):
         """Return the visits of at most 1000 codes. May leave out links without visits."""
         reply = await self._call(self._stub.GetTotals, pb.GetTotalsRequest(codes=codes))
         return {code: Totals(views.people, views.bots) for code, views in reply.totals.items()}
+
+    async def usage(self) -> VisitUsage:
+        """Return the visits to all links today and yesterday, and the size of the store."""
+        reply = await self._call(self._stub.GetUsage, pb.GetUsageRequest())
+        return from_message(VisitUsage, reply)
 
     async def recent_people(
         self, codes: Sequence[str], owner: Owner | None = None

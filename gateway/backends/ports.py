@@ -339,6 +339,15 @@ class Dimension(Enum):
     SOURCE = "source"
 
 
+@dataclass(frozen=True, slots=True)
+class VisitUsage:
+    """Visits of people and bots to all links by UTC day, and the size of their store."""
+
+    today: int
+    yesterday: int
+    store_bytes: int
+
+
 People = list[tuple[str, int]]
 """Visits of people by name or link code, in descending order."""
 

@@ -40,7 +40,8 @@ async def opened(
     async with opening as (store, database):
         keys = VisitorKeys(store, now)
         ingest, queries = Ingest(store, now), Queries(store, now, retention_days)
-        calls, admin = AnalyticsServicer(ingest, queries, keys), AdminServicer(ingest, queries)
+        calls = AnalyticsServicer(ingest, queries, keys, database.size)
+        admin = AdminServicer(ingest, queries)
         work = maintenance.run(keys, Maintenance(store, now, retention_days), now)
         async with background.running(work, "maintenance"):
             yield server.Servicers([calls], [admin]), database

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,14 @@ from services.analytics.application.records import pack_counts
 from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.name_admission import MAX_NAMES
-from services.analytics.domain.visits import Day, Dimension, Totals, VisitCount, VisitKind
+from services.analytics.domain.visits import (
+    Day,
+    Dimension,
+    Totals,
+    VisitCount,
+    VisitKind,
+    utc_day,
+)
 from services.analytics.storage.mongo import store as mongo_store
 from services.shared import sqlite
 from tests.analytics.cases import (
@@ -83,6 +91,33 @@ async def test_concurrent_batches_of_many_gateways_all_count(opened: Opened) -> 
         assert await read_days(store, CODE, DAY, DAY) == [
             DecodedDay(DAY, {0: 50}, {0: 50}, {REFERRER: {"a.example": 50}}, 0)
         ]
+
+
+async def test_visits_to_all_links_are_counted_by_day_exactly_once(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each gateway's record has its visits of the current and the previous day."""
+    monkeypatch.setattr(mongo_store.MongoStore, "codes_per_transaction", 1)
+    async with opened() as store:
+        today = utc_day(NOW)
+        days = [today - 2, today - 1, today]
+        hours = [day * 24 for day in days]
+        assert await store.visits_on(days) == [0, 0, 0]
+        visits = (
+            *(visit(hour=hour, count=2) for hour in hours),
+            *(visit("other---", hour=hour, kind=BOT) for hour in hours),
+        )
+        for gateway in ("one", "two"):
+            batch = Batch(gateway, 1, visits)
+            await asyncio.gather(*(store.apply(batch, NOW) for _ in range(5)))
+        assert await store.visits_on(days) == [0, 6, 6]
+        await store.apply(Batch("one", 2, (visit(hour=hours[1] + 23, count=10),)), NOW)
+        assert await store.visits_on(days) == [0, 16, 6]
+        tomorrow = NOW + timedelta(days=1)
+        await store.apply(Batch("one", 3, (visit(hour=hours[2] + 24),)), tomorrow)
+        assert await store.visits_on([today, today + 1]) == [6, 1]
+        await store.remove([CODE])
+        assert await store.visits_on([today]) == [6]
 
 
 async def test_a_batch_that_cannot_be_stored_does_not_fail_concurrent_ones(opened: Opened) -> None:

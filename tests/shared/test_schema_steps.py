@@ -30,7 +30,11 @@ from services.shared.sqlite import Migration
         pytest.param(
             LINKS, ["5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea"], id="links"
         ),
-        pytest.param(ANALYTICS, ["5d0b0d9c2ab40708", "c404b1ecd418b0ef"], id="analytics"),
+        pytest.param(
+            ANALYTICS,
+            ["5d0b0d9c2ab40708", "c404b1ecd418b0ef", "920bf9d1782274fb"],
+            id="analytics",
+        ),
     ],
 )
 def test_a_step_of_sqlite_is_as_it_was_written(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from atajo.analytics.v1 import analytics_pb2 as pb
@@ -14,6 +14,7 @@ from services.analytics.domain.errors import InvalidBatch, InvalidRange, LaterVe
 from services.analytics.domain.periods import DateRange, RecentPeriod
 from services.analytics.domain.statistics import Statistics
 from services.analytics.domain.visits import Dimension, Totals, VisitCount, VisitKind
+from services.shared.observability.store_size import StoreSize
 from services.shared.rpc.fields import enum_members, enum_numbers, to_message
 
 _KINDS = enum_members(VisitKind, pb.VisitKind)
@@ -34,6 +35,7 @@ class AnalyticsServicer:
     _ingest: Ingest
     _queries: Queries
     _keys: VisitorKeys
+    _measure: Callable[[], Awaitable[StoreSize]]
 
     async def RecordVisits(self, request: pb.RecordVisitsRequest) -> pb.RecordVisitsResponse:
         try:
@@ -67,6 +69,11 @@ class AnalyticsServicer:
         return pb.GetRecentPeopleResponse(
             links={code: pb.DailyPeople(people=people) for code, people in links.items()}
         )
+
+    async def GetUsage(self, request: pb.GetUsageRequest) -> pb.GetUsageResponse:
+        today, yesterday = await self._queries.recent_visits()
+        size = await self._measure()
+        return pb.GetUsageResponse(today=today, yesterday=yesterday, store_bytes=size.bytes)
 
     async def GetVisitorKey(self, request: pb.GetVisitorKeyRequest) -> pb.GetVisitorKeyResponse:
         day, key = await self._keys.current()

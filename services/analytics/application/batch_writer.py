@@ -17,7 +17,9 @@ from services.analytics.application.records import (
     Key,
     TotalsRecord,
     pack_counts,
+    pack_visits,
     unpack_counts,
+    unpack_visits,
 )
 from services.analytics.domain import hyperloglog
 from services.analytics.domain.aggregates import add_counts
@@ -40,6 +42,8 @@ class BatchWriter:
 
     def __init__(self, batch: Batch, now: datetime) -> None:
         self._batch = batch
+        today = utc_day(now)
+        self._recent = range(today - 1, today + 2)  # A gateway's clock may be ahead.
         # Readers cache days before yesterday as past. Their clocks may be ahead.
         self._first_uncached_day = utc_day(now + CLOCK_LEEWAY) - 1
         self._days: dict[str, dict[int, DayIncrement]] = {}
@@ -93,6 +97,17 @@ class BatchWriter:
         session.put(DAYS, days, new)
         session.put(TOTALS, {code: totals[code] for code in codes})
         return gathered
+
+    def add_visits(self, packed: bytes, codes: Sequence[str]) -> bytes:
+        """Return a gateway's visits on recent days with those of some links in the batch."""
+        known = unpack_visits(packed) if packed else {}
+        visits = {day: count for day, count in known.items() if day in self._recent}
+        for code in codes:
+            for day, increment in self._days[code].items():
+                if day in self._recent:
+                    added = sum(increment.people.values()) + sum(increment.bots.values())
+                    visits[day] = visits.get(day, 0) + added
+        return pack_visits(visits)
 
     def _add_totals(self, code: str, totals: TotalsRecord, new: set[Key]) -> TotalsRecord:
         increment = self._totals[code]

@@ -58,6 +58,9 @@ class Session(Protocol):
     def gateway(self, gateway_id: str) -> GatewayRecord | None:
         """Return the last batch of a gateway; None before its first."""
 
+    def gateways(self) -> Iterable[GatewayRecord]:
+        """Return the records of all gateways."""
+
     def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None: ...
 
     def lock(self, codes: Sequence[str]) -> None:

@@ -111,6 +111,15 @@ class Queries:
         limiter = self._group_reads if len(known) <= GROUP_LINKS else self._large_reads
         return await limiter.run(owner, read, (tuple(known), requested, timezone, top))
 
+    async def recent_visits(self) -> tuple[int, int]:
+        """Return the visits of people and bots to all links, today and yesterday in UTC.
+
+        Raises Unavailable.
+        """
+        today = self._today()
+        counts = await self._store.visits_on([today, today - 1])
+        return counts[0], counts[1]
+
     async def recent_people(self, codes: Sequence[str], owner: str = "") -> dict[str, list[int]]:
         """Return the people of each of the last 30 UTC days by code, oldest day first.
 

@@ -29,6 +29,10 @@ unpack_counts = msgpack.Decoder(DayCounts).decode
 _unpack_hours = msgpack.Decoder(tuple[_Hours, _Hours, Raw]).decode
 _unpack_names = msgpack.Decoder(PackedNames).decode
 
+pack_visits = msgpack.Encoder().encode
+"""Encode visits of people and bots by day."""
+unpack_visits = msgpack.Decoder(dict[int, int]).decode
+
 _CACHED_CHECKS = 1000
 """Sets of days whose checks are cached, at most 7 MB. Most links of a batch have equal sets."""
 Key = tuple[str, int]
@@ -64,6 +68,8 @@ class GatewayRecord(NamedTuple):
     batch: int
     counted: int | None
     """The number of the batch's codes, in order, that are counted; None for all."""
+    visits: bytes = b""
+    """Its visits on recent days, as `pack_visits` encodes them."""
 
 
 class AggregateRecord(NamedTuple):

@@ -19,7 +19,12 @@ from itertools import islice
 from services.analytics.application import day_reader, link_maintenance
 from services.analytics.application.batch_writer import BatchWriter
 from services.analytics.application.ports import NameDetail, OnDay, OnVisitedDays, Session, T, Work
-from services.analytics.application.records import TOTALS, GatewayRecord, readable_totals
+from services.analytics.application.records import (
+    TOTALS,
+    GatewayRecord,
+    readable_totals,
+    unpack_visits,
+)
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.day_ranges import block_number
 from services.analytics.domain.visits import LAST_DAY, Dimension, Totals
@@ -61,15 +66,17 @@ class AnalyticsStore(ABC):
             """
             gathered.clear()
             last = session.gateway(batch.gateway_id) or GatewayRecord(0, None)
-            if batch.number < last.batch or last == (batch.number, None):
+            is_last = batch.number == last.batch
+            if batch.number < last.batch or (is_last and last.counted is None):
                 return False
-            start = last.counted or 0 if last.batch == batch.number else 0
+            start = last.counted or 0 if is_last else 0
             end = start + self.codes_per_transaction
             gathered.update(writer.write(session, codes[start:end]))
             session.publish(codes[start:end], now)
             is_complete = end >= len(codes)
             counted = None if is_complete else end
-            session.put_gateway(batch.gateway_id, GatewayRecord(batch.number, counted))
+            visits = writer.add_visits(last.visits, codes[start:end])
+            session.put_gateway(batch.gateway_id, GatewayRecord(batch.number, counted, visits))
             return True if is_complete else None
 
         applied: bool | None = None
@@ -79,6 +86,21 @@ class AnalyticsStore(ABC):
             for dimension, people in gathered.items():
                 NAMES_GATHERED.labels(dimension.name.lower()).inc(people)
         return applied
+
+    async def visits_on(self, days: Sequence[int]) -> list[int]:
+        """Return the visits of people and bots to all links on each of some recent days.
+
+        Sums what each gateway sent, whose record has its visits of the current and the previous
+        day. Removed links are included.
+        """
+
+        def read(session: Session) -> list[int]:
+            by_day = Counter[int]()
+            for record in session.gateways():
+                by_day.update(unpack_visits(record.visits) if record.visits else {})
+            return [by_day[day] for day in days]
+
+        return await self._read("analytics_visits", read)
 
     async def totals(self, codes: Sequence[str]) -> dict[str, Totals]:
         """Return totals by code. Links without visits are absent."""

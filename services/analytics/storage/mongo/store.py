@@ -5,7 +5,7 @@
     aggregates    _id "code:block", packed: see `domain.aggregates`
     unreadable_totals, unreadable_days
                   documents of these collections that could not be read, as they were
-    gateways      _id gateway, batch, counted: see `records.GatewayRecord`
+    gateways      _id gateway, batch, counted, visits (absent if empty): see `records.GatewayRecord`
     visitor_keys  _id day, key
 
 Shard keys: docs/performance.md.
@@ -104,7 +104,10 @@ class _Session:
 
     def gateway(self, gateway_id: str) -> GatewayRecord | None:
         found = self._db.gateways.find_one({"_id": gateway_id}, session=self._session)
-        return GatewayRecord(found["batch"], found["counted"]) if found else None
+        return _to_gateway(found) if found else None
+
+    def gateways(self) -> Iterator[GatewayRecord]:
+        return map(_to_gateway, self._db.gateways.find(session=self._session))
 
     def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None:
         self._put("gateways", {gateway_id: record._asdict()})
@@ -259,6 +262,10 @@ def _match(keys: Iterable[str | Key]) -> Document:
 
 def _to_id(key: str | Key) -> str:
     return key if isinstance(key, str) else f"{key[0]}:{key[1]}"
+
+
+def _to_gateway(document: Document) -> GatewayRecord:
+    return GatewayRecord(document["batch"], document["counted"], document.get("visits", b""))
 
 
 def _to_record(table: Table[K, R], document: Document) -> R:

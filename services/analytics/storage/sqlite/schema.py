@@ -62,4 +62,7 @@ MIGRATIONS: tuple[Migration, ...] = (
         PRIMARY KEY (day, code)
     ) WITHOUT ROWID;
     """,
+    """
+    ALTER TABLE gateways ADD COLUMN visits BLOB NOT NULL DEFAULT x'';  -- `records`
+    """,
 )

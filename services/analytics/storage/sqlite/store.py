@@ -113,15 +113,19 @@ class _Session:
 
     def gateway(self, gateway_id: str) -> GatewayRecord | None:
         row = self._connection.execute(
-            "SELECT last_batch FROM gateways WHERE id = ?", (gateway_id,)
+            "SELECT last_batch, visits FROM gateways WHERE id = ?", (gateway_id,)
         ).fetchone()
-        return GatewayRecord(row[0], None) if row else None
+        return GatewayRecord(row[0], None, row[1]) if row else None
+
+    def gateways(self) -> Iterator[GatewayRecord]:
+        for batch, visits in self._connection.execute("SELECT last_batch, visits FROM gateways"):
+            yield GatewayRecord(batch, None, visits)
 
     def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None:
         # `record.counted` is None, because one transaction adds the whole batch.
         self._connection.execute(
-            "INSERT OR REPLACE INTO gateways (id, last_batch) VALUES (?, ?)",
-            (gateway_id, record.batch),
+            "INSERT OR REPLACE INTO gateways (id, last_batch, visits) VALUES (?, ?, ?)",
+            (gateway_id, record.batch, record.visits),
         )
 
     def lock(self, codes: Sequence[str]) -> None:

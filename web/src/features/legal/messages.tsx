@@ -316,7 +316,8 @@ export const stored = {
   service: {
     changes:
       'The codes of changed links, for a day, and of visited links, for minutes, with times.',
-    gateways: 'Which servers have sent which visits, so that each visit is counted once.',
+    gateways:
+      'Which servers have sent which visits, so that each visit is counted once, and how many visits each sent today and yesterday.',
     tasks: 'Which server runs a background task, its progress, and the version of the tables.',
   },
 } satisfies Record<keyof typeof storedData, Record<string, string>>;

@@ -426,6 +426,53 @@ class GetTotalsResponse(_message.Message):
 Global___GetTotalsResponse: _TypeAlias = GetTotalsResponse  # noqa: Y015
 
 @_typing.final
+class GetUsageRequest(_message.Message):
+    """No parameters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetUsageRequest: _TypeAlias = GetUsageRequest  # noqa: Y015
+
+@_typing.final
+class GetUsageResponse(_message.Message):
+    """The use of the instance."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TODAY_FIELD_NUMBER: _builtins.int
+    YESTERDAY_FIELD_NUMBER: _builtins.int
+    STORE_BYTES_FIELD_NUMBER: _builtins.int
+    today: _builtins.int
+    """Visits of people and bots to all links on the current UTC day."""
+    yesterday: _builtins.int
+    """The same on the previous day."""
+    store_bytes: _builtins.int
+    """Size of the store, in bytes."""
+    def __init__(
+        self,
+        *,
+        today: _builtins.int = ...,
+        yesterday: _builtins.int = ...,
+        store_bytes: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["store_bytes", b"store_bytes", "today", b"today", "yesterday", b"yesterday"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetUsageResponse: _TypeAlias = GetUsageResponse  # noqa: Y015
+
+@_typing.final
 class GetRecentPeopleRequest(_message.Message):
     """A request for recent people."""
 

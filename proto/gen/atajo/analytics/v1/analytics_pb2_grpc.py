@@ -55,6 +55,11 @@ class AnalyticsServiceStub:
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleRequest.SerializeToString,
                 response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleResponse.FromString,
                 _registered_method=True)
+        self.GetUsage = channel.unary_unary(
+                '/atajo.analytics.v1.AnalyticsService/GetUsage',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetUsageRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetUsageResponse.FromString,
+                _registered_method=True)
         self.GetVisitorKey = channel.unary_unary(
                 '/atajo.analytics.v1.AnalyticsService/GetVisitorKey',
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetVisitorKeyRequest.SerializeToString,
@@ -106,6 +111,13 @@ class AnalyticsServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetUsage(self, request, context):
+        """Returns the visits to all links, and the size of the store.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def GetVisitorKey(self, request, context):
         """Returns the key with which gateways hash the visitors of the current UTC day. It is random,
         created by the first call of the day, and deleted when the day is over.
@@ -136,6 +148,11 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
                     servicer.GetRecentPeople,
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleRequest.FromString,
                     response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleResponse.SerializeToString,
+            ),
+            'GetUsage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetUsage,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetUsageRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetUsageResponse.SerializeToString,
             ),
             'GetVisitorKey': grpc.unary_unary_rpc_method_handler(
                     servicer.GetVisitorKey,
@@ -252,6 +269,33 @@ class AnalyticsService:
             '/atajo.analytics.v1.AnalyticsService/GetRecentPeople',
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleRequest.SerializeToString,
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetRecentPeopleResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetUsage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.analytics.v1.AnalyticsService/GetUsage',
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetUsageRequest.SerializeToString,
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetUsageResponse.FromString,
             options,
             channel_credentials,
             insecure,

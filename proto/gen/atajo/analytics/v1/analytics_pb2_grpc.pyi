@@ -60,6 +60,8 @@ class AnalyticsServiceStub:
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
     """
+    GetUsage: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetUsageRequest, _analytics_pb2.GetUsageResponse]
+    """Returns the visits to all links, and the size of the store."""
     GetVisitorKey: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]
     """Returns the key with which gateways hash the visitors of the current UTC day. It is random,
     created by the first call of the day, and deleted when the day is over.
@@ -94,6 +96,8 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
 
     Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
     """
+    GetUsage: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetUsageRequest, _analytics_pb2.GetUsageResponse]  # type: ignore[assignment]
+    """Returns the visits to all links, and the size of the store."""
     GetVisitorKey: _aio.UnaryUnaryMultiCallable[_analytics_pb2.GetVisitorKeyRequest, _analytics_pb2.GetVisitorKeyResponse]  # type: ignore[assignment]
     """Returns the key with which gateways hash the visitors of the current UTC day. It is random,
     created by the first call of the day, and deleted when the day is over.
@@ -149,6 +153,14 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: INVALID_ARGUMENT (TOO_MANY_CODES), RESOURCE_EXHAUSTED (TOO_MANY_READS).
         """
+
+    @_abc_1.abstractmethod
+    def GetUsage(
+        self,
+        request: _analytics_pb2.GetUsageRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_analytics_pb2.GetUsageResponse, _abc.Awaitable[_analytics_pb2.GetUsageResponse]]:
+        """Returns the visits to all links, and the size of the store."""
 
     @_abc_1.abstractmethod
     def GetVisitorKey(

@@ -313,7 +313,7 @@ export const stored: typeof english.stored = {
     changes:
       'Los códigos de los enlaces cambiados, durante un día, y de los enlaces visitados, durante unos minutos, con sus horas.',
     gateways:
-      'Qué servidores han enviado qué visitas, para que cada visita se cuente una sola vez.',
+      'Qué servidores han enviado qué visitas, para que cada visita se cuente una sola vez, y cuántas ha enviado cada uno hoy y ayer.',
     tasks: 'Qué servidor ejecuta una tarea de fondo, su progreso y la versión de las tablas.',
   },
 };
