@@ -396,8 +396,8 @@ LINKS = Dashboard(
         .about("In 15 minutes, by the class that the reporters chose.")
         .increase("15m", "atajo_links_reports_total", "reason"),
         graph("Decisions", "short")
-        .about("Blocks, unblocks and dismissals by the operator, per hour.")
-        .increase("1h", "atajo_links_decisions_total", "kind"),
+        .about("Blocks, unblocks and dismissals by the operator and by administrators, per hour.")
+        .increase("1h", "atajo_links_decisions_total", "kind, by", "{{kind}} ({{by}})"),
         graph("URLs refused", "ops")
         .about("By the class of the list or block that names them. The log has list and line.")
         .rate("atajo_urls_refused_total", "reason"),

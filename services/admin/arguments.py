@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from services.admin import commands
 from services.admin.clients import CLASSES, PAGE_SIZE
-from services.admin.subjects import Code, Pattern, subject_of
+from services.shared.subjects import Code, Pattern, parse_subject
 
 INVALID_ARGUMENTS = 2
 """Exit code; argparse has the same."""
@@ -106,14 +106,14 @@ def parse(
 
 
 def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParser:
-    def parse_subject(marked: str) -> Code | Pattern:
-        subject = subject_of(parse_text(marked), origin())
+    def parse_what(marked: str) -> Code | Pattern:
+        subject = parse_subject(parse_text(marked), {origin()} - {""})
         if subject is None:
             raise ArgumentTypeError("neither a code or short URL of a link nor a host or path")
         return subject
 
     def parse_link(marked: str) -> Code:
-        subject = subject_of(parse_text(marked), origin())
+        subject = parse_subject(parse_text(marked), {origin()} - {""})
         if not isinstance(subject, Code):
             raise ArgumentTypeError("neither a code nor a short URL of a link")
         return subject
@@ -173,7 +173,7 @@ def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParse
         "leads there, and existing links answer 451. Decides on the reports of a link.",
         'block -- evil.example phishing "imitates a bank"',
     )
-    command.add_argument("what", metavar="WHAT", type=parse_subject, help=_WHAT_HELP)
+    command.add_argument("what", metavar="WHAT", type=parse_what, help=_WHAT_HELP)
     command.add_argument(
         "reason", metavar="CLASS", type=parse_text, choices=tuple(CLASSES), help=", ".join(CLASSES)
     )
@@ -186,7 +186,7 @@ def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParse
         "Removes a block, named as it was made. No list blocks an unblocked link again.",
         'unblock -- k7Qm2_xB "the owner removed the page"',
     )
-    command.add_argument("what", metavar="WHAT", type=parse_subject, help=_WHAT_HELP)
+    command.add_argument("what", metavar="WHAT", type=parse_what, help=_WHAT_HELP)
     _add_optional(command, "comment", _COMMENT_HELP)
 
     command = add(
@@ -207,7 +207,7 @@ def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParse
         "with line and matching key.",
         "why -- https://evil.example/shop",
     )
-    command.add_argument("what", metavar="WHAT", type=parse_subject, help=f"{_WHAT_HELP}; or a URL")
+    command.add_argument("what", metavar="WHAT", type=parse_what, help=f"{_WHAT_HELP}; or a URL")
 
     command = add(
         commands.show_decisions,
@@ -220,7 +220,8 @@ def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParse
     _add_optional(
         command,
         "text",
-        "only decisions that have it in code, host or path, class or comment, ignoring case",
+        "only decisions that have it in what they are about, class, comment or administrator, "
+        "ignoring case",
     )
 
     command = add(

@@ -6,20 +6,17 @@ from argparse import Namespace
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlencode
 
 from services.admin import documents, removal, rendering
 from services.admin.clients import PAGE_SIZE, Clients
 from services.admin.documents import Block, Dismissal, RemovedAccount, RemovedLink, Unblock
-from services.admin.subjects import Code, Pattern
-from services.shared import edge_table
 from services.shared.errors import InvalidArgument, NotFound
+from services.shared.page_urls import reset_url
 from services.shared.rpc.fields import from_message
+from services.shared.subjects import Code, Pattern
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
-
-_RESET_PATH: str = edge_table.read()["pages"]["resetPassword"]["path"]
 
 
 @dataclass(frozen=True)
@@ -109,8 +106,6 @@ async def create_reset_link(clients: Clients, arguments: Namespace) -> Outcome:
     # Recorded first: no code exists that the decisions do not show.
     await clients.moderation.record_reset_link(await clients.auth.find_account(email))
     created = await clients.auth.create_reset_code(email)
-    # The fragment is not sent to any server.
-    fragment = urlencode({"email": email.strip(), "code": created.code}, quote_via=quote)
-    url = f"{origin.rstrip('/')}{_RESET_PATH}#{fragment}"
+    url = reset_url(origin, email.strip(), created.code)
     link = from_message(documents.ResetLink, created, url=url)
     return Outcome(rendering.reset_link(link), link)

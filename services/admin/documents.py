@@ -100,7 +100,7 @@ class Reports:
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision of the operator."""
+    """A decision of the operator or an administrator."""
 
     at: datetime
     """When it was made."""
@@ -110,12 +110,16 @@ class Decision:
     """The link that it is about; null if it is not about a link."""
     pattern: str | None
     """The host or path that it is about; null if it is about neither."""
+    account: str | None
+    """Id of the account all links of which it is about; null if it is about something else."""
     reason: str | None
     """Class of a block; null for other kinds."""
     comment: str
     """The operator's comment, or the account of a reset link; may be empty."""
     reports: int
     """Number of reports that it settled."""
+    by: str | None
+    """E-mail address of the administrator who made it; null if the operator did."""
 
 
 @dataclass(frozen=True)
@@ -308,8 +312,10 @@ def _parse_decision(decision: pb.Decision) -> Decision:
         decision,
         kind=_name(_KINDS, decision.kind),
         pattern=decision.address or None,
+        account=decision.account_id or None,
         reason=_name(_REASONS, decision.reason) if decision.reason else None,
         comment=decision.cause,
+        by=decision.by or None,
     )
 
 

@@ -129,12 +129,16 @@ def _decision(decision: documents.Decision) -> str:
     parts = [_time(decision.at), decision.kind.replace("-", " ")]
     if subject := decision.code or decision.pattern:
         parts.append(plain(subject))
+    if decision.account:
+        parts.append(f"all links of account {plain(decision.account)}")
     if decision.reason:
         parts.append(decision.reason)
     if decision.reports:
         parts.append(f"({decision.reports} report{'' if decision.reports == 1 else 's'})")
     if decision.comment:
         parts.append(plain(decision.comment))
+    if decision.by:
+        parts.append(f"by {plain(decision.by)}")
     return "  ".join(parts)
 
 

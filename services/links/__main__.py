@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 
+from services.links.api.administration import AdministrationServicer
 from services.links.api.links import LinksServicer
 from services.links.api.maintenance import MaintenanceServicer
 from services.links.api.moderation import ModerationServicer
 from services.links.application.account_sizes import AccountSizes
+from services.links.application.administration import Administration
 from services.links.application.commands import LinkCommands
 from services.links.application.composite_blocklist import CompositeBlocklist
 from services.links.application.creations import Creations
@@ -68,12 +70,15 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
             Creations(store, urls, _now, accounts, slices),
             _now,
         )
-        moderation = ModerationServicer(
-            Moderation(store, blocklist, urls, _now, slices=slices),
+        moderation = Moderation(store, blocklist, urls, _now, slices=slices)
+        administration = AdministrationServicer(
+            Administration(store, moderation, [str(settings.public_url)], _now),
+            settings.administration_secret.get_secret_value(),
+            database.size,
             _now,
         )
-        admin = (moderation, MaintenanceServicer(maintenance))
-        yield server.Servicers([calls], admin), database
+        admin = (ModerationServicer(moderation, _now), MaintenanceServicer(maintenance))
+        yield server.Servicers([calls, administration], admin), database
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prometheus_client import Counter, Gauge
 
 from services.links.domain.block import BlockReason
-from services.links.domain.decision import DecisionKind
+from services.links.domain.decision import Decision, DecisionKind
 from services.links.domain.imports import Verdict
 from services.shared import unreadable_records
 
@@ -40,8 +40,9 @@ BLOCKED_PATTERNS = Gauge(
 )
 DECISIONS = Counter(
     "atajo_links_decisions",
-    "The operator's decisions: block, unblock, dismiss reports, create a reset link.",
-    ["kind"],
+    "Decisions by kind (block, unblock, dismiss reports, create a reset link) and by who made it: "
+    "the operator or an administrator.",
+    ["kind", "by"],
 )
 ENFORCED = Counter(
     "atajo_links_swept",
@@ -75,7 +76,8 @@ REPORTS_WAITING_SECONDS = Gauge(
     "Every replica exports the same number.",
 )
 for _kind in DecisionKind:
-    DECISIONS.labels(_kind.value)
+    for _by in ("operator", "administrator"):
+        DECISIONS.labels(_kind.value, _by)
 for _result in ("blocked", "freed"):
     ENFORCED.labels(_result)
 for _verdict in Verdict:
@@ -83,3 +85,8 @@ for _verdict in Verdict:
 for _reason in BlockReason:
     REPORTS.labels(_reason.value)
     REFUSED.labels(_reason.value)  # Exported from the start: a rate needs a first sample.
+
+
+def count_decision(decision: Decision) -> None:
+    """Count a stored decision."""
+    DECISIONS.labels(decision.kind.value, "administrator" if decision.by else "operator").inc()

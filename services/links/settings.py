@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from services.shared.settings import PublicUrl, ServiceSettings
+from services.shared.settings import AdministeredSettings, PublicUrl
 
 
-class LinksSettings(ServiceSettings):
+class LinksSettings(AdministeredSettings):
     """Settings of the links service beside those of every service."""
 
     public_url: PublicUrl

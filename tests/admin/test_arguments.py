@@ -9,7 +9,7 @@ from argparse import Namespace
 import pytest
 
 from services.admin.arguments import Program, parse
-from services.admin.subjects import Code, Pattern
+from services.shared.subjects import Code, Pattern
 from tests.support.processes import ROOT
 
 CODE = "-abc"

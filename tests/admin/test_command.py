@@ -368,7 +368,9 @@ def test_commands_print_json_documents(product: Product) -> None:
 
     blocked = {"code": bad, "pattern": None, "reason": "spam"}
     assert document(product, "block", bad, "spam", "Why not?") == blocked
+    by_operator = {"account": None, "by": None}
     made = {"at": "now", "kind": "block", **blocked, "comment": "Why not?", "reports": 1}
+    made |= by_operator
     assert document(product, "decisions", "", bad) == {"decisions": [made], "next_page": None}
     nothing: dict[str, object] = {
         "blocklist": None,
@@ -388,7 +390,7 @@ def test_commands_print_json_documents(product: Product) -> None:
     assert document(product, "block", host, "phishing") == {**pattern, "reason": "phishing"}
     explained = document(product, "why", f"https://a.{host}/b")
     made = {"at": "now", "kind": "block", **pattern, "reason": "phishing"}
-    made |= {"comment": "", "reports": 0}
+    made |= {"comment": "", "reports": 0, **by_operator}
     assert explained["matches"] == [
         {
             "blocklist": f"operator/{host}",

@@ -308,7 +308,7 @@ async def test_decisions_accept_scan_codes(store: LinkStore) -> None:
     await one.moderation.unblock_link(scan_code, "second")
     assert await one.blocked() == {}
     await one.service.reporting.report("abcdefgh", PHISHING, "", "")
-    assert await one.moderation.dismiss(scan_code, "third") == 1
+    assert (await one.moderation.dismiss(scan_code, "third")).reports == 1
     with pytest.raises(NoReport):
         await one.moderation.dismiss(scan_code, "")
     assert [summary(each) for each in await one.moderation.decisions(0)] == [
@@ -472,7 +472,7 @@ async def test_a_block_and_a_dismissal_settle_pending_reports(store: LinkStore) 
     await one.moderation.unblock_link("spared01", "")
     assert await store.reports.count_pending() == 6
     await one.moderation.block_link("blocked1", SPAM, "")
-    assert await one.moderation.dismiss("dismiss1", "a joke") == 2
+    assert (await one.moderation.dismiss("dismiss1", "a joke")).reports == 2
     for code in ("blocked1", "dismiss1", "unknown1"):
         with pytest.raises(NoReport):
             await one.moderation.dismiss(code, "")

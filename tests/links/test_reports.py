@@ -320,7 +320,7 @@ async def test_the_service_reports_lists_and_dismisses(store: LinkStore) -> None
         (one, (said("Spam.", "ana@b.example"),)),
         (other, ()),
     ]
-    assert await moderation.dismiss("abcdefgh", "") == 2
+    assert (await moderation.dismiss("abcdefgh", "")).reports == 2
     with pytest.raises(NoReport):
         await moderation.dismiss("abcdefgh", "")
     assert await moderation.reports("") == ([], "", 0)

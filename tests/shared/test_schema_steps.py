@@ -28,7 +28,9 @@ from services.shared.sqlite import Migration
             id="auth",
         ),
         pytest.param(
-            LINKS, ["5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea"], id="links"
+            LINKS,
+            ["5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea", "222f4936396f5984"],
+            id="links",
         ),
         pytest.param(
             ANALYTICS,

@@ -6,14 +6,15 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from atajo.links.v1 import links_pb2 as pb
+from services.links.application.administration import LinkFile, ReportedLink
 from services.links.application.moderation import Explanation
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.creations import NewLink, Outcome
-from services.links.domain.decision import Decision
+from services.links.domain.decision import Decision, DecisionKind
 from services.links.domain.edit import InvalidExpiry, LinkChanges
 from services.links.domain.imports import ImportRow, InvalidImport
 from services.links.domain.link import Link
-from services.links.domain.owner import ANONYMOUS, Account, Guest, Owner
+from services.links.domain.owner import ANONYMOUS, Account, Anonymous, Guest, Owner
 from services.links.domain.query import LinkOrder
 from services.links.domain.report import Report
 from services.links.domain.resolution import LinkState, Resolution
@@ -25,10 +26,12 @@ from services.shared.rpc.fields import (
     enum_numbers,
     read_fields,
     to_message,
+    to_timestamp,
 )
 
 STATES = enum_members(LinkState, pb.LinkState)
 REASONS = enum_members(BlockReason, pb.BlockReason)
+ACTIONS = enum_members(DecisionKind, pb.DecisionKind)
 ORDERS = {
     pb.LINK_ORDER_UNSPECIFIED: LinkOrder.NEWEST,
     **enum_members(LinkOrder, pb.LinkOrder),
@@ -101,12 +104,13 @@ def parse_reason(number: pb.BlockReason.ValueType) -> BlockReason:
 
 
 def to_decision(decision: Decision) -> pb.Decision:
-    """Return the message of a decision, which has a code or an address, or neither."""
+    """Return the message of a decision, which has at most one subject."""
     return to_message(
         pb.Decision,
         decision,
         code=decision.code or None,
         address=decision.pattern or None,
+        account_id=decision.account_id or None,
         cause=decision.comment,
     )
 
@@ -168,6 +172,34 @@ def to_link(link: Link, now: datetime) -> pb.Link:
 def to_report(link: Link, report: Report, now: datetime) -> pb.Report:
     """Return the message of a report with its link."""
     return to_message(pb.Report, report, link=to_link(link, now))
+
+
+def to_reported_link(reported: ReportedLink, now: datetime) -> pb.ReportedLink:
+    """Return the message of a link with its pending reports added up."""
+    reports = reported.reports
+    return pb.ReportedLink(
+        link=to_link(reported.link, now),
+        count=sum(report.count for report in reports),
+        reasons=[_REASON_NUMBERS[report.reason] for report in reports],
+        first_at=to_timestamp(min(report.first_at for report in reports)),
+        last_at=to_timestamp(max(report.last_at for report in reports)),
+    )
+
+
+def to_link_file(file: LinkFile, now: datetime) -> pb.GetReportedLinkResponse:
+    """Return the message of what is known about a link."""
+    owners = {
+        Account: pb.OWNER_KIND_ACCOUNT,
+        Guest: pb.OWNER_KIND_GUEST,
+        Anonymous: pb.OWNER_KIND_NOBODY,
+    }
+    return pb.GetReportedLinkResponse(
+        link=to_link(file.link, now),
+        owner=owners[type(file.link.owner)],
+        reports=[to_message(pb.Report, report, link=None) for report in file.reports],
+        decisions=map(to_decision, file.decisions),
+        history=[to_message(pb.FormerUrl, former) for former in file.history],
+    )
 
 
 def to_resolutions(links: Iterable[Link]) -> list[pb.Resolution]:

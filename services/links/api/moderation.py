@@ -51,8 +51,8 @@ class ModerationServicer:
         return pb.ListReportsResponse(reports=reports, waiting=waiting, next=following)
 
     async def DismissReports(self, request: pb.DismissReportsRequest) -> pb.DismissReportsResponse:
-        dismissed = await self._moderation.dismiss(request.code, request.cause)
-        return pb.DismissReportsResponse(dismissed=dismissed)
+        decision = await self._moderation.dismiss(request.code, request.cause)
+        return pb.DismissReportsResponse(dismissed=decision.reports)
 
     async def ListDecisions(self, request: pb.ListDecisionsRequest) -> pb.ListDecisionsResponse:
         decisions = await self._moderation.decisions(request.skip, request.text)

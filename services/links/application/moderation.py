@@ -1,10 +1,11 @@
-"""The operator's decisions: blocks and unblocks links and patterns, dismisses reports.
+"""Decisions of the operator and of administrators: block, unblock, dismiss reports.
 
 Explains why a link or URL is blocked, from the store and the lists that this process has loaded.
 
 A link is named by its code or its scan code, since complaints mention either. A decision is stored
 in the same transaction as its effect. A decision that is repeated because its answer was lost is
-stored twice: it was carried out twice.
+stored twice: it was carried out twice. `by` is the e-mail address of the administrator who decides,
+empty for the operator.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from services.links.domain.decision import (
 )
 from services.links.domain.edit import block
 from services.links.domain.link import Link, no_link
+from services.links.domain.owner import Account
 from services.links.domain.pattern import (
     MAX_LENGTH,
     InvalidPattern,
@@ -43,7 +45,7 @@ from services.links.domain.pattern import (
 )
 from services.links.domain.report import MAX_REPORTS_PER_PAGE, NoReport, Report, ReportCursor
 from services.links.domain.url import UrlPolicy
-from services.links.metrics import DECISIONS
+from services.links.metrics import count_decision
 from services.shared.link_codes import is_code
 
 ENFORCEMENT_SECONDS = 10.0
@@ -70,11 +72,15 @@ class Explanation:
     matches: Sequence[ExplainedMatch]
     """By destination of the link; of one destination, the entry that decides comes first."""
     decision: Decision | None
-    """The latest decision to block or unblock the link, or this very pattern."""
+    """The latest decision to block or unblock the link or all links of its account, or this very
+    pattern."""
 
 
 class Moderation:
-    """The operator's use cases over a store. `clock` counts seconds as `time.monotonic` does."""
+    """Use cases of the operator over a store, which administrators share.
+
+    `clock` counts seconds as `time.monotonic` does.
+    """
 
     def __init__(
         self,
@@ -92,22 +98,24 @@ class Moderation:
         self._clock = clock
         self._enforcer = BlocklistEnforcer(store, blocklist, now, slices or TimeSlices())
 
-    async def block_link(self, code: str, reason: BlockReason, comment: str) -> None:
+    async def block_link(
+        self, code: str, reason: BlockReason, comment: str, by: str = ""
+    ) -> Decision:
         """Block any link, or change the reason of its block. Settles its pending reports.
 
         Raises InvalidComment, NoLink, Unavailable.
         """
-        await self._decide_on_link(DecisionKind.BLOCK, code, reason, comment)
+        return await self._decide_on_link(DecisionKind.BLOCK, code, reason, comment, by)
 
-    async def unblock_link(self, code: str, comment: str) -> None:
+    async def unblock_link(self, code: str, comment: str, by: str = "") -> Decision:
         """Unblock a link and exempt it from list files and from existing patterns.
 
         A pattern that is blocked later blocks it again. Raises InvalidComment, NoLink, Unavailable.
         """
-        await self._decide_on_link(DecisionKind.UNBLOCK, code, None, comment)
+        return await self._decide_on_link(DecisionKind.UNBLOCK, code, None, comment, by)
 
-    async def dismiss(self, code: str, comment: str) -> int:
-        """Dismiss the pending reports of a link; return their number.
+    async def dismiss(self, code: str, comment: str, by: str = "") -> Decision:
+        """Dismiss the pending reports of a link. The decision has their number.
 
         Raises InvalidComment, NoReport, Unavailable.
         """
@@ -115,18 +123,19 @@ class Moderation:
         link = await self._store.links.find(code)
         if link is None:
             raise _no_report()
-        decision = Decision(DecisionKind.DISMISS, self._now(), code=link.code, comment=comment)
+        decision = Decision(
+            DecisionKind.DISMISS, self._now(), code=link.code, comment=comment, by=by
+        )
 
-        def work(unit: UnitOfWork) -> int:
+        def work(unit: UnitOfWork) -> Decision:
             dismissed = unit.reports.decide(decision.code, decision.at)
             if not dismissed:
                 raise _no_report()
-            unit.decisions.add(replace(decision, reports=dismissed))
-            return dismissed
+            return unit.decisions.add(replace(decision, reports=dismissed))
 
-        dismissed = await self._store.transactions.run("links_reports_dismiss", work)
-        DECISIONS.labels(DecisionKind.DISMISS.value).inc()
-        return dismissed
+        stored = await self._store.transactions.run("links_reports_dismiss", work)
+        count_decision(stored)
+        return stored
 
     async def record_reset_link(self, account_id: str) -> None:
         """Record that the operator created a reset link for an account.
@@ -141,9 +150,11 @@ class Moderation:
             unit.decisions.add(decision)
 
         await self._store.transactions.run("links_record_reset_link", work)
-        DECISIONS.labels(DecisionKind.RESET_LINK.value).inc()
+        count_decision(decision)
 
-    async def block_pattern(self, given: str, reason: BlockReason, comment: str) -> None:
+    async def block_pattern(
+        self, given: str, reason: BlockReason, comment: str, by: str = ""
+    ) -> Decision:
         """Block a pattern, or change the reason of its block.
 
         After this returns, this process accepts no link to it, and existing links are blocked.
@@ -160,18 +171,19 @@ class Moderation:
         now = self._now()
         blocked = BlockedPattern(pattern, reason, now)
         decision = Decision(
-            DecisionKind.BLOCK, now, pattern=pattern, reason=reason, comment=comment
+            DecisionKind.BLOCK, now, pattern=pattern, reason=reason, comment=comment, by=by
         )
 
-        def work(unit: UnitOfWork) -> None:
+        def work(unit: UnitOfWork) -> Decision:
             unit.decisions.block(blocked)
-            unit.decisions.add(decision)
+            return unit.decisions.add(decision)
 
-        await self._store.transactions.run("links_block_address", work)
+        stored = await self._store.transactions.run("links_block_address", work)
         await self._enforce(pattern)
-        DECISIONS.labels(DecisionKind.BLOCK.value).inc()
+        count_decision(stored)
+        return stored
 
-    async def unblock_pattern(self, given: str, comment: str) -> None:
+    async def unblock_pattern(self, given: str, comment: str, by: str = "") -> Decision:
         """Unblock a pattern, and unblock the links that it alone had blocked.
 
         Raises InvalidPattern, InvalidComment, Unavailable, and NoBlock if it was not blocked, after
@@ -179,19 +191,20 @@ class Moderation:
         """
         check_comment(comment)
         pattern = normalize_pattern(given)
-        decision = Decision(DecisionKind.UNBLOCK, self._now(), pattern=pattern, comment=comment)
+        decision = Decision(
+            DecisionKind.UNBLOCK, self._now(), pattern=pattern, comment=comment, by=by
+        )
 
-        def work(unit: UnitOfWork) -> bool:
+        def work(unit: UnitOfWork) -> Decision | None:
             was_blocked = unit.decisions.unblock(pattern)
-            if was_blocked:
-                unit.decisions.add(decision)
-            return was_blocked
+            return unit.decisions.add(decision) if was_blocked else None
 
-        was_blocked = await self._store.transactions.run("links_unblock_address", work)
+        stored = await self._store.transactions.run("links_unblock_address", work)
         await self._enforce(pattern)
-        if not was_blocked:
+        if stored is None:
             raise NoBlock("This pattern is not blocked.")
-        DECISIONS.labels(DecisionKind.UNBLOCK.value).inc()
+        count_decision(stored)
+        return stored
 
     async def reports(self, after: str) -> tuple[list[tuple[Link, Report]], str, int]:
         """Return a page of pending reports with their links, the most often reported links first.
@@ -208,8 +221,9 @@ class Moderation:
     async def decisions(self, skip: int, text: str = "") -> Sequence[Decision]:
         """Return a page of decisions, newest first, after skipping some.
 
-        `text` selects those that contain it in code, pattern, class or comment, ignoring case; only
-        the newest `MAX_SEARCHED_DECISIONS` are searched. Raises InvalidQuery, Unavailable.
+        `text` selects those that contain it in subject, class, comment or administrator, ignoring
+        case; only the newest `MAX_SEARCHED_DECISIONS` are searched. Raises InvalidQuery,
+        Unavailable.
         """
         search = decision_search(text)
         return await self._store.decisions.page(max(0, skip), DECISIONS_PAGE_SIZE, search)
@@ -225,7 +239,7 @@ class Moderation:
         return Explanation(
             link,
             await self._matches(link.destinations()),
-            await self._store.decisions.latest_about_link(link.code),
+            await self._latest_decision(link),
         )
 
     async def explain_url(self, given: str) -> Explanation:
@@ -241,27 +255,36 @@ class Moderation:
             raise InvalidPattern("This is neither a host nor a URL.") from None
         return Explanation(None, await self._matches([url]), await self._decision_about(given))
 
+    async def _latest_decision(self, link: Link) -> Decision | None:
+        decision = await self._store.decisions.latest_about_link(link.code)
+        if not isinstance(link.owner, Account):
+            return decision
+        of_account = await self._store.decisions.latest_about_account(link.owner.id)
+        found = [one for one in (of_account, decision) if one]
+        return max(found, key=lambda one: one.at, default=None)
+
     async def _decide_on_link(
-        self, kind: DecisionKind, code: str, reason: BlockReason | None, comment: str
-    ) -> None:
+        self, kind: DecisionKind, code: str, reason: BlockReason | None, comment: str, by: str
+    ) -> Decision:
         check_comment(comment)
         link = await self._store.links.find(code)
         if link is None:
             raise no_link()
         now = self._now()
-        decision = Decision(kind, now, code=link.code, reason=reason, comment=comment)
+        decision = Decision(kind, now, code=link.code, reason=reason, comment=comment, by=by)
         edit = block(reason, now)
 
-        def work(unit: UnitOfWork) -> None:
+        def work(unit: UnitOfWork) -> Decision:
             links = unit.links.get([decision.code])
             if decision.code not in links or links[decision.code].is_gone_at(now):
                 raise no_link()
             unit.edit(links, [decision.code], edit, now)
             settled = unit.reports.decide(decision.code, now) if reason else 0
-            unit.decisions.add(replace(decision, reports=settled))
+            return unit.decisions.add(replace(decision, reports=settled))
 
-        await self._store.transactions.run("links_decide", work)
-        DECISIONS.labels(kind.value).inc()
+        stored = await self._store.transactions.run("links_decide", work)
+        count_decision(stored)
+        return stored
 
     async def _decision_about(self, given: str) -> Decision | None:
         try:

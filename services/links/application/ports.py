@@ -26,7 +26,7 @@ from services.links.domain.imports import CodeHolders
 from services.links.domain.link import FormerUrl, Link
 from services.links.domain.owner import Account, Guest
 from services.links.domain.query import AgeCursor, LinkFilter, LinkOrder
-from services.links.domain.report import ReportCursor, ReportPage, Statement
+from services.links.domain.report import Report, ReportCursor, ReportPage, Statement
 from services.links.domain.resolution import Resolution
 from services.shared.feed import FeedPage
 
@@ -172,6 +172,14 @@ class LinkReader(Protocol):
     async def link_code(self, code: str) -> str | None:
         """Return the code of the link with a code or a scan code, also if it cannot be read."""
 
+    async def page_of_all(
+        self, account: Account, after: AgeCursor | None, limit: int
+    ) -> list[AgeCursor]:
+        """Return the next of an account's links in every state, oldest first, after a link."""
+
+    async def count_stored(self) -> int:
+        """Return the number of links of all owners in every state, without purged ones."""
+
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         """Return codes of an owner's newest links in every state, newest first, at most `limit`."""
 
@@ -261,6 +269,9 @@ class ReportReader(Protocol):
         The most often reported links come first. All reports of a link are on one page, so `limit`
         must be at least the number of reasons.
         """
+
+    async def pending_of(self, code: str) -> list[Report]:
+        """Return the pending reports of a link, the most frequent first."""
 
     async def count_pending(self) -> int:
         """Return the number of pending reports."""

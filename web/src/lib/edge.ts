@@ -72,6 +72,20 @@ export const functions = {
   removePasskey: '/removePasskey',
   beginLogin: '/beginLogin',
   finishLogin: '/finishLogin',
+  listReports: '/listReports',
+  showReports: '/showReports',
+  decide: '/decide',
+  explainBlock: '/explainBlock',
+  listDecisions: '/listDecisions',
+  listAccounts: '/listAccounts',
+  changeAccount: '/changeAccount',
+  blockAccountLinks: '/blockAccountLinks',
+  endAccountSessions: '/endAccountSessions',
+  createResetLink: '/createResetLink',
+  createInvitation: '/createInvitation',
+  listInvitations: '/listInvitations',
+  revokeInvitation: '/revokeInvitation',
+  showInstance: '/showInstance',
 } as const;
 
 /** Other paths that the gateway answers. */

@@ -1,18 +1,23 @@
-"""The operator's decisions and blocked patterns. In the tables, a pattern is called an address."""
+"""Decisions and blocked patterns. In the tables, a pattern is called an address."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from typing import Literal
 
 from services.links.application.records.session import Backend, Condition, Record, Session, Table
 from services.links.domain.block import BlockReason
 from services.links.domain.decision import (
     MAX_SEARCHED_DECISIONS,
+    OPERATOR,
     BlockedPattern,
     Decision,
+    DecisionCursor,
     DecisionKind,
 )
+from services.links.domain.query import InvalidCursor
 from services.shared import unreadable_records
 from services.shared.timestamps import EPOCH, from_micros, to_micros
 from services.shared.unreadable_records import decode_page
@@ -20,43 +25,74 @@ from services.shared.unreadable_records import decode_page
 _DECISIONS = Table(
     name="decisions",
     key=("number",),
-    fields=("kind", "code", "address", "reason", "cause", "decided_at", "reports"),
-    left_out={"code": None, "address": None, "reason": None, "cause": "", "reports": 0},
+    fields=(
+        *("kind", "code", "address", "reason", "cause", "decided_at", "reports"),
+        *("account", "decided_by"),
+    ),
+    left_out={
+        "code": None,
+        "address": None,
+        "reason": None,
+        "cause": "",
+        "reports": 0,
+        "account": None,
+        "decided_by": OPERATOR,
+    },
     dated_by="decided_at",
 )
 _PATTERNS = Table("blocked_addresses", key=("address",), fields=("reason", "blocked_at"))
 _NEWEST_FIRST = ("-number",)
-_SEARCHED_FIELDS = ("code", "address", "reason", "cause")
+DecisionSubject = Literal["code", "address", "account"]
+"""The fields of a decision that say what it is about."""
+_SEARCHED_FIELDS = ("code", "address", "account", "reason", "cause", "decided_by")
 
 
 class DecisionReader:
-    """The operator's decisions and blocked patterns."""
+    """Decisions and blocked patterns."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
     async def page(
-        self, skip: int, limit: int, search: re.Pattern[str] | None = None
+        self,
+        skip: int,
+        limit: int,
+        search: re.Pattern[str] | None = None,
+        before: DecisionCursor | None = None,
     ) -> list[Decision]:
         """Return `limit` decisions, newest first, after skipping some. Fewer are the last ones.
 
-        `search` selects those whose code, pattern, class or comment contains a match, of the newest
-        `MAX_SEARCHED_DECISIONS`.
+        `before` selects those that follow a decision in this order. `search` selects those whose
+        subject, class, comment or administrator contains a match, of the newest
+        `MAX_SEARCHED_DECISIONS`. Raises InvalidCursor.
         """
 
         def read(session: Session, wanted: int) -> Sequence[Record]:
+            conditions = _before(session, before)
             if search is None:
-                return session.select(_DECISIONS, order=_NEWEST_FIRST, limit=wanted)
+                return session.select(_DECISIONS, *conditions, order=_NEWEST_FIRST, limit=wanted)
             return session.search(
                 _DECISIONS,
                 _SEARCHED_FIELDS,
                 search,
+                conditions,
                 _NEWEST_FIRST,
                 MAX_SEARCHED_DECISIONS,
                 wanted,
             )
 
         return (await self._read("links_decisions", read, skip + limit))[skip:]
+
+    async def about(self, field: DecisionSubject, subject: str, limit: int) -> list[Decision]:
+        """Return the last decisions about a subject, newest first."""
+        return await self._read(
+            "links_decisions_about",
+            # Decisions are made by hand, so a scan of all is short enough.
+            lambda session, wanted: session.select(
+                _DECISIONS, (field, "=", subject), order=_NEWEST_FIRST, limit=wanted
+            ),
+            limit,
+        )
 
     async def latest_about_link(self, code: str) -> Decision | None:
         """Return the last decision to block or unblock a link."""
@@ -65,6 +101,10 @@ class DecisionReader:
     async def latest_about_pattern(self, pattern: str) -> Decision | None:
         """Return the last decision to block or unblock a pattern."""
         return await self._latest("address", pattern)
+
+    async def latest_about_account(self, account_id: str) -> Decision | None:
+        """Return the last decision to block all links of an account."""
+        return await self._latest("account", account_id)
 
     async def blocked_patterns(self) -> list[BlockedPattern]:
         """Return all blocked patterns, unordered."""
@@ -80,7 +120,7 @@ class DecisionReader:
             "links_addresses_version", lambda session: session.blocked_patterns_version()
         )
 
-    async def _latest(self, field: str, subject: str) -> Decision | None:
+    async def _latest(self, field: DecisionSubject, subject: str) -> Decision | None:
         conditions: list[Condition] = [
             (field, "=", subject),
             ("kind", "<>", DecisionKind.DISMISS.value),
@@ -114,8 +154,8 @@ class DecisionRepository:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def add(self, decision: Decision) -> None:
-        """Store a decision."""
+    def add(self, decision: Decision) -> Decision:
+        """Store a decision; return it with its id."""
         record = {
             "kind": decision.kind.value,
             "code": decision.code or None,
@@ -124,8 +164,19 @@ class DecisionRepository:
             "cause": decision.comment,
             "decided_at": to_micros(decision.at),
             "reports": decision.reports,
+            "account": decision.account_id or None,
+            "decided_by": decision.by or OPERATOR,
         }
-        self._session.add(_DECISIONS, [record])
+        return replace(decision, id=self._session.append(_DECISIONS, record))
+
+    def find(self, decision_id: str) -> Decision | None:
+        """Return the decision with an id."""
+        try:
+            key = self._session.parse_key(decision_id)
+        except ValueError:
+            return None
+        record = self._session.find(_DECISIONS, key)
+        return _decode_decision(record) if record else None
 
     def block(self, blocked: BlockedPattern) -> None:
         """Block a pattern, or replace its block."""
@@ -160,7 +211,21 @@ def _decode_decision(record: Record) -> Decision:
         reason=BlockReason(reason) if reason else None,
         comment=record["cause"],
         reports=record["reports"],
+        account_id=record["account"] or "",
+        by="" if record["decided_by"] == OPERATOR else record["decided_by"],
+        id=str(record["number"]),
     )
+
+
+def _before(session: Session, cursor: DecisionCursor | None) -> list[Condition]:
+    """Return the condition for the decisions after a cursor. Raises InvalidCursor."""
+    if cursor is None:
+        return []
+    try:
+        key = session.parse_key(cursor.id)
+    except ValueError:
+        raise InvalidCursor("This is not a cursor of a list of decisions.") from None
+    return [("number", "<", (to_micros(cursor.at), key))]
 
 
 def _decode_pattern(record: Record) -> BlockedPattern:

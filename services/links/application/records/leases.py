@@ -32,6 +32,14 @@ class Leases:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
 
+    async def is_any_held(self, now: datetime, *, except_job: str) -> bool:
+        """Return whether the lease of any other job is valid."""
+        conditions: list[Condition] = [("ends_at", ">", to_micros(now)), ("job", "<>", except_job)]
+        leases = await self._backend.read(
+            "links_leases", lambda session: session.select(_LEASES, *conditions)
+        )
+        return bool(leases)
+
     async def take(self, job: str, holder: str, duration: timedelta, now: datetime) -> bool:
         """Take or renew a lease; return whether the holder has it. Zero duration releases it.
 

@@ -46,6 +46,11 @@ class Table:
         """All fields."""
         return (*self.key, *self.fields)
 
+    def has_pair(self, condition: Condition) -> bool:
+        """Return whether the value of a condition is a pair (see `Session`)."""
+        name, operator, _ = condition
+        return bool(self.dated_by) and name in self.key and operator == "<"
+
     def with_keys(self, keys: Sequence[Key]) -> list[Condition]:
         """Return the conditions of having one of some keys, which differ in the last field only."""
         *same, last = self.key
@@ -64,6 +69,9 @@ class Session(ABC):
     The keys in a call differ in their last field only. Only `find_all` takes no keys. The
     conditions of a call all hold, and each is about another field. In `order`, a minus before a
     field stands for the descending order. A limit of 0 is none.
+
+    Of a table with `dated_by`, a condition `<` about the key has a pair, the values of `dated_by`
+    and of the key. It holds for the records that come before that in the order of keys.
     """
 
     def find_all(self, table: Table, keys: Sequence[Key]) -> list[Record]:
@@ -104,21 +112,33 @@ class Session(ABC):
         table: Table,
         fields: Sequence[str],
         pattern: re.Pattern[str],
+        conditions: Sequence[Condition],
         order: Sequence[str],
         max_searched: int,
         limit: int,
     ) -> list[Record]:
-        """Return the first of `max_searched` records with a match of `pattern` in some fields."""
+        """Return the first records with a match of `pattern` in some fields.
+
+        Searches the first `max_searched` records that meet the conditions.
+        """
         matching = (
             record
-            for record in self.scan(table, (), order, max_searched)
+            for record in self.scan(table, conditions, order, max_searched)
             if any(pattern.search(str(record[name] or "")) for name in fields)
         )
         return list(islice(matching, limit))
 
     @abstractmethod
     def add(self, table: Table, records: Sequence[Record]) -> None:
-        """Store new records."""
+        """Store new records, whose keys are known."""
+
+    @abstractmethod
+    def append(self, table: Table, record: Record) -> str:
+        """Store a new record of a table with `dated_by`; return its key as text."""
+
+    @abstractmethod
+    def parse_key(self, text: str) -> Any:
+        """Return the key that `append` returned as text. Raises ValueError if it never would."""
 
     @abstractmethod
     def put(self, table: Table, record: Record) -> None:

@@ -26,6 +26,7 @@ from services.links.domain.link import (
     TooManyUrls,
 )
 from services.links.domain.owner import Account, Guest
+from services.links.domain.query import AgeCursor
 from services.links.domain.resolution import Resolution, UnreadableLinks
 from services.links.storage.link_encoding import encode_owner
 from services.links.storage.mongo import reads
@@ -44,11 +45,11 @@ from services.links.storage.mongo.documents import (
 from services.links.storage.mongo.lists import restorable
 from services.links.storage.mongo.rankings import delete_orphaned_rankings, save_ranking
 from services.links.storage.mongo.records import MongoSession
-from services.links.storage.mongo.schema import BY_AGE, OWNED_CODES
+from services.links.storage.mongo.schema import BY_AGE, BY_HOST_KEY, OWNED_CODES
 from services.shared.mongo import Database, Document, Operation
 from services.shared.mongo.feed import MongoFeed
 from services.shared.mongo.transactions import Transaction
-from services.shared.timestamps import to_micros
+from services.shared.timestamps import from_micros, to_micros
 
 _SCAN_CODE = {"scan_of": 1}
 _EVENTS: Document = {
@@ -130,6 +131,32 @@ class MongoLinkReader:
         if found and "scan_of" in found:
             return str(found["scan_of"])
         return code if found and "removed" not in found else None
+
+    async def page_of_all(
+        self, account: Account, after: AgeCursor | None, limit: int
+    ) -> list[AgeCursor]:
+        query: Document = {"creator": encode_owner(account), "bin": {"$in": [None, True]}}
+        if after:
+            at = to_micros(after.created_at)
+            query["created_at"] = {"$gte": at}
+            query["$or"] = [{"created_at": {"$gt": at}}, {"_id": {"$gt": after.code}}]
+        found = await reads.find_ordered(
+            self._database,
+            "links_of_account",
+            query,
+            {"created_at": 1},
+            reads.OLDEST_FIRST,
+            limit,
+            BY_AGE,
+        )
+        return [AgeCursor(from_micros(one["created_at"]), one["_id"]) for one in found]
+
+    async def count_stored(self) -> int:
+        # Every link has a host key, and scan codes and purged links have none.
+        query: Document = {"host_key": {"$gte": ""}}
+        return await self._database.read(
+            "links_count_stored", lambda db: db.links.count_documents(query, hint=BY_HOST_KEY)
+        )
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         # Both values of `bin`, so that the index yields all links in order.

@@ -60,28 +60,41 @@ class MongoSession(Session):
         table: Table,
         fields: Sequence[str],
         pattern: re.Pattern[str],
+        conditions: Sequence[Condition],
         order: Sequence[str],
         max_searched: int,
         limit: int,
     ) -> list[Record]:
         """Search on the server, which sends only what matches."""
         matching = {"$regex": pattern.pattern, "$options": "i"}
+        absent = [name for name in fields if pattern.search(str(table.left_out.get(name) or ""))]
+        alternatives: list[Document] = [
+            *({name: matching} for name in fields),
+            *({name: {"$exists": False}} for name in absent),
+        ]
         stages: list[Document] = [
+            {"$match": _query(table, conditions)},
             {"$sort": dict(_sort(table, order))},
             {"$limit": max_searched},
-            {"$match": {"$or": [{name: matching} for name in fields]}},
+            {"$match": {"$or": alternatives}},
             {"$limit": limit},
         ]
         found = self._documents(table).aggregate(stages, session=self._session)
         return [_decode_record(table, document) for document in found]
 
     def add(self, table: Table, records: Sequence[Record]) -> None:
-        documents = [
-            {"_id": secrets.token_hex(12) if table.dated_by else _id(table, record)}
-            | _values(table, record)
-            for record in records
-        ]
+        documents = [{"_id": _id(table, record)} | _values(table, record) for record in records]
         self._documents(table).insert_many(documents, session=self._session)
+
+    def append(self, table: Table, record: Record) -> str:
+        key = secrets.token_hex(12)
+        self._documents(table).insert_one(
+            {"_id": key} | _values(table, record), session=self._session
+        )
+        return key
+
+    def parse_key(self, text: str) -> str:
+        return text
 
     def put(self, table: Table, record: Record) -> None:
         documents, values = self._documents(table), _values(table, record)
@@ -174,8 +187,15 @@ def _query(table: Table, conditions: Sequence[Condition]) -> Document:
     *same, last = table.key
     paths = {last: "_id"} if not same else {name: f"_id.{name}" for name in table.key}
     query: Document = {
-        paths.get(name, name): {_OPERATORS[operator]: value} for name, operator, value in conditions
+        paths.get(name, name): {_OPERATORS[operator]: value}
+        for name, operator, value in conditions
+        if not table.has_pair((name, operator, value))
     }
+    for date, before in (value for *_, value in filter(table.has_pair, conditions)):
+        query["$or"] = [
+            {table.dated_by: {"$lt": date}},
+            {table.dated_by: date, "_id": {"$lt": before}},
+        ]
     if table.mark:
         query["_id"] = table.mark
     elif same and paths[last] in query:

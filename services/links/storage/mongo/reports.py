@@ -75,6 +75,12 @@ class MongoReportReader:
         # Reports that became pending between the two reads appear when the page is read again.
         return reported[:limit], cursor
 
+    async def pending_of(self, code: str) -> list[Report]:
+        found = await reads.find_documents(
+            self._database, "links_reports_of", [code], {"reports": 1}
+        )
+        return [report for document in found for report in _read_pending(document)]
+
     async def count_pending(self) -> int:
         pipeline = [
             {"$match": _PENDING},

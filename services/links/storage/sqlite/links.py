@@ -24,10 +24,10 @@ from services.links.domain.link import (
     TooManyUrls,
 )
 from services.links.domain.owner import Account, Guest
-from services.links.domain.query import LinkOrder
+from services.links.domain.query import AgeCursor, LinkOrder
 from services.links.domain.resolution import Resolution, UnreadableLinks
 from services.links.storage.sqlite import hosts, rankings, reports
-from services.links.storage.sqlite.owner_query import by_age, read_codes
+from services.links.storage.sqlite.owner_query import after_cursor, by_age, read_codes
 from services.links.storage.sqlite.records import SqliteSession
 from services.links.storage.sqlite.rows import (
     LINK_COLUMNS,
@@ -160,6 +160,27 @@ class SqliteLinkReader:
             lambda connection: connection.execute(query, {"code": code}).fetchone(),
         )
         return found[0] if found else None
+
+    async def page_of_all(
+        self, account: Account, after: AgeCursor | None, limit: int
+    ) -> list[AgeCursor]:
+        condition, parameters = after_cursor(after, LinkOrder.OLDEST)
+        query = (
+            "SELECT created_at, code FROM links "
+            f"WHERE creator = :creator AND {condition} {by_age(LinkOrder.OLDEST)} LIMIT :limit"
+        )
+        values = {"creator": encode_creator(account), "limit": limit, **parameters}
+        rows = await self._database.read(
+            "links_of_account", lambda connection: connection.execute(query, values).fetchall()
+        )
+        return [AgeCursor(from_micros(created_at), code) for created_at, code in rows]
+
+    async def count_stored(self) -> int:
+        (count,) = await self._database.read(
+            "links_count_stored",
+            lambda connection: connection.execute("SELECT count(*) FROM links").fetchone(),
+        )
+        return int(count)
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         return await self._codes(

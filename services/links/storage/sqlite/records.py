@@ -12,6 +12,8 @@ from services.shared.sqlite import Database
 
 T = TypeVar("T")
 
+_MAX_INTEGER = (1 << 63) - 1
+
 
 class SqliteSession(Session):
     """The `Session` of a connection."""
@@ -28,7 +30,7 @@ class SqliteSession(Session):
         limit: int,
         index: str = "",
     ) -> Iterator[Record]:
-        where, values = _where(conditions)
+        where, values = _where([_without_date(table, condition) for condition in conditions])
         source = f"{table.name} INDEXED BY {index}" if index else table.name
         statement = f"SELECT {', '.join(table.columns)} FROM {source} WHERE {where}"
         if order:
@@ -39,9 +41,18 @@ class SqliteSession(Session):
             yield dict(zip(table.columns, row, strict=True))
 
     def add(self, table: Table, records: Sequence[Record]) -> None:
-        columns = table.fields if table.dated_by else table.columns
-        rows = [[record[name] for name in columns] for record in records]
-        self._execute_many(f"INSERT {_into(table, columns)}", rows)
+        rows = [[record[name] for name in table.columns] for record in records]
+        self._execute_many(f"INSERT {_into(table, table.columns)}", rows)
+
+    def append(self, table: Table, record: Record) -> str:
+        row = [record[name] for name in table.fields]
+        return str(self._execute(f"INSERT {_into(table, table.fields)}", row).lastrowid)
+
+    def parse_key(self, text: str) -> int:
+        number = int(text)
+        if not 0 < number <= _MAX_INTEGER:
+            raise ValueError("This is no number of a row.")
+        return number
 
     def put(self, table: Table, record: Record) -> None:
         row = [record[name] for name in table.columns]
@@ -93,6 +104,12 @@ class SqliteBackend:
 
 def _into(table: Table, columns: Sequence[str]) -> str:
     return f"INTO {table.name} ({', '.join(columns)}) VALUES ({placeholders(columns)})"
+
+
+def _without_date(table: Table, condition: Condition) -> Condition:
+    """Return a condition with the key alone, which orders the records of the table."""
+    name, operator, value = condition
+    return (name, operator, value[1]) if table.has_pair(condition) else condition
 
 
 def _where(conditions: Sequence[Condition], joint: str = " AND ") -> tuple[str, list[Any]]:

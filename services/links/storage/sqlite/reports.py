@@ -35,6 +35,11 @@ class SqliteReportReader:
 
         return await self._database.read("links_reports", operation)
 
+    async def pending_of(self, code: str) -> list[Report]:
+        return await self._database.read(
+            "links_reports_of", lambda connection: _read_pending(connection, code)
+        )
+
     async def count_pending(self) -> int:
         query = "SELECT count(*) FROM reports WHERE decided_at IS NULL"
         (count,) = await self._database.read(

@@ -205,4 +205,9 @@ MIGRATIONS = (
     CREATE INDEX creations_by_creator ON creations (creator, created_at);
     CREATE INDEX creations_by_age ON creations (created_at);
     """,
+    """
+    ALTER TABLE decisions ADD COLUMN account TEXT;
+    -- The e-mail address of an administrator, or `operator`.
+    ALTER TABLE decisions ADD COLUMN decided_by TEXT NOT NULL DEFAULT 'operator';
+    """,
 )

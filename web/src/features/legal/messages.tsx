@@ -225,7 +225,7 @@ export const stored = {
     blocked:
       'Why the operator or a blocklist blocked it, the name of the blocklist, and whether the operator unblocked it.',
     decisions:
-      'Decisions of the operator on a link, or on a host or path that links lead to: time, action, cause and number of reports. They are kept, with the code only, after the link is deleted.',
+      "Decisions of the operator or an administrator on a link, on a host or path that links lead to, or on all links of an account: time, action, cause, number of reports, and the administrator's e-mail address. They are kept, with the code or the account's identifier only, after the link is deleted.",
     hosts: 'The hosts of its destinations, to find the link when a blocklist changes.',
     counts:
       'How many links you have in each state, how many people opened each of them, and their order by views, for two hours at most.',

@@ -152,6 +152,62 @@ DECISION_KIND_RESET_LINK: DecisionKind.ValueType  # 4
 """Create a reset link. It has no subject: the comment names the account."""
 Global___DecisionKind: _TypeAlias = DecisionKind  # noqa: Y015
 
+class _OwnerKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _OwnerKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_OwnerKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    OWNER_KIND_UNSPECIFIED: _OwnerKind.ValueType  # 0
+    """Not set."""
+    OWNER_KIND_ACCOUNT: _OwnerKind.ValueType  # 1
+    """An account."""
+    OWNER_KIND_GUEST: _OwnerKind.ValueType  # 2
+    """A guest."""
+    OWNER_KIND_NOBODY: _OwnerKind.ValueType  # 3
+    """Nobody."""
+
+class OwnerKind(_OwnerKind, metaclass=_OwnerKindEnumTypeWrapper):
+    """Kinds of owners."""
+
+OWNER_KIND_UNSPECIFIED: OwnerKind.ValueType  # 0
+"""Not set."""
+OWNER_KIND_ACCOUNT: OwnerKind.ValueType  # 1
+"""An account."""
+OWNER_KIND_GUEST: OwnerKind.ValueType  # 2
+"""A guest."""
+OWNER_KIND_NOBODY: OwnerKind.ValueType  # 3
+"""Nobody."""
+Global___OwnerKind: _TypeAlias = OwnerKind  # noqa: Y015
+
+class _BlockCause:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _BlockCauseEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_BlockCause.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    BLOCK_CAUSE_UNSPECIFIED: _BlockCause.ValueType  # 0
+    """Nothing."""
+    BLOCK_CAUSE_DECISION: _BlockCause.ValueType  # 1
+    """A decision of the operator or an administrator."""
+    BLOCK_CAUSE_LIST: _BlockCause.ValueType  # 2
+    """A blocklist."""
+    BLOCK_CAUSE_OWNER: _BlockCause.ValueType  # 3
+    """Its owner removed it. It is not blocked."""
+
+class BlockCause(_BlockCause, metaclass=_BlockCauseEnumTypeWrapper):
+    """What a link or address is blocked or removed by."""
+
+BLOCK_CAUSE_UNSPECIFIED: BlockCause.ValueType  # 0
+"""Nothing."""
+BLOCK_CAUSE_DECISION: BlockCause.ValueType  # 1
+"""A decision of the operator or an administrator."""
+BLOCK_CAUSE_LIST: BlockCause.ValueType  # 2
+"""A blocklist."""
+BLOCK_CAUSE_OWNER: BlockCause.ValueType  # 3
+"""Its owner removed it. It is not blocked."""
+Global___BlockCause: _TypeAlias = BlockCause  # noqa: Y015
+
 class _ImportVerdict:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -2052,8 +2108,8 @@ class ListDecisionsRequest(_message.Message):
     skip: _builtins.int
     """Number of decisions to skip."""
     text: _builtins.str
-    """Selects decisions that contain this text in code, address, reason or cause, ignoring case; at
-    most 999 code points. Empty for all. Only the newest 100,000 decisions are searched.
+    """Selects decisions that contain this text in subject, reason, cause or `by` (there `operator` for
+    the operator), ignoring case; at most 999 code points. Empty for all. Only the newest 100,000 decisions are searched.
     """
     def __init__(
         self,
@@ -2071,29 +2127,38 @@ Global___ListDecisionsRequest: _TypeAlias = ListDecisionsRequest  # noqa: Y015
 
 @_typing.final
 class Decision(_message.Message):
-    """A decision of the operator. Stored permanently."""
+    """A decision of the operator or an administrator. Stored permanently."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     KIND_FIELD_NUMBER: _builtins.int
     CODE_FIELD_NUMBER: _builtins.int
     ADDRESS_FIELD_NUMBER: _builtins.int
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     AT_FIELD_NUMBER: _builtins.int
     REPORTS_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
+    BY_FIELD_NUMBER: _builtins.int
     kind: Global___DecisionKind.ValueType
     """The kind."""
     code: _builtins.str
     """The code of a link."""
     address: _builtins.str
     """A host, or a host and a path prefix."""
+    account_id: _builtins.str
+    """The id of an account, all links of which it is about."""
     reason: Global___BlockReason.ValueType
     """Why it was blocked; unspecified for other kinds."""
     cause: _builtins.str
     """The operator's comment; may be empty."""
     reports: _builtins.int
     """Number of reports that it settled."""
+    id: _builtins.str
+    """Its id."""
+    by: _builtins.str
+    """E-mail address of the administrator who made it; empty for the operator."""
     @_builtins.property
     def at(self) -> _timestamp_pb2.Timestamp:
         """When."""
@@ -2104,16 +2169,19 @@ class Decision(_message.Message):
         kind: Global___DecisionKind.ValueType = ...,
         code: _builtins.str = ...,
         address: _builtins.str = ...,
+        account_id: _builtins.str = ...,
         reason: Global___BlockReason.ValueType = ...,
         cause: _builtins.str = ...,
         at: _timestamp_pb2.Timestamp | None = ...,
         reports: _builtins.int = ...,
+        id: _builtins.str = ...,
+        by: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "at", b"at", "code", b"code", "subject", b"subject"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "address", b"address", "at", b"at", "code", b"code", "subject", b"subject"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["address", b"address", "at", b"at", "cause", b"cause", "code", b"code", "kind", b"kind", "reason", b"reason", "reports", b"reports", "subject", b"subject"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "address", b"address", "at", b"at", "by", b"by", "cause", b"cause", "code", b"code", "id", b"id", "kind", b"kind", "reason", b"reason", "reports", b"reports", "subject", b"subject"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_subject: _TypeAlias = _typing.Literal["code", "address"]  # noqa: Y015
+    _WhichOneofReturnType_subject: _TypeAlias = _typing.Literal["code", "address", "account_id"]  # noqa: Y015
     _WhichOneofArgType_subject: _TypeAlias = _typing.Literal["subject", b"subject"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_subject) -> _WhichOneofReturnType_subject | None: ...
 
@@ -2282,6 +2350,546 @@ class BlocklistMatch(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___BlocklistMatch: _TypeAlias = BlocklistMatch  # noqa: Y015
+
+@_typing.final
+class ListReportedLinksRequest(_message.Message):
+    """Selects a page of links."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    cursor: _builtins.str
+    """`next` of the previous page; empty for the first."""
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+        cursor: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["administrator_pass", b"administrator_pass", "cursor", b"cursor"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListReportedLinksRequest: _TypeAlias = ListReportedLinksRequest  # noqa: Y015
+
+@_typing.final
+class ListReportedLinksResponse(_message.Message):
+    """A page of links with pending reports."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINKS_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    next: _builtins.str
+    """`cursor` of the next page; empty at the end."""
+    @_builtins.property
+    def links(self) -> _containers.RepeatedCompositeFieldContainer[Global___ReportedLink]:
+        """The most often reported links first."""
+
+    def __init__(
+        self,
+        *,
+        links: _abc.Iterable[Global___ReportedLink] | None = ...,
+        next: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["links", b"links", "next", b"next"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListReportedLinksResponse: _TypeAlias = ListReportedLinksResponse  # noqa: Y015
+
+@_typing.final
+class ReportedLink(_message.Message):
+    """A link with pending reports."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    REASONS_FIELD_NUMBER: _builtins.int
+    FIRST_AT_FIELD_NUMBER: _builtins.int
+    LAST_AT_FIELD_NUMBER: _builtins.int
+    count: _builtins.int
+    """Number of reports."""
+    @_builtins.property
+    def link(self) -> Global___Link: ...
+    @_builtins.property
+    def reasons(self) -> _containers.RepeatedScalarFieldContainer[Global___BlockReason.ValueType]:
+        """Their reasons, the most frequent first."""
+
+    @_builtins.property
+    def first_at(self) -> _timestamp_pb2.Timestamp:
+        """Time of the first."""
+
+    @_builtins.property
+    def last_at(self) -> _timestamp_pb2.Timestamp:
+        """Time of the last."""
+
+    def __init__(
+        self,
+        *,
+        link: Global___Link | None = ...,
+        count: _builtins.int = ...,
+        reasons: _abc.Iterable[Global___BlockReason.ValueType] | None = ...,
+        first_at: _timestamp_pb2.Timestamp | None = ...,
+        last_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["first_at", b"first_at", "last_at", b"last_at", "link", b"link"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "first_at", b"first_at", "last_at", b"last_at", "link", b"link", "reasons", b"reasons"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ReportedLink: _TypeAlias = ReportedLink  # noqa: Y015
+
+@_typing.final
+class GetReportedLinkRequest(_message.Message):
+    """A link to look at."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    CODE_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    code: _builtins.str
+    """Its code, or its scan code."""
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+        code: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["administrator_pass", b"administrator_pass", "code", b"code"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetReportedLinkRequest: _TypeAlias = GetReportedLinkRequest  # noqa: Y015
+
+@_typing.final
+class GetReportedLinkResponse(_message.Message):
+    """A link with what is known about it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    OWNER_FIELD_NUMBER: _builtins.int
+    REPORTS_FIELD_NUMBER: _builtins.int
+    DECISIONS_FIELD_NUMBER: _builtins.int
+    HISTORY_FIELD_NUMBER: _builtins.int
+    owner: Global___OwnerKind.ValueType
+    """Who owns it."""
+    @_builtins.property
+    def link(self) -> Global___Link: ...
+    @_builtins.property
+    def reports(self) -> _containers.RepeatedCompositeFieldContainer[Global___Report]:
+        """The pending reports, the most frequent reason first. Their `link` is absent."""
+
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Decision]:
+        """The last decisions about it, and about all links of its account, newest first; at most 100."""
+
+    @_builtins.property
+    def history(self) -> _containers.RepeatedCompositeFieldContainer[Global___FormerUrl]:
+        """Its previous URLs, most recent first; at most 500."""
+
+    def __init__(
+        self,
+        *,
+        link: Global___Link | None = ...,
+        owner: Global___OwnerKind.ValueType = ...,
+        reports: _abc.Iterable[Global___Report] | None = ...,
+        decisions: _abc.Iterable[Global___Decision] | None = ...,
+        history: _abc.Iterable[Global___FormerUrl] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "history", b"history", "link", b"link", "owner", b"owner", "reports", b"reports"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetReportedLinkResponse: _TypeAlias = GetReportedLinkResponse  # noqa: Y015
+
+@_typing.final
+class DecideRequest(_message.Message):
+    """A decision to make."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    subject: _builtins.str
+    """What it is about."""
+    action: Global___DecisionKind.ValueType
+    """BLOCK, UNBLOCK or DISMISS."""
+    reason: Global___BlockReason.ValueType
+    """Why it is blocked; ignored for other actions."""
+    cause: _builtins.str
+    """The administrator's comment, at most 500 code points; may be empty."""
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+        subject: _builtins.str = ...,
+        action: Global___DecisionKind.ValueType = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        cause: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "administrator_pass", b"administrator_pass", "cause", b"cause", "reason", b"reason", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecideRequest: _TypeAlias = DecideRequest  # noqa: Y015
+
+@_typing.final
+class DecideResponse(_message.Message):
+    """The decision that was made."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECISION_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def decision(self) -> Global___Decision: ...
+    def __init__(
+        self,
+        *,
+        decision: Global___Decision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DecideResponse: _TypeAlias = DecideResponse  # noqa: Y015
+
+@_typing.final
+class ExplainSubjectRequest(_message.Message):
+    """What to explain."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    subject: _builtins.str
+    """A subject or a URL."""
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+        subject: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["administrator_pass", b"administrator_pass", "subject", b"subject"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainSubjectRequest: _TypeAlias = ExplainSubjectRequest  # noqa: Y015
+
+@_typing.final
+class ExplainSubjectResponse(_message.Message):
+    """Whether a subject is blocked."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BLOCKED_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    DETAIL_FIELD_NUMBER: _builtins.int
+    blocked: _builtins.bool
+    """Whether it is blocked now."""
+    cause: Global___BlockCause.ValueType
+    """By what."""
+    reason: Global___BlockReason.ValueType
+    """The reason of the block; unspecified if it is not blocked."""
+    detail: _builtins.str
+    """More about the cause: the decision's host or path and its comment, or the list's name, line and
+    entry; may be empty.
+    """
+    def __init__(
+        self,
+        *,
+        blocked: _builtins.bool = ...,
+        cause: Global___BlockCause.ValueType = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        detail: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked", b"blocked", "cause", b"cause", "detail", b"detail", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ExplainSubjectResponse: _TypeAlias = ExplainSubjectResponse  # noqa: Y015
+
+@_typing.final
+class SearchDecisionsRequest(_message.Message):
+    """Selects a page of decisions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    text: _builtins.str
+    """As in ListDecisionsRequest."""
+    cursor: _builtins.str
+    """Where the page starts: `<at>.<id>` of the last decision before it, with the time in microseconds
+    since the Unix epoch; empty for the newest.
+    """
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+        text: _builtins.str = ...,
+        cursor: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["administrator_pass", b"administrator_pass", "cursor", b"cursor", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchDecisionsRequest: _TypeAlias = SearchDecisionsRequest  # noqa: Y015
+
+@_typing.final
+class SearchDecisionsResponse(_message.Message):
+    """A page of decisions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DECISIONS_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    next: _builtins.str
+    """`cursor` of the next page; empty at the end."""
+    @_builtins.property
+    def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Decision]:
+        """At most 50, newest first."""
+
+    def __init__(
+        self,
+        *,
+        decisions: _abc.Iterable[Global___Decision] | None = ...,
+        next: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decisions", b"decisions", "next", b"next"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SearchDecisionsResponse: _TypeAlias = SearchDecisionsResponse  # noqa: Y015
+
+@_typing.final
+class BlockAccountLinksRequest(_message.Message):
+    """An account whose links to block."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    ACCOUNT_ID_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CAUSE_FIELD_NUMBER: _builtins.int
+    CURSOR_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    account_id: _builtins.str
+    """The account; not empty."""
+    reason: Global___BlockReason.ValueType
+    """Why they are blocked."""
+    cause: _builtins.str
+    """The administrator's comment, at most 500 code points; may be empty."""
+    cursor: _builtins.str
+    """`next` of the previous step; empty for the first."""
+    decision: _builtins.str
+    """`decision` of the previous step; empty for the first. A step that cannot confirm it stores a
+    decision of its own.
+    """
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+        account_id: _builtins.str = ...,
+        reason: Global___BlockReason.ValueType = ...,
+        cause: _builtins.str = ...,
+        cursor: _builtins.str = ...,
+        decision: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "administrator_pass", b"administrator_pass", "cause", b"cause", "cursor", b"cursor", "decision", b"decision", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlockAccountLinksRequest: _TypeAlias = BlockAccountLinksRequest  # noqa: Y015
+
+@_typing.final
+class BlockAccountLinksResponse(_message.Message):
+    """The result of one step."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BLOCKED_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    NEXT_FIELD_NUMBER: _builtins.int
+    blocked: _builtins.int
+    """Number of links that this step blocked."""
+    decision: _builtins.str
+    """Id of the decision; empty while no link was blocked."""
+    next: _builtins.str
+    """`cursor` of the next step; empty at the end."""
+    def __init__(
+        self,
+        *,
+        blocked: _builtins.int = ...,
+        decision: _builtins.str = ...,
+        next: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked", b"blocked", "decision", b"decision", "next", b"next"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BlockAccountLinksResponse: _TypeAlias = BlockAccountLinksResponse  # noqa: Y015
+
+@_typing.final
+class CountLinksRequest(_message.Message):
+    """Accounts whose links to count."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    ACCOUNT_IDS_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    @_builtins.property
+    def account_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """At most 100."""
+
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+        account_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_ids", b"account_ids", "administrator_pass", b"administrator_pass"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CountLinksRequest: _TypeAlias = CountLinksRequest  # noqa: Y015
+
+@_typing.final
+class CountLinksResponse(_message.Message):
+    """Numbers of links."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class LinksEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    LINKS_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def links(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """By account."""
+
+    def __init__(
+        self,
+        *,
+        links: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["links", b"links"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___CountLinksResponse: _TypeAlias = CountLinksResponse  # noqa: Y015
+
+@_typing.final
+class GetUsageRequest(_message.Message):
+    """No parameters."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ADMINISTRATOR_PASS_FIELD_NUMBER: _builtins.int
+    administrator_pass: _builtins.str
+    def __init__(
+        self,
+        *,
+        administrator_pass: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["administrator_pass", b"administrator_pass"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetUsageRequest: _TypeAlias = GetUsageRequest  # noqa: Y015
+
+@_typing.final
+class GetUsageResponse(_message.Message):
+    """The use of the instance."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINKS_FIELD_NUMBER: _builtins.int
+    STORE_BYTES_FIELD_NUMBER: _builtins.int
+    RECONCILER_WORKS_FIELD_NUMBER: _builtins.int
+    links: _builtins.int
+    """Number of links of all owners in every state, purged ones not included."""
+    store_bytes: _builtins.int
+    """Size of the store, in bytes."""
+    reconciler_works: _builtins.bool
+    """Whether a reconciler works: it holds the lease of a job."""
+    def __init__(
+        self,
+        *,
+        links: _builtins.int = ...,
+        store_bytes: _builtins.int = ...,
+        reconciler_works: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["links", b"links", "reconciler_works", b"reconciler_works", "store_bytes", b"store_bytes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetUsageResponse: _TypeAlias = GetUsageResponse  # noqa: Y015
 
 @_typing.final
 class RemoveAccountLinksRequest(_message.Message):

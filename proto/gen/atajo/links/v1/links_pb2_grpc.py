@@ -1468,6 +1468,441 @@ class ModerationService:
             _registered_method=True)
 
 
+class AdministrationServiceStub:
+    """What administrators do about links, through the gateway. Served on the gateway's port. Nothing here
+    deletes permanently.
+
+    Each request has the administrator's pass, which auth issues (AuthService.IssuePass). The service
+    checks it itself. Errors of every call: PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged
+    or has expired, or the service has no administration secret; CONFIRMATION_NEEDED if the
+    administrator confirmed the session more than 15 minutes ago).
+
+    A subject is text that names a link by its code, scan code or short URL, or a host with its
+    subdomains, or a path prefix on a host.
+    """
+
+    def __init__(self, channel):
+        """Constructor.
+
+        Args:
+            channel: A grpc.Channel.
+        """
+        self.ListReportedLinks = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/ListReportedLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportedLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportedLinksResponse.FromString,
+                _registered_method=True)
+        self.GetReportedLink = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/GetReportedLink',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetReportedLinkRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetReportedLinkResponse.FromString,
+                _registered_method=True)
+        self.Decide = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/Decide',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DecideRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DecideResponse.FromString,
+                _registered_method=True)
+        self.ExplainSubject = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/ExplainSubject',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainSubjectRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainSubjectResponse.FromString,
+                _registered_method=True)
+        self.SearchDecisions = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/SearchDecisions',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.SearchDecisionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.SearchDecisionsResponse.FromString,
+                _registered_method=True)
+        self.BlockAccountLinks = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/BlockAccountLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAccountLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAccountLinksResponse.FromString,
+                _registered_method=True)
+        self.CountLinks = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/CountLinks',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CountLinksRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CountLinksResponse.FromString,
+                _registered_method=True)
+        self.GetUsage = channel.unary_unary(
+                '/atajo.links.v1.AdministrationService/GetUsage',
+                request_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetUsageRequest.SerializeToString,
+                response_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetUsageResponse.FromString,
+                _registered_method=True)
+
+
+class AdministrationServiceServicer:
+    """What administrators do about links, through the gateway. Served on the gateway's port. Nothing here
+    deletes permanently.
+
+    Each request has the administrator's pass, which auth issues (AuthService.IssuePass). The service
+    checks it itself. Errors of every call: PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged
+    or has expired, or the service has no administration secret; CONFIRMATION_NEEDED if the
+    administrator confirmed the session more than 15 minutes ago).
+
+    A subject is text that names a link by its code, scan code or short URL, or a host with its
+    subdomains, or a path prefix on a host.
+    """
+
+    def ListReportedLinks(self, request, context):
+        """Lists links with pending reports, the most often reported links first.
+
+        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetReportedLink(self, request, context):
+        """Returns a link with its pending reports, decisions and previous URLs.
+
+        Errors: NOT_FOUND (NO_LINK).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def Decide(self, request, context):
+        """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
+        ModerationService do. Each call stores a decision.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
+        INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
+        NO_BLOCK, NO_REPORT).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ExplainSubject(self, request, context):
+        """Explains whether a subject, or a URL, is blocked, and by what.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK), UNAVAILABLE
+        (BLOCKLISTS_UNREAD) shortly after a start.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SearchDecisions(self, request, context):
+        """Lists up to 50 decisions, newest first.
+
+        Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BlockAccountLinks(self, request, context):
+        """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+        `decision` of the response while `next` is set. Leaves links alone that the operator or an
+        administrator blocked before. All steps share one decision, which commits with the first links
+        that they block.
+
+        Links that the account creates meanwhile are blocked, too, unless they are imported with an
+        earlier creation time. Suspend the account first.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CountLinks(self, request, context):
+        """Returns the numbers of links of up to 100 accounts, in every state except removed.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetUsage(self, request, context):
+        """Returns how many links the instance has, and the size of the store.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+
+def add_AdministrationServiceServicer_to_server(servicer, server):
+    rpc_method_handlers = {
+            'ListReportedLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListReportedLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportedLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ListReportedLinksResponse.SerializeToString,
+            ),
+            'GetReportedLink': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetReportedLink,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetReportedLinkRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetReportedLinkResponse.SerializeToString,
+            ),
+            'Decide': grpc.unary_unary_rpc_method_handler(
+                    servicer.Decide,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.DecideRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.DecideResponse.SerializeToString,
+            ),
+            'ExplainSubject': grpc.unary_unary_rpc_method_handler(
+                    servicer.ExplainSubject,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainSubjectRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.ExplainSubjectResponse.SerializeToString,
+            ),
+            'SearchDecisions': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchDecisions,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.SearchDecisionsRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.SearchDecisionsResponse.SerializeToString,
+            ),
+            'BlockAccountLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.BlockAccountLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAccountLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.BlockAccountLinksResponse.SerializeToString,
+            ),
+            'CountLinks': grpc.unary_unary_rpc_method_handler(
+                    servicer.CountLinks,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.CountLinksRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.CountLinksResponse.SerializeToString,
+            ),
+            'GetUsage': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetUsage,
+                    request_deserializer=atajo_dot_links_dot_v1_dot_links__pb2.GetUsageRequest.FromString,
+                    response_serializer=atajo_dot_links_dot_v1_dot_links__pb2.GetUsageResponse.SerializeToString,
+            ),
+    }
+    generic_handler = grpc.method_handlers_generic_handler(
+            'atajo.links.v1.AdministrationService', rpc_method_handlers)
+    server.add_generic_rpc_handlers((generic_handler,))
+    server.add_registered_method_handlers('atajo.links.v1.AdministrationService', rpc_method_handlers)
+
+
+ # This class is part of an EXPERIMENTAL API.
+class AdministrationService:
+    """What administrators do about links, through the gateway. Served on the gateway's port. Nothing here
+    deletes permanently.
+
+    Each request has the administrator's pass, which auth issues (AuthService.IssuePass). The service
+    checks it itself. Errors of every call: PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged
+    or has expired, or the service has no administration secret; CONFIRMATION_NEEDED if the
+    administrator confirmed the session more than 15 minutes ago).
+
+    A subject is text that names a link by its code, scan code or short URL, or a host with its
+    subdomains, or a path prefix on a host.
+    """
+
+    @staticmethod
+    def ListReportedLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/ListReportedLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.ListReportedLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ListReportedLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetReportedLink(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/GetReportedLink',
+            atajo_dot_links_dot_v1_dot_links__pb2.GetReportedLinkRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.GetReportedLinkResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def Decide(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/Decide',
+            atajo_dot_links_dot_v1_dot_links__pb2.DecideRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.DecideResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ExplainSubject(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/ExplainSubject',
+            atajo_dot_links_dot_v1_dot_links__pb2.ExplainSubjectRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.ExplainSubjectResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchDecisions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/SearchDecisions',
+            atajo_dot_links_dot_v1_dot_links__pb2.SearchDecisionsRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.SearchDecisionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BlockAccountLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/BlockAccountLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockAccountLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.BlockAccountLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CountLinks(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/CountLinks',
+            atajo_dot_links_dot_v1_dot_links__pb2.CountLinksRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.CountLinksResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetUsage(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.links.v1.AdministrationService/GetUsage',
+            atajo_dot_links_dot_v1_dot_links__pb2.GetUsageRequest.SerializeToString,
+            atajo_dot_links_dot_v1_dot_links__pb2.GetUsageResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+
 class MaintenanceServiceStub:
     """Operations of the reconciler and the operator's command on many links. Served on the same port.
     """

@@ -809,6 +809,244 @@ class ModerationServiceServicer(metaclass=_abc_1.ABCMeta):
 
 def add_ModerationServiceServicer_to_server(servicer: ModerationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
 
+class AdministrationServiceStub:
+    """What administrators do about links, through the gateway. Served on the gateway's port. Nothing here
+    deletes permanently.
+
+    Each request has the administrator's pass, which auth issues (AuthService.IssuePass). The service
+    checks it itself. Errors of every call: PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged
+    or has expired, or the service has no administration secret; CONFIRMATION_NEEDED if the
+    administrator confirmed the session more than 15 minutes ago).
+
+    A subject is text that names a link by its code, scan code or short URL, or a host with its
+    subdomains, or a path prefix on a host.
+    """
+
+    @_typing.overload
+    def __new__(cls, channel: _grpc.Channel) -> _Self: ...
+    @_typing.overload
+    def __new__(cls, channel: _aio.Channel) -> AdministrationServiceAsyncStub: ...
+    ListReportedLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.ListReportedLinksRequest, _links_pb2.ListReportedLinksResponse]
+    """Lists links with pending reports, the most often reported links first.
+
+    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+    """
+    GetReportedLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetReportedLinkRequest, _links_pb2.GetReportedLinkResponse]
+    """Returns a link with its pending reports, decisions and previous URLs.
+
+    Errors: NOT_FOUND (NO_LINK).
+    """
+    Decide: _grpc.UnaryUnaryMultiCallable[_links_pb2.DecideRequest, _links_pb2.DecideResponse]
+    """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
+    ModerationService do. Each call stores a decision.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
+    INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
+    NO_BLOCK, NO_REPORT).
+    """
+    ExplainSubject: _grpc.UnaryUnaryMultiCallable[_links_pb2.ExplainSubjectRequest, _links_pb2.ExplainSubjectResponse]
+    """Explains whether a subject, or a URL, is blocked, and by what.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK), UNAVAILABLE
+    (BLOCKLISTS_UNREAD) shortly after a start.
+    """
+    SearchDecisions: _grpc.UnaryUnaryMultiCallable[_links_pb2.SearchDecisionsRequest, _links_pb2.SearchDecisionsResponse]
+    """Lists up to 50 decisions, newest first.
+
+    Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
+    """
+    BlockAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockAccountLinksRequest, _links_pb2.BlockAccountLinksResponse]
+    """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+    `decision` of the response while `next` is set. Leaves links alone that the operator or an
+    administrator blocked before. All steps share one decision, which commits with the first links
+    that they block.
+
+    Links that the account creates meanwhile are blocked, too, unless they are imported with an
+    earlier creation time. Suspend the account first.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+    """
+    CountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.CountLinksRequest, _links_pb2.CountLinksResponse]
+    """Returns the numbers of links of up to 100 accounts, in every state except removed.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    GetUsage: _grpc.UnaryUnaryMultiCallable[_links_pb2.GetUsageRequest, _links_pb2.GetUsageResponse]
+    """Returns how many links the instance has, and the size of the store."""
+
+@_typing.type_check_only
+class AdministrationServiceAsyncStub(AdministrationServiceStub):
+    """What administrators do about links, through the gateway. Served on the gateway's port. Nothing here
+    deletes permanently.
+
+    Each request has the administrator's pass, which auth issues (AuthService.IssuePass). The service
+    checks it itself. Errors of every call: PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged
+    or has expired, or the service has no administration secret; CONFIRMATION_NEEDED if the
+    administrator confirmed the session more than 15 minutes ago).
+
+    A subject is text that names a link by its code, scan code or short URL, or a host with its
+    subdomains, or a path prefix on a host.
+    """
+
+    def __init__(self, channel: _aio.Channel) -> None: ...
+    ListReportedLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.ListReportedLinksRequest, _links_pb2.ListReportedLinksResponse]  # type: ignore[assignment]
+    """Lists links with pending reports, the most often reported links first.
+
+    Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+    """
+    GetReportedLink: _aio.UnaryUnaryMultiCallable[_links_pb2.GetReportedLinkRequest, _links_pb2.GetReportedLinkResponse]  # type: ignore[assignment]
+    """Returns a link with its pending reports, decisions and previous URLs.
+
+    Errors: NOT_FOUND (NO_LINK).
+    """
+    Decide: _aio.UnaryUnaryMultiCallable[_links_pb2.DecideRequest, _links_pb2.DecideResponse]  # type: ignore[assignment]
+    """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
+    ModerationService do. Each call stores a decision.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
+    INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
+    NO_BLOCK, NO_REPORT).
+    """
+    ExplainSubject: _aio.UnaryUnaryMultiCallable[_links_pb2.ExplainSubjectRequest, _links_pb2.ExplainSubjectResponse]  # type: ignore[assignment]
+    """Explains whether a subject, or a URL, is blocked, and by what.
+
+    Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK), UNAVAILABLE
+    (BLOCKLISTS_UNREAD) shortly after a start.
+    """
+    SearchDecisions: _aio.UnaryUnaryMultiCallable[_links_pb2.SearchDecisionsRequest, _links_pb2.SearchDecisionsResponse]  # type: ignore[assignment]
+    """Lists up to 50 decisions, newest first.
+
+    Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
+    """
+    BlockAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockAccountLinksRequest, _links_pb2.BlockAccountLinksResponse]  # type: ignore[assignment]
+    """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+    `decision` of the response while `next` is set. Leaves links alone that the operator or an
+    administrator blocked before. All steps share one decision, which commits with the first links
+    that they block.
+
+    Links that the account creates meanwhile are blocked, too, unless they are imported with an
+    earlier creation time. Suspend the account first.
+
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+    """
+    CountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.CountLinksRequest, _links_pb2.CountLinksResponse]  # type: ignore[assignment]
+    """Returns the numbers of links of up to 100 accounts, in every state except removed.
+
+    Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+    """
+    GetUsage: _aio.UnaryUnaryMultiCallable[_links_pb2.GetUsageRequest, _links_pb2.GetUsageResponse]  # type: ignore[assignment]
+    """Returns how many links the instance has, and the size of the store."""
+
+class AdministrationServiceServicer(metaclass=_abc_1.ABCMeta):
+    """What administrators do about links, through the gateway. Served on the gateway's port. Nothing here
+    deletes permanently.
+
+    Each request has the administrator's pass, which auth issues (AuthService.IssuePass). The service
+    checks it itself. Errors of every call: PERMISSION_DENIED (NOT_ADMINISTRATOR if the pass is forged
+    or has expired, or the service has no administration secret; CONFIRMATION_NEEDED if the
+    administrator confirmed the session more than 15 minutes ago).
+
+    A subject is text that names a link by its code, scan code or short URL, or a host with its
+    subdomains, or a path prefix on a host.
+    """
+
+    @_abc_1.abstractmethod
+    def ListReportedLinks(
+        self,
+        request: _links_pb2.ListReportedLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ListReportedLinksResponse, _abc.Awaitable[_links_pb2.ListReportedLinksResponse]]:
+        """Lists links with pending reports, the most often reported links first.
+
+        Errors: INVALID_ARGUMENT (INVALID_CURSOR).
+        """
+
+    @_abc_1.abstractmethod
+    def GetReportedLink(
+        self,
+        request: _links_pb2.GetReportedLinkRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.GetReportedLinkResponse, _abc.Awaitable[_links_pb2.GetReportedLinkResponse]]:
+        """Returns a link with its pending reports, decisions and previous URLs.
+
+        Errors: NOT_FOUND (NO_LINK).
+        """
+
+    @_abc_1.abstractmethod
+    def Decide(
+        self,
+        request: _links_pb2.DecideRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.DecideResponse, _abc.Awaitable[_links_pb2.DecideResponse]]:
+        """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
+        ModerationService do. Each call stores a decision.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
+        INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
+        NO_BLOCK, NO_REPORT).
+        """
+
+    @_abc_1.abstractmethod
+    def ExplainSubject(
+        self,
+        request: _links_pb2.ExplainSubjectRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.ExplainSubjectResponse, _abc.Awaitable[_links_pb2.ExplainSubjectResponse]]:
+        """Explains whether a subject, or a URL, is blocked, and by what.
+
+        Errors: INVALID_ARGUMENT (INVALID_ADDRESS), NOT_FOUND (NO_LINK), UNAVAILABLE
+        (BLOCKLISTS_UNREAD) shortly after a start.
+        """
+
+    @_abc_1.abstractmethod
+    def SearchDecisions(
+        self,
+        request: _links_pb2.SearchDecisionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.SearchDecisionsResponse, _abc.Awaitable[_links_pb2.SearchDecisionsResponse]]:
+        """Lists up to 50 decisions, newest first.
+
+        Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
+        """
+
+    @_abc_1.abstractmethod
+    def BlockAccountLinks(
+        self,
+        request: _links_pb2.BlockAccountLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.BlockAccountLinksResponse, _abc.Awaitable[_links_pb2.BlockAccountLinksResponse]]:
+        """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+        `decision` of the response while `next` is set. Leaves links alone that the operator or an
+        administrator blocked before. All steps share one decision, which commits with the first links
+        that they block.
+
+        Links that the account creates meanwhile are blocked, too, unless they are imported with an
+        earlier creation time. Suspend the account first.
+
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+        """
+
+    @_abc_1.abstractmethod
+    def CountLinks(
+        self,
+        request: _links_pb2.CountLinksRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.CountLinksResponse, _abc.Awaitable[_links_pb2.CountLinksResponse]]:
+        """Returns the numbers of links of up to 100 accounts, in every state except removed.
+
+        Errors: INVALID_ARGUMENT (TOO_MANY_CODES).
+        """
+
+    @_abc_1.abstractmethod
+    def GetUsage(
+        self,
+        request: _links_pb2.GetUsageRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_links_pb2.GetUsageResponse, _abc.Awaitable[_links_pb2.GetUsageResponse]]:
+        """Returns how many links the instance has, and the size of the store."""
+
+def add_AdministrationServiceServicer_to_server(servicer: AdministrationServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...
+
 class MaintenanceServiceStub:
     """Operations of the reconciler and the operator's command on many links. Served on the same port."""
 

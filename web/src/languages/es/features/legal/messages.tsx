@@ -218,7 +218,7 @@ export const stored: typeof english.stored = {
     blocked:
       'Por qué lo bloquearon el responsable o una lista de bloqueo, el nombre de la lista y si el responsable lo desbloqueó.',
     decisions:
-      'Las decisiones del responsable sobre un enlace, o sobre un host o una ruta a los que llevan enlaces: hora, acción, motivo y número de denuncias. Se conservan, solo con el código, cuando se borra el enlace.',
+      'Las decisiones del responsable o de un administrador sobre un enlace, sobre un host o una ruta a los que llevan enlaces, o sobre todos los enlaces de una cuenta: hora, acción, motivo, número de denuncias y la dirección de correo del administrador. Se conservan, solo con el código o el identificador de la cuenta, cuando se borra el enlace.',
     hosts:
       'Los hosts de sus destinos, para encontrar el enlace cuando cambia una lista de bloqueo.',
     counts:
