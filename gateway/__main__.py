@@ -14,6 +14,11 @@ import uvicorn
 import uvloop
 from prometheus_client import REGISTRY
 
+from gateway.backends.administration import (
+    AccountsAdministrationClient,
+    AdministrationClients,
+    LinksAdministrationClient,
+)
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
@@ -86,13 +91,17 @@ async def _serve(settings: GatewaySettings, listening: socket.socket) -> None:
         auth = AuthClient(settings.auth_address)
         links = LinksClient(settings.links_address)
         analytics = AnalyticsClient(settings.analytics_address)
-        gateway = bootstrap(settings, auth, links, analytics)
+        administration = AdministrationClients(
+            AccountsAdministrationClient(settings.auth_address),
+            LinksAdministrationClient(settings.links_address),
+        )
+        gateway = bootstrap(settings, auth, links, analytics, administration)
         for collector in gateway.collectors:
             REGISTRY.register(collector)
         observation = MonitoringServer("gateway", settings, gateway.health)
         exit_stack.push_async_callback(asyncio.to_thread, observation.close)
         exit_stack.callback(gateway.health.close)
-        for client in (auth, links, analytics):
+        for client in (auth, links, analytics, administration):
             exit_stack.push_async_callback(client.close)
         await exit_stack.enter_async_context(gateway.running())
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
 
 from prometheus_client.registry import Collector
 
@@ -16,6 +19,7 @@ from gateway.api.app import RestApi
 from gateway.api.authentication import KeyVerifier
 from gateway.api.limits import LOOKUP_FACTOR, Gate
 from gateway.app import Dispatcher, create_functions_app
+from gateway.backends.administration import AdministrationClients
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
@@ -42,6 +46,7 @@ from gateway.support.rate_limits import (
     Rate,
     RateLimiter,
 )
+from gateway.use_cases.administration import Administration
 from gateway.use_cases.limits import Limits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.policy import Policy
@@ -61,6 +66,7 @@ from gateway.visits.journal.journal import Journal, JournalFullError
 from gateway.visits.metrics import VisitCollector
 from gateway.visits.pipeline import VisitPipeline
 from services.shared import link_codes
+from services.shared.backups import find_last_backup
 from services.shared.observability.health import Health
 
 FLUSH_SECONDS = 1.0
@@ -100,7 +106,11 @@ class Gateway:
 
 
 def bootstrap(
-    settings: GatewaySettings, auth: AuthClient, links: LinksClient, analytics: AnalyticsClient
+    settings: GatewaySettings,
+    auth: AuthClient,
+    links: LinksClient,
+    analytics: AnalyticsClient,
+    administration: AdministrationClients,
 ) -> Gateway:
     """Compose a gateway over three services, for the running event loop. Opens its journal.
 
@@ -134,6 +144,16 @@ def bootstrap(
     services = Services(
         auth,
         links,
+        Administration(
+            auth,
+            administration,
+            analytics,
+            views,
+            settings.origin,
+            settings.version,
+            lambda: health.dependencies,
+            partial(_find_backup, settings.backup_dir),
+        ),
         LinkEditor(links, resolver),
         LinkPresenter(views, settings.origin),
         StatisticsReader(links, analytics),
@@ -205,6 +225,11 @@ def _limits(settings: GatewaySettings) -> Limits:
             "TOO_MANY_SHORT_CODES",
         ),
     )
+
+
+def _find_backup(folder: Path | None) -> datetime | None:
+    """Return when the newest automatic backup of a local run was made; None elsewhere."""
+    return find_last_backup(folder) if folder else None
 
 
 def _countries(settings: GatewaySettings) -> CountryOf:

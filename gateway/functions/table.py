@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 from gateway.functions import (
     accounts,
+    administration,
     imports,
     keys,
     owned_links,
@@ -35,9 +36,11 @@ Handler = Callable[[Services, Any, Request], Coroutine[Any, Any, Reply | Stream 
 _OUTCOMES = {
     "EMAIL_TAKEN": "exist",
     "NO_ACCOUNT": "no exist",
+    "NO_BLOCK": "no exist",
     "NO_IMPORT": "no exist",
     "NO_LINK": "no exist",
     "NO_PASSKEY": "no exist",
+    "NO_REPORT": "no exist",
     "WRONG_PASSKEY": "incorrect",
     "WRONG_PASSWORD": "incorrect",
     "WRONG_RECOVERY_CODE": "incorrect",
@@ -122,4 +125,18 @@ def table(limits: Limits) -> Mapping[str, Function]:
         "importLinks": Function(imports.import_links, edits),
         "undoImport": Function(imports.undo_import, edits),
         "listImports": Function(imports.list_imports, reads),
+        "listReports": Function(administration.list_reports, reads),
+        "showReports": Function(administration.show_reports, reads),
+        "decide": Function(administration.decide, edits),
+        "explainBlock": Function(administration.explain_block, reads),
+        "listDecisions": Function(administration.list_decisions, reads),
+        "listAccounts": Function(administration.list_accounts, reads),
+        "changeAccount": Function(administration.change_account, edits),
+        "blockAccountLinks": Function(administration.block_account_links, edits),
+        "endAccountSessions": Function(administration.end_account_sessions, edits),
+        "createResetLink": Function(administration.create_reset_link, edits),
+        "createInvitation": Function(administration.create_invitation, edits),
+        "listInvitations": Function(administration.list_invitations, reads),
+        "revokeInvitation": Function(administration.revoke_invitation, edits),
+        "showInstance": Function(administration.show_instance, reads),
     }

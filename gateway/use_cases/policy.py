@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gateway.backends.owners import Account, Owner
-from services.shared.errors import Unauthenticated
+from services.shared.errors import PermissionDenied, Unauthenticated
 
 
 class AccountNeeded(Unauthenticated):
     """Only accounts may do this."""
 
     default_reason = "ACCOUNT_NEEDED"
+
+
+class AdministrationOff(PermissionDenied):
+    """Nobody administers the instance through the gateway."""
+
+    default_reason = "NOT_ADMINISTRATOR"
 
 
 @dataclass(frozen=True)
@@ -29,3 +35,8 @@ class Policy:
         """Raise AccountNeeded if this owner, or nobody, must not create links."""
         if not self.guest_links and not isinstance(owner, Account):
             raise AccountNeeded("Only accounts can shorten links here.")
+
+    def check_administration(self) -> None:
+        """Raise AdministrationOff unless administrators act through the gateway."""
+        if not self.admin_pages:
+            raise AdministrationOff("This instance is not administered here.")

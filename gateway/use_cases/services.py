@@ -9,6 +9,7 @@ from gateway.backends.links import LinksClient
 from gateway.redirects.resolver import Resolver
 from gateway.support.client_ip import ClientIpFinder
 from gateway.support.rate_limits import CallLimiter
+from gateway.use_cases.administration import Administration
 from gateway.use_cases.limits import Limits
 from gateway.use_cases.links import LinkEditor, LinkPresenter
 from gateway.use_cases.policy import Policy
@@ -23,6 +24,7 @@ class Services:
 
     auth: AuthClient
     links: LinksClient
+    administration: Administration
     editor: LinkEditor
     presenter: LinkPresenter
     statistics: StatisticsReader

@@ -41,7 +41,9 @@ def gateway_of(
         links_address="links:1",
         analytics_address="analytics:1",
     )
-    parts: Any = (backends.auth, backends.links, backends.analytics) if backends else (None,) * 3
+    parts: Any = (None,) * 4
+    if backends:
+        parts = (backends.auth, backends.links, backends.analytics, backends.administration)
     return bootstrap(settings, *parts)
 
 

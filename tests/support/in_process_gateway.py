@@ -76,7 +76,7 @@ class InProcessGateway(GatewayClient):
             opened = await exit_stack.enter_async_context(opening)
             self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
             called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)
-            gateway = bootstrap(self._settings, *called)
+            gateway = bootstrap(self._settings, *called, administration=opened.administration)
             for collector in gateway.collectors:
                 self._registry.register(collector)
             exit_stack.callback(gateway.health.close)

@@ -11,6 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from gateway.backends.administration import (
+    AccountsAdministrationClient,
+    AdministrationClients,
+    LinksAdministrationClient,
+)
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
@@ -31,6 +36,7 @@ from services.shared import stores
 from services.shared.errors import Unavailable
 from services.shared.rpc.server import Listener, Opening
 from tests.support import link_operations
+from tests.support.product import ADMINISTRATION_SECRET
 
 SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 
@@ -38,27 +44,52 @@ SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 @asynccontextmanager
 async def auth(folder: Path, limits: str = "on", **more: int) -> AsyncIterator[AuthClient]:
     """Yield a client of an auth service with its store in `folder`."""
+    async with (
+        serving_auth(folder, limits, **more) as address,
+        _closing(AuthClient(address)) as client,
+    ):
+        yield client
+
+
+@asynccontextmanager
+async def serving_auth(folder: Path, limits: str = "on", **more: int) -> AsyncIterator[str]:
+    """Yield the address of an auth service with its store in `folder`."""
     settings = AuthSettings.model_validate(
         {
             "store": _file(folder, "auth"),
             "token_secret": SECRET,
+            "administration_secret": ADMINISTRATION_SECRET,
             "limits": limits,
             "public_url": "http://localhost",
             **more,
         }
     )
-    async with _served(auth_opened(settings)) as address, _closing(AuthClient(address)) as client:
-        yield client
+    async with _served(auth_opened(settings)) as address:
+        yield address
 
 
 @asynccontextmanager
 async def links(folder: Path, public_url: str) -> AsyncIterator[LinksClient]:
     """Yield a client of a links service of a product with this public URL."""
-    settings = LinksSettings.model_validate(
-        {"store": _file(folder, "links"), "public_url": public_url}
-    )
-    async with _served(links_opened(settings)) as address, _closing(LinksClient(address)) as client:
+    async with (
+        serving_links(folder, public_url) as address,
+        _closing(LinksClient(address)) as client,
+    ):
         yield client
+
+
+@asynccontextmanager
+async def serving_links(folder: Path, public_url: str) -> AsyncIterator[str]:
+    """Yield the address of a links service of a product with this public URL."""
+    settings = LinksSettings.model_validate(
+        {
+            "store": _file(folder, "links"),
+            "public_url": public_url,
+            "administration_secret": ADMINISTRATION_SECRET,
+        }
+    )
+    async with _served(links_opened(settings)) as address:
+        yield address
 
 
 @asynccontextmanager
@@ -173,6 +204,7 @@ class Services:
     auth: ClientSpy
     links: LinksSpy
     analytics: AnalyticsSpy
+    administration: AdministrationClients
 
 
 @asynccontextmanager
@@ -182,10 +214,19 @@ async def services(folder: Path, public_url: str) -> AsyncIterator[Services]:
         store, _ = await stack.enter_async_context(
             stores.open_stores(_file(folder, "links"), "links", STORE_FACTORIES)
         )
+        auth_address = await stack.enter_async_context(serving_auth(folder, limits="off"))
+        links_address = await stack.enter_async_context(serving_links(folder, public_url))
+        auth_client, links_client = AuthClient(auth_address), LinksClient(links_address)
+        administration = AdministrationClients(
+            AccountsAdministrationClient(auth_address), LinksAdministrationClient(links_address)
+        )
+        for client in (auth_client, links_client, administration):
+            await stack.enter_async_context(_closing(client))
         yield Services(
-            ClientSpy(await stack.enter_async_context(auth(folder, limits="off"))),
-            LinksSpy(await stack.enter_async_context(links(folder, public_url)), store),
+            ClientSpy(auth_client),
+            LinksSpy(links_client, store),
             AnalyticsSpy(await stack.enter_async_context(analytics(folder))),
+            administration,
         )
 
 

@@ -22,6 +22,7 @@ from tests.support.waiting import wait_until
 SERVICES = ("auth", "links", "analytics")
 CALLERS = ("gateway", "reconciler")
 """The processes that call the services, and start after them."""
+ADMINISTRATION_SECRET = "adm1n1sters-n0thing-but-tests-0123456789"
 PROCESSES = (*SERVICES, *CALLERS)
 
 
@@ -170,6 +171,7 @@ class Product(GatewayClient):
             env["ATAJO_ADMIN_LISTEN"] = self._admin[name]
             env["ATAJO_STORE"] = store_of(name, self._store, self.folder)
             env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
+            env["ATAJO_ADMINISTRATION_SECRET"] = ADMINISTRATION_SECRET
         return env | self.settings
 
     def __enter__(self) -> Self:

@@ -2360,16 +2360,20 @@ class CountAccountsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     ACCOUNTS_FIELD_NUMBER: _builtins.int
+    STORE_BYTES_FIELD_NUMBER: _builtins.int
     accounts: _builtins.int
     """Without the removed ones."""
+    store_bytes: _builtins.int
+    """Size of the store, in bytes."""
     def __init__(
         self,
         *,
         accounts: _builtins.int = ...,
+        store_bytes: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["accounts", b"accounts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["accounts", b"accounts", "store_bytes", b"store_bytes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
