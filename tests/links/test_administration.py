@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from prometheus_client import REGISTRY
 
 from services.links.application import administration
 from services.links.application.administration import (
@@ -164,6 +165,23 @@ async def test_a_link_is_decided_on_by_code_or_short_url(instance: Instance, sub
     assert (await instance.decisions())[0] == dismissal
     with pytest.raises(NoReport):
         await decide(subject, DISMISS, None, "", BOB)
+
+
+async def test_decisions_are_counted_by_who_made_them(instance: Instance) -> None:
+    def count(by: str) -> float:
+        labels = {"kind": "block", "by": by}
+        value = REGISTRY.get_sample_value("atajo_links_decisions_total", labels)
+        assert value is not None
+        return value
+
+    for code in ("abcdefgh", "ABCDEFGH"):
+        await instance.create(code)
+    operator, administrator = count("operator"), count("administrator")
+    await instance.moderation.block_link("abcdefgh", SPAM, "")
+    assert (count("operator"), count("administrator")) == (operator + 1, administrator)
+    await instance.administration.decide("abcdefgh", BLOCK, SPAM, "", ADA)
+    await instance.block_account(ONE)
+    assert (count("operator"), count("administrator")) == (operator + 1, administrator + 2)
 
 
 async def test_a_host_or_path_is_decided_on(instance: Instance) -> None:

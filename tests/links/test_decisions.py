@@ -496,7 +496,7 @@ async def test_a_failed_unit_of_work_changes_nothing(store: LinkStore) -> None:
     def work(unit: UnitOfWork) -> None:
         links = unit.links.get(["thehost1"])
         unit.edit(links, ["thehost1"], block(PHISHING), now)
-        assert unit.reports.decide("thehost1", now) == 1
+        assert unit.reports.decide(["thehost1"], now) == 1
         unit.decisions.add(Decision(DecisionKind.BLOCK, now, "thehost1", reason=PHISHING))
         unit.decisions.block(BlockedPattern("evil.example", PHISHING, now))
         assert unit.decisions.unblock("other.example")

@@ -111,7 +111,7 @@ def report(unit: UnitOfWork) -> str | None:
 def block(unit: UnitOfWork) -> int:
     """Block a link and its host, and settle its reports."""
     change(unit, CODES[0], blocked=SPAM)
-    decided = unit.reports.decide(CODES[0], NOW)
+    decided = unit.reports.decide([CODES[0]], NOW)
     unit.decisions.add(Decision(DecisionKind.BLOCK, NOW, CODES[0], reason=SPAM, reports=decided))
     unit.decisions.block(BlockedPattern("a.example", SPAM, NOW))
     return decided

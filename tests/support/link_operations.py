@@ -72,7 +72,7 @@ async def report(
 
 
 async def decide_reports(store: LinkStore, code: str, now: datetime) -> int:
-    return await store.transactions.run("test", lambda unit: unit.reports.decide(code, now))
+    return await store.transactions.run("test", lambda unit: unit.reports.decide([code], now))
 
 
 async def give_scan_code(store: LinkStore, code: str, scan_code: str, now: datetime) -> None:

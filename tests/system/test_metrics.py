@@ -40,9 +40,13 @@ LINKS = pb.DESCRIPTOR.services_by_name["LinksService"]
 FRESH = 3.0
 """Freshness of the gateway's cache in seconds: longer than a few visits take."""
 ALLOWED_VALUES = {
+    "by": {"operator", "administrator"},
     "dependency": {"store", "auth", "links", "analytics", "journal"},
     "generation": {"0", "1", "2"},
-    "grpc_code": {"OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"},
+    "grpc_code": {
+        *("OK", "INVALID_ARGUMENT", "ALREADY_EXISTS", "UNAUTHENTICATED", "NOT_FOUND"),
+        "PERMISSION_DENIED",
+    },
     "kind": {
         *("person", "bot", "link", "absent", "block", "unblock", "dismiss", "reset link"),
         *("searches", "link_statistics", "statistics", "large_statistics"),

@@ -1,4 +1,9 @@
-"""Serves `AdministrationService` over gRPC."""
+"""Serves `AdministrationService` over gRPC.
+
+The gateway asks auth for a pass before each call, so a demotion holds at the next one. A gateway
+that somebody else controls can use a pass for as long as it is valid (`PASS_LIFETIME`), and cannot
+make one.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from services.links.application.moderation import Explanation, Moderation
-from services.links.application.ports import LinkStore, UnitOfWork
+from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.application.rescan import JOB as RESCAN_JOB
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.blocklist import to_pattern
@@ -41,9 +41,8 @@ from services.shared.subjects import Code, Pattern, parse_subject
 from services.shared.timestamps import from_micros, to_micros
 
 MAX_COUNTED_ACCOUNTS = 100
-LINKS_PER_STEP = 100
-"""Maximum links that one step blocks. With their reports, each takes up to 3 ms on MongoDB, where a
-transaction has 2 s."""
+LINKS_PER_STEP = MAX_BATCH
+"""Maximum links that one step blocks."""
 
 
 class InvalidAction(InvalidArgument):
@@ -248,7 +247,7 @@ class Administration:
             if not due:
                 return 0, known, False
             unit.edit(links, due, block(reason), now)
-            settled = sum(unit.reports.decide(code, now) for code in due)
+            settled = unit.reports.decide(due, now)
             stored = known or unit.decisions.add(replace(wanted, reports=settled))
             return len(due), stored, known is None
 

@@ -128,7 +128,7 @@ class Moderation:
         )
 
         def work(unit: UnitOfWork) -> Decision:
-            dismissed = unit.reports.decide(decision.code, decision.at)
+            dismissed = unit.reports.decide([decision.code], decision.at)
             if not dismissed:
                 raise _no_report()
             return unit.decisions.add(replace(decision, reports=dismissed))
@@ -279,7 +279,7 @@ class Moderation:
             if decision.code not in links or links[decision.code].is_gone_at(now):
                 raise no_link()
             unit.edit(links, [decision.code], edit, now)
-            settled = unit.reports.decide(decision.code, now) if reason else 0
+            settled = unit.reports.decide([decision.code], now) if reason else 0
             return unit.decisions.add(replace(decision, reports=settled))
 
         stored = await self._store.transactions.run("links_decide", work)

@@ -102,8 +102,8 @@ class ReportRepository(Protocol):
         Returns the report's id: `new_id` for the first report of the link and reason.
         """
 
-    def decide(self, code: str, now: datetime) -> int:
-        """Mark the pending reports of a link as decided; return their number."""
+    def decide(self, codes: Sequence[str], now: datetime) -> int:
+        """Mark the pending reports of links as decided; return their number."""
 
 
 @dataclass(frozen=True, slots=True)

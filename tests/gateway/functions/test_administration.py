@@ -21,7 +21,11 @@ from gateway.backends.administration import (
 )
 from gateway.backends.auth import AuthClient
 from gateway.use_cases import administration
-from services.shared.administrators import Administrator, issue_pass
+from services.shared.administrators import (
+    CONFIRMATION_LIFETIME,
+    Administrator,
+    issue_pass,
+)
 from services.shared.errors import PermissionDenied, Unauthenticated
 from tests.support.gateway_client import new_code
 from tests.support.in_process_gateway import InProcessGateway
@@ -135,6 +139,20 @@ def test_a_gateway_cannot_act_without_an_administrators_pass(
                 payload[name] = code
             reply = call(gateway, function, **payload)
             assert reply == {"success": False, "error": "not allowed"}
+
+
+def test_links_checks_the_age_of_the_confirmation_itself(
+    gateway: InProcessGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def issue(self: AuthClient, token: str) -> str:
+        now = datetime.now(UTC)
+        ada = Administrator("1", ADA, now - CONFIRMATION_LIFETIME - timedelta(seconds=5))
+        return issue_pass(ADMINISTRATION_SECRET, ada, now - timedelta(seconds=10))
+
+    monkeypatch.setattr(AuthClient, "issue_pass", issue)
+    for function in ("decide", "listReports", "explainBlock", "blockAccountLinks"):
+        reply = call(gateway, function, **FUNCTIONS[function])
+        assert reply == {"success": False, "error": "confirm"}
 
 
 def test_reports_are_listed_shown_and_decided(

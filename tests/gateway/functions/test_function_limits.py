@@ -16,17 +16,17 @@ LIMITS = {
     "limit_creations": "2/hour",
     "limit_registrations": "1/hour",
     "limit_logins": "3/hour",
-    "limit_edits": "9/hour",
-    "limit_reads": "8/hour",
+    "limit_edits": "10/hour",
+    "limit_reads": "9/hour",
     "limit_reports": "6/hour",
 }
 EDITS = [
     *("changeLink", "removeLinks", "restoreLinks", "claimLinks", "createScanCode"),
-    *("importLinks", "undoImport", "revokeKey", "revokeKey"),
+    *("importLinks", "undoImport", "revokeKey", "revokeKey", "decide"),
 ]
 READS = [
     *("showLink", "showLinks", "showStatistics", "previewLink", "checkImport", "listImports"),
-    "listKeys",
+    *("listKeys", "listReports"),
 ]
 GROUPS = [
     ["createShortLink"] * 2,
@@ -83,6 +83,8 @@ def valid_payload(function: str) -> object:
         "createKey": {"password": "x", "name": "Script", "scopes": ["links:read"]},
         "revokeKey": {"id": "a"},
         "listKeys": {},
+        "listReports": {},
+        "decide": {"subject": "abcdefgh", "action": "dismiss"},
         "showLink": {"guest": guest, "code": "abcdefgh"},
         "showLinks": {"guest": guest},
         "showStatistics": {"guest": guest, "code": None},

@@ -12,7 +12,7 @@ Times are microseconds since the Unix epoch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import accumulate
 
@@ -161,18 +161,24 @@ class MongoReportRepository:
         )
         return str(report["id"])
 
-    def decide(self, code: str, now: datetime) -> int:
-        reports = self._find(code, {"reports": 1}).get("reports", {})
-        waiting = [reason for reason, report in reports.items() if "decided_at" not in report]
-        if waiting:
-            at = to_micros(now)
+    def decide(self, codes: Sequence[str], now: datetime) -> int:
+        query = {"_id": {"$in": list(codes)}, "reports_waiting": {"$gt": 0}}
+        found = self._tx.db.links.find(
+            query, {"reports": 1}, batch_size=len(codes) + 1, session=self._tx.session
+        )
+        at = to_micros(now)
+        decided = 0
+        for document in found.to_list():
+            reports = document["reports"]
+            waiting = [reason for reason, report in reports.items() if "decided_at" not in report]
             change = {
                 "$set": {f"reports.{reason}.decided_at": at for reason in waiting},
                 "$min": {"reports_decided_at": at},
                 "$unset": {"reported": "", "reports_waiting": ""},
             }
-            self._update(code, change)
-        return len(waiting)
+            self._update(document["_id"], change)
+            decided += len(waiting)
+        return decided
 
     def _find(self, code: str, fields: Document) -> Document:
         return self._tx.db.links.find_one({"_id": code}, fields, session=self._tx.session) or {}

@@ -10,7 +10,7 @@ from typing import Any
 
 from services.links.domain.block import BlockReason
 from services.links.domain.report import MAX_STATEMENTS, Report, ReportCursor, ReportPage, Statement
-from services.links.storage.sqlite.rows import find_all
+from services.links.storage.sqlite.rows import find_all, placeholders
 from services.shared.sqlite import Database
 from services.shared.timestamps import from_micros, to_micros
 from services.shared.unreadable_records import decode_each
@@ -108,10 +108,11 @@ class SqliteReportRepository:
             )
         return str(report_id)
 
-    def decide(self, code: str, now: datetime) -> int:
+    def decide(self, codes: Sequence[str], now: datetime) -> int:
         decided = self._connection.execute(
-            "UPDATE reports SET decided_at = ? WHERE code = ? AND decided_at IS NULL",
-            (to_micros(now), code),
+            "UPDATE reports SET decided_at = ? "
+            f"WHERE code IN ({placeholders(codes)}) AND decided_at IS NULL",
+            (to_micros(now), *codes),
         )
         return decided.rowcount
 

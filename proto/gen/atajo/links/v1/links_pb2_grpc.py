@@ -1592,7 +1592,7 @@ class AdministrationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BlockAccountLinks(self, request, context):
-        """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+        """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
         `decision` of the response while `next` is set. Leaves links alone that the operator or an
         administrator blocked before. All steps share one decision, which commits with the first links
         that they block.

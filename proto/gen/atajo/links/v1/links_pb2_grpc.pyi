@@ -856,7 +856,7 @@ class AdministrationServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
     """
     BlockAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockAccountLinksRequest, _links_pb2.BlockAccountLinksResponse]
-    """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+    """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
     `decision` of the response while `next` is set. Leaves links alone that the operator or an
     administrator blocked before. All steps share one decision, which commits with the first links
     that they block.
@@ -919,7 +919,7 @@ class AdministrationServiceAsyncStub(AdministrationServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
     """
     BlockAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockAccountLinksRequest, _links_pb2.BlockAccountLinksResponse]  # type: ignore[assignment]
-    """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+    """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
     `decision` of the response while `next` is set. Leaves links alone that the operator or an
     administrator blocked before. All steps share one decision, which commits with the first links
     that they block.
@@ -1015,7 +1015,7 @@ class AdministrationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.BlockAccountLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.BlockAccountLinksResponse, _abc.Awaitable[_links_pb2.BlockAccountLinksResponse]]:
-        """Blocks up to 100 links of an account, oldest first, in every state. Repeat it with `next` and
+        """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
         `decision` of the response while `next` is set. Leaves links alone that the operator or an
         administrator blocked before. All steps share one decision, which commits with the first links
         that they block.
