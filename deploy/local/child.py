@@ -133,7 +133,7 @@ def _become(module: str, control: socket.socket, others: Sequence[socket.socket]
 class Child:
     """A running process, which reports through the pipe `reports` (services/shared/supervisor.py).
 
-    `on_delay` receives the reports of why it does not serve yet, each with one entry.
+    `on_delay` receives the reports of why it does not serve yet.
     """
 
     def __init__(

@@ -17,7 +17,10 @@ class Messages:
     """Says what happens to a run: in production as records on standard error, as its processes."""
 
     def __init__(self, settings: RunSettings) -> None:
-        self._is_waiting = False
+        self._causes: dict[str, str] = {}
+        """Why each process waits for the store."""
+        self._cause: str | None = None
+        """The cause that was said last."""
         self._log = None
         if settings.environment == "production":
             logs.configure("supervisor", settings.log_level)
@@ -33,15 +36,22 @@ class Messages:
         self._say(logging.INFO, "ready", f"Atajo is ready: {url}", url=url)
 
     def delayed(self, process: str, report: Mapping[str, str]) -> None:
-        """Say why a process does not serve yet; once for the store that all wait for."""
+        """Say why a process does not serve yet.
+
+        All wait for the same store: it is said once, and again when the cause changes.
+        """
         match report:
             case {"upgrading": store}:
                 line = f"{process} upgrades {store} first."
                 self._say(logging.WARNING, "store_upgrading", line, process=process)
-            case {"waiting": store} if not self._is_waiting:
-                self._is_waiting = True
-                line = f"{store} does not answer, or has no primary: Atajo waits for it."
-                self._say(logging.WARNING, "store_awaited", line)
+            case {"waiting": store, "cause": cause}:
+                changed = self._causes.get(process) != cause
+                self._causes[process] = cause
+                if changed and cause != self._cause:  # Not another process that is behind.
+                    self._cause = cause
+                    why = f" ({cause})" if cause else ""
+                    line = f"{store} cannot be used{why}: Atajo waits for it."
+                    self._say(logging.WARNING, "store_awaited", line)
 
     def failed(self, failure: Failed) -> None:
         """Say why the run ends. A refusal to start is always plain text, in every process."""

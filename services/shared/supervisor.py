@@ -3,7 +3,7 @@
 `ATAJO_READY_FD` names an inherited file descriptor, to which the process writes JSON lines:
 
 - `{"upgrading": …}`: it upgrades the schema of a store first.
-- `{"waiting": …}`: it waits for a store.
+- `{"waiting": …, "cause": …}`: it waits for a store, for that cause; empty if it is unknown.
 - `{"refused": …}`: it ends, for the reason in this line.
 - Its addresses, once it serves. This line is the last one.
 
@@ -54,13 +54,13 @@ def awaits_store() -> bool:
     return _AWAIT_STORE in os.environ
 
 
-async def await_store(store: str) -> None:
-    """Report that `store` cannot be reached, and pause before the next attempt.
+async def await_store(store: str, cause: str) -> None:
+    """Report that `store` cannot be reached and why, and pause before the next attempt.
 
     Raises SystemExit if the process has to stop. Call it after `stop_event`.
     """
     assert _stop is not None
-    _report({"waiting": store})
+    _report({"waiting": store, "cause": cause})
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_PAUSE_SECONDS):
             await _stop.wait()

@@ -24,16 +24,19 @@ _WRITE_WAIT_SECONDS = 0.4
 class Availability:
     """Remembers whether the server is away, and tests it.
 
-    `send_ping` pings it, and `test_write` writes something that is already there.
+    `send_ping` pings it, and `test_write` writes something that is already there. `describe` says
+    why an operation failed.
     """
 
     def __init__(
         self,
         send_ping: Callable[[], Awaitable[object]],
         test_write: Callable[[], Awaitable[None]],
+        describe: Callable[[Exception], str],
     ) -> None:
         self._send_ping = send_ping
         self._test_write = test_write
+        self._describe = describe
         self._is_away = False
         self._is_logged = False
         """Whether a log line says that the server is away, and none yet that it is back."""
@@ -70,11 +73,11 @@ class Availability:
             ) from self._write_error
 
     def report_away(self, error: Exception) -> None:
-        """Record and log that the server is away, without the driver's message."""
+        """Record and log that the server is away, and why, without the driver's message."""
         self._is_away = True
         code = error.code if isinstance(error, OperationFailure) else None
         self._is_logged |= self._throttled.warning(
-            "store_away", error=type(error).__name__, code=code
+            "store_away", reason=self._describe(error), error=type(error).__name__, code=code
         )
 
     def report_success(self) -> None:

@@ -26,6 +26,7 @@ from pymongo.monitoring import (
 from pymongo.read_concern import ReadConcern
 
 from services.shared import background
+from services.shared.mongo import causes
 from services.shared.mongo.aliases import Document
 from services.shared.observability import logs
 
@@ -71,6 +72,10 @@ class Client:
         """
         if failed is self.motor and time.monotonic() - self._opened_at > _MIN_SECONDS:
             self._replace()
+
+    def describe(self, error: Exception) -> str:
+        """Return why an operation failed, in words for the operator; empty if nothing is known."""
+        return causes.describe(error, self.motor.delegate.topology_description)
 
     async def close(self) -> None:
         """Disconnect from the server."""

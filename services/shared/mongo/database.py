@@ -6,7 +6,8 @@ server is away, operations raise Unavailable; the driver reconnects by itself.
 Until the schema is up to date (see `migrations`), every operation is refused at once, so that no
 duplicate is written before a unique index exists.
 
-The URL may contain a password, so no part of it gets into a message or a log.
+The URL may contain a password: only its hosts and the name of its replica set get into a message
+or a log (see `causes`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from services.shared import background, supervisor
 from services.shared.errors import Unavailable, UnsupportedSchemaVersion
 from services.shared.mongo.aliases import Document, Operation, T, ThreadWork
 from services.shared.mongo.availability import Availability
+from services.shared.mongo.causes import AUTHENTICATION_ERRORS
 from services.shared.mongo.client import Client
 from services.shared.mongo.migrations import SERVER, SchemaUpgrade, UnsuitableServer
 from services.shared.mongo.transactions import Transaction, run_transaction
@@ -58,7 +60,6 @@ _THREADS = 10
 """Number of threads for `read_in_thread` and `write_in_thread`, as many as motor has."""
 _FEED_THREADS = 6
 """Number of threads for `read_feed`. Every gateway reads once a second, mostly in 2 ms."""
-_AUTHENTICATION_ERRORS = frozenset({13, 18, 8000})
 
 
 class Database:
@@ -77,6 +78,7 @@ class Database:
         self._availability = Availability(
             lambda: client.motor.admin.command("ping"),
             lambda: upgrade.write_version(client.documents),
+            client.describe,
         )
 
     async def read(self, name: str, operation: Operation[T]) -> T:
@@ -171,7 +173,7 @@ class Database:
             # cannot be looked up.
             if isinstance(away, ConfigurationError) and away.__cause__ is None:
                 raise SystemExit(f"{SERVER} is older than 6.0.")
-            await supervisor.await_store(SERVER)
+            await supervisor.await_store(SERVER, self._client.describe(away))
             away = await self._read_version()
         if away:
             self._availability.report_away(away)
@@ -194,7 +196,7 @@ class Database:
         except UnsupportedSchemaVersion as error:
             raise SystemExit(f"Cannot use the store. {error}") from None
         except (PyMongoError, TimeoutError) as error:
-            if isinstance(error, OperationFailure) and error.code in _AUTHENTICATION_ERRORS:
+            if isinstance(error, OperationFailure) and error.code in AUTHENTICATION_ERRORS:
                 raise SystemExit(f"{SERVER} refuses the log-in.") from None
             return error
         return None

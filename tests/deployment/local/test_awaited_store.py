@@ -1,7 +1,8 @@
-"""A run over MongoDB that is not there yet waits for it, says so once, and goes on."""
+"""A run over MongoDB that is not there yet waits for it, says why once, and goes on."""
 
 from __future__ import annotations
 
+import re
 import select
 import time
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ from tests.support.mongo import server
 from tests.support.mongo.server import Node
 from tests.support.waiting import wait_until
 
-WAITS = "The MongoDB of ATAJO_STORE does not answer, or has no primary: Atajo waits for it.\n"
+WAITS = re.compile(r"The MongoDB of ATAJO_STORE cannot be used \((.+)\): Atajo waits for it\.\n")
 RETRIES_SECONDS = 4.0
 """A time in which every service tries several times."""
 
@@ -34,6 +35,14 @@ def node() -> Iterator[Node]:
 def next_line(run: LocalRun) -> str:
     assert run.popen.stderr is not None
     return run.popen.stderr.readline()
+
+
+def next_cause(run: LocalRun) -> str:
+    """Return why the run waits, in its next line."""
+    line = next_line(run)
+    said = WAITS.fullmatch(line)
+    assert said, line
+    return said[1]
 
 
 def says_something(run: LocalRun, seconds: float) -> bool:
@@ -61,27 +70,32 @@ def await_started(node: Node) -> None:
 @pytest.mark.parametrize("options", ["", f"?replicaSet={server.SET}", "?directConnection=true"])
 def test_a_run_waits_for_a_primary(tmp_path: Path, node: Node, options: str) -> None:
     with LocalRun(tmp_path, {"ATAJO_STORE": f"mongodb://127.0.0.1:{node.port}/{options}"}) as run:
-        assert next_line(run) == WAITS
+        place = f"127.0.0.1:{node.port}"
+        assert next_cause(run) == f"{place}: Connection refused"
         assert not says_something(run, RETRIES_SECONDS)
         await_started(node)
+        while next_cause(run) != f"{place}: not initiated as a replica set":
+            pass
         assert not says_something(run, RETRIES_SECONDS), "nobody has initiated the replica set"
         with pytest.raises(httpx.ConnectError):
             httpx.get(run.url)
         server.initiate([node.port])
-        assert run.popen.stdout is not None
+        assert run.popen.stdout is not None  # Meanwhile it may say that there is no primary yet.
         assert run.popen.stdout.readline() == f"Atajo is ready: {run.url}\n"
         client = GatewayClient(run.url)
         with client.http:
             code = client.shorten("https://example.com/")
             assert client.visit(code).status_code == 302
         run.popen.terminate()
-        assert run.end() == (0, "", "")
+        exit_code, stdout, stderr = run.end()
+        assert (exit_code, stdout) == (0, "")
+        assert all(WAITS.fullmatch(line) for line in stderr.splitlines(keepends=True))
 
 
 @pytest.mark.parametrize("place", ["mongodb://nowhere.invalid/", "mongodb+srv://nowhere.invalid/"])
 def test_a_run_waits_for_a_name_and_can_be_stopped(tmp_path: Path, place: str) -> None:
     with LocalRun(tmp_path, {"ATAJO_STORE": place}) as run:
-        assert next_line(run) == WAITS
+        assert next_cause(run).startswith("nowhere.invalid:")
         assert not says_something(run, RETRIES_SECONDS)
         started = time.monotonic()
         run.popen.terminate()
@@ -92,12 +106,15 @@ def test_a_run_waits_for_a_name_and_can_be_stopped(tmp_path: Path, place: str) -
 def test_a_refused_log_in_ends_a_run_that_waited(tmp_path: Path, node: Node) -> None:
     store = f"mongodb://walker:camino@127.0.0.1:{node.port}/"
     with LocalRun(tmp_path, {"ATAJO_STORE": store}) as run:
-        assert next_line(run) == WAITS
+        next_cause(run)
         await_started(node)
         server.initiate([node.port])
         code, stdout, stderr = run.end()
     assert (code, stdout) == (1, "")
-    assert stderr == "The MongoDB of ATAJO_STORE refuses the log-in.\n"
+    *waits, last = stderr.splitlines(keepends=True)
+    assert last == "The MongoDB of ATAJO_STORE refuses the log-in.\n"
+    assert all(WAITS.fullmatch(line) for line in waits)
+    assert "camino" not in stderr
 
 
 def test_a_server_that_is_no_replica_set_is_refused(tmp_path: Path) -> None:
