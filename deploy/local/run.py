@@ -10,7 +10,12 @@ from typing import NoReturn
 from deploy.local import child
 from deploy.local.folder import UMASK, DataFolder
 from deploy.local.messages import Messages
-from deploy.local.settings import RunSettings, check_ports_free, check_web_built
+from deploy.local.settings import (
+    RunSettings,
+    check_own_settings,
+    check_ports_free,
+    check_web_built,
+)
 from deploy.local.signals import end_at_signals
 from deploy.local.store import check_complete
 from deploy.local.supervisor import MODULES, supervise
@@ -20,6 +25,7 @@ def run() -> NoReturn:
     """Run the product, and exit with its code. Raises SystemExit."""
     end_at_signals()
     settings = RunSettings.load()
+    check_own_settings()
     os.umask(UMASK)  # The processes inherit it.
     # Fork before the folder's lock is opened: the children must not inherit it.
     forked = child.fork(list(MODULES.values()))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, IPvAnyAddress, ValidationInfo, field_validator, model_validator
 
+from services.shared.environment import PREFIX
 from services.shared.settings import ProcessSettings, PublicUrl
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,6 +24,24 @@ _MAX_FOLDER_BYTES = 107 - len("/analytics.calls")
 
 _METRICS = ("gateway", "auth", "links", "analytics", "reconciler")
 """The processes in the order of their metrics ports."""
+
+
+_SERVICES = ("AUTH", "LINKS", "ANALYTICS")
+_OWN: Mapping[str, str] = {
+    "TOKEN_SECRET": "the secret of a run is in the file token-secret in its data folder",
+    "ADMINISTRATION_SECRET": "a run derives it from the file token-secret in its data folder",
+    "JOURNAL_DIR": "the journal of a run is in its data folder, ATAJO_DATA_DIR",
+    "BACKUP_DIR": "the backups of a run are in its data folder, ATAJO_DATA_DIR",
+    "WEB_DIR": "a run serves the pages that were built with it",
+    "LISTEN": "set ATAJO_BIND and ATAJO_PORT instead",
+    "ADMIN_LISTEN": "the services of a run listen in its data folder",
+    "METRICS_LISTEN": "set ATAJO_METRICS_PORT instead",
+    **dict.fromkeys(
+        [f"{name}_{kind}" for name in _SERVICES for kind in ("ADDRESS", "ADMIN_ADDRESS")],
+        "a run starts its services itself",
+    ),
+}
+"""Settings of the processes that a run chooses, and where the choice is made."""
 
 
 class RunSettings(ProcessSettings):
@@ -98,6 +117,17 @@ class RunSettings(ProcessSettings):
     def url(self) -> str:
         """The public URL without a trailing slash."""
         return str(self.public_url or f"http://localhost:{self.port}").rstrip("/")
+
+
+def check_own_settings() -> None:
+    """Raise SystemExit with one line if settings are given that a run would not heed."""
+    faults = [
+        f"{PREFIX}{name}: {why}"
+        for name, why in _OWN.items()
+        if os.environ.get(f"{PREFIX}{name}") or os.environ.get(f"{PREFIX}{name}_FILE")
+    ]
+    if faults:
+        raise SystemExit("Settings refused. " + "; ".join(faults))
 
 
 def check_ports_free(settings: RunSettings) -> None:

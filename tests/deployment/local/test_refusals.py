@@ -195,6 +195,31 @@ def test_a_wrong_setting_of_a_process_is_one_line(tmp_path: Path, name: str, val
     assert line.startswith(f"Settings refused. ATAJO_{name}: ")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("TOKEN_SECRET", "s" * 48, "is in the file token-secret in its data folder"),
+        ("TOKEN_SECRET_FILE", "/run/secrets/token", "is in the file token-secret in its data"),
+        ("JOURNAL_DIR", "/journal", "is in its data folder, ATAJO_DATA_DIR"),
+        ("LINKS_ADDRESS", "links:50051", "a run starts its services itself"),
+        ("AUTH_ADMIN_ADDRESS", "auth:50052", "a run starts its services itself"),
+        ("LISTEN", "0.0.0.0:80", "set ATAJO_BIND and ATAJO_PORT instead"),
+    ],
+)
+def test_a_setting_that_a_run_would_not_heed_is_refused(
+    tmp_path: Path, name: str, value: str, why: str
+) -> None:
+    line = refused(LocalRun(tmp_path / "data", {f"ATAJO_{name}": value}))
+    assert line.startswith(f"Settings refused. ATAJO_{name.removesuffix('_FILE')}: ")
+    assert why in line
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_empty_setting_that_a_run_would_not_heed_is_not_there(tmp_path: Path) -> None:
+    with LocalRun.ready(tmp_path, {"ATAJO_TOKEN_SECRET": "", "ATAJO_LISTEN": ""}) as run:
+        assert httpx.get(run.url, verify=NO_TLS).status_code == 200
+
+
 @needs_root
 def test_a_backup_that_its_user_cannot_search_is_not_restored(public: Path) -> None:
     data, source = public / "data", public / "monday"
