@@ -8,15 +8,27 @@ What every pod has. Each template takes a part of the chart:
 
 {{/*
 The settings of a pod, as YAML. A component's own replace those of all pods; labels, annotations and
-the service account are merged key by key.
+the service account with its annotations are merged key by key. An account that a component names
+exists, unless the component says that it is created.
 */}}
 {{- define "atajo.podSettings" -}}
-{{- $merged := dict "labels" (deepCopy .root.Values.commonLabels) "annotations" dict "serviceAccount" dict -}}
+{{- $account := dict "create" false "annotations" dict -}}
+{{- $merged := dict "labels" (deepCopy .root.Values.commonLabels) "annotations" dict "serviceAccount" $account -}}
 {{- range list .root.Values.pod (index .root.Values (.settings | default .name)).pod -}}
 {{- range $key, $value := . -}}
-{{- if has $key (list "labels" "annotations" "serviceAccount") -}}
+{{- if has $key (list "labels" "annotations") -}}
 {{- range $name, $entry := $value -}}
 {{- $_ := set (index $merged $key) $name $entry -}}
+{{- end -}}
+{{- else if eq $key "serviceAccount" -}}
+{{- $exists := and $value.name (not (hasKey $value "create")) -}}
+{{- $annotations := merge (dict) ($value.annotations | default dict) $account.annotations -}}
+{{- range $name, $entry := $value -}}
+{{- $_ := set $account $name $entry -}}
+{{- end -}}
+{{- $_ := set $account "annotations" $annotations -}}
+{{- if $exists -}}
+{{- $_ := set $account "create" false -}}
 {{- end -}}
 {{- else -}}
 {{- $_ := set $merged $key $value -}}

@@ -23,6 +23,34 @@ def test_each_component_has_an_account_of_its_own() -> None:
     assert {account["metadata"]["name"] for account in created.values()} == set(own.values())
 
 
+def test_annotations_of_a_component_are_added_to_those_of_all() -> None:
+    accounts = of_kind("ServiceAccount", manifests("platform"))
+    audit = {"corp.example/audit": "on"}
+    assert audit.items() <= accounts["auth"]["metadata"]["annotations"].items()
+    assert "eks.amazonaws.com/role-arn" in accounts["auth"]["metadata"]["annotations"]
+    assert "eks.amazonaws.com/role-arn" not in accounts["web"]["metadata"]["annotations"]
+    replaced = "auth.pod.serviceAccount.annotations.corp\\.example/audit=off"
+    accounts = of_kind("ServiceAccount", manifests("platform", replaced))
+    assert accounts["auth"]["metadata"]["annotations"]["corp.example/audit"] == "off"
+
+
+def test_an_account_that_a_component_names_exists() -> None:
+    named = ["pod.serviceAccount.create=true", "links.pod.serviceAccount.name=existing"]
+    rendered = manifests("small", *named)
+    assert pods(rendered)["links"]["serviceAccountName"] == "existing"
+    names = {each["metadata"]["name"] for each in of_kind("ServiceAccount", rendered).values()}
+    assert "existing" not in names
+    assert "atajo-auth" in names
+    rendered = manifests("small", *named, "links.pod.serviceAccount.create=true")
+    names = {each["metadata"]["name"] for each in of_kind("ServiceAccount", rendered).values()}
+    assert "existing" in names
+
+
+@pytest.mark.parametrize("setting", ["pod=null", "pod.serviceAccount=null", "auth.pod=null"])
+def test_settings_of_pods_can_be_taken_away(setting: str) -> None:
+    assert "serviceAccountName" not in pods(manifests("kind", setting))["auth"]
+
+
 def test_the_mongodb_for_development_has_accounts_too() -> None:
     rendered = manifests("kind", "mongodb.pod.serviceAccount.create=true")
     names = {"mongodb", "replica-set"}
