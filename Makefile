@@ -103,7 +103,7 @@ release-check: ## Check that a tag and all files name one version: make release-
 release-images: TAG := $(VERSION)
 release-images: engine ## Build the images for amd64 and arm64, push and sign them: make release-images IMAGES=docker.io/atajo
 	@mkdir -p dist
-	@$(foreach image,app web atajo,$(call build,$(image),$(PUBLISH) --metadata-file dist/$(image).json);)
+	@$(foreach image,app web atajo,$(call build,$(image),$(PUBLISH) --metadata-file dist/$(image).json,$(IMAGES));)
 	@$(call sign,"$(IMAGES)")
 
 .PHONY: release-chart
@@ -494,9 +494,9 @@ $(WEB): $(NODE) $(WEB_SOURCES) $(if $(wildcard web/dist/index.html),,unbuilt)
 .PHONY: unbuilt
 unbuilt:
 
-# Build an image. Arguments: its name, which is that of a stage, and further options.
+# Build an image. Arguments: its name, which is that of a stage, further options, and its place if that is not atajo.
 define build
-$(ENGINE) build --file deploy/images/Dockerfile --target $(1) --tag $(or $(IMAGES),atajo)/$(1):$(TAG) $(2) \
+$(ENGINE) build --file deploy/images/Dockerfile --target $(1) --tag $(or $(3),atajo)/$(1):$(TAG) $(2) \
 	$(foreach base,PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE,$(if $($(base)),--build-arg $(base)=$($(base)))) \
 	--build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git rev-parse HEAD) .
 endef
