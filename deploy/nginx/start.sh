@@ -196,6 +196,17 @@ case $registration in
 open | invite | closed) ;;
 *) refuse "ATAJO_REGISTRATION: open, invite or closed is needed" ;;
 esac
+# Parts of documents are for instances that offer something: <!--if NAME NAME-->…<!--fi-->. The script
+# removes the others, and the marks. No part contains another, and each is on one line.
+[ "$guest_links" = on ] && missing=no-guest-links || missing=guest-links
+[ "$registration" = open ] || missing="$missing registration"
+fi=$(printf '\001')
+parts="s|<!--fi-->|$fi|g"
+for offer in $missing; do
+  parts="$parts;s|<!--if \\([a-z-]* \\)*$offer\\( [a-z-]*\\)*-->[^$fi]*$fi||g"
+done
+parts="$parts;s/<!--if [a-z -]*-->//g;s/$fi//g"
+
 resolver=$(resolver)
 stream=$(stream_module)
 
@@ -241,7 +252,7 @@ fi >start/service_worker.conf
 cp "$web/languages.conf" start
 for document in $(cd "$web" && find documents -name '*.html'); do
   mkdir -p "${document%/*}"
-  sed -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" \
+  sed -e "$parts" -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" \
     -e "s|@ATAJO_SERVICE_WORKER@|$service_worker|g" -e "s|@ATAJO_REGISTRATION@|$registration|g" \
     -e "s|@ATAJO_GUEST_LINKS@|$guest_links|g" -e "s|@ATAJO_ADMIN_PAGES@|$admin_pages|g" \
     -e "s|@ATAJO_DOMAINS@||g" -e "s|@ATAJO_OIDC_NAME@||g" "$web/$document" >"$document"

@@ -30,7 +30,7 @@ def write(built: Path, folder: Path) -> None:
     available = languages.built(built)
     (folder / "languages.conf").write_text(languages.nginx_maps(available), encoding="utf-8")
     for version in languages.versions(available):
-        documents = Documents(built, edge, SETTINGS, version)
+        documents = Documents(built, edge, SETTINGS, version, all_parts=True)
         target = folder / f"documents{version.folder}"
         target.mkdir(parents=True)
         (target / UNLISTED[1:]).write_bytes(documents.unlisted())

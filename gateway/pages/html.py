@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -13,6 +14,8 @@ from gateway.support.edge import Edge
 _CANONICAL = '<link rel="canonical" href="" />'
 _OG_URL = '<meta property="og:url" content="" />'
 _OG_IMAGE = '<meta property="og:image" content="/'
+_PART = re.compile("<!--if ([a-z -]+)-->(.*?)<!--fi-->")
+"""A part of a document for instances that offer something (web/build/prerender.ts)."""
 _EXAMPLE_ORIGIN = "https://atajo.example"
 _EXAMPLE_CONTACT = "contact@atajo.example"
 """The origin and the contact in texts of documents."""
@@ -47,6 +50,14 @@ class PageSettings(NamedTuple):
     oidc_name: str = ""
     """Name of the OpenID Connect provider, empty if there is none."""
 
+    @property
+    def offers(self) -> frozenset[str]:
+        """What the instance offers to strangers, as parts of documents name it."""
+        return frozenset(
+            ("guest-links" if self.guest_links == "on" else "no-guest-links",)
+            + ("registration",) * (self.registration == "open")
+        )
+
 
 class Documents:
     """A version of the documents of a build, with the settings of an installation."""
@@ -57,13 +68,19 @@ class Documents:
         edge: Edge,
         settings: PageSettings,
         version: languages.Version = languages.NEUTRAL,
+        *,
+        all_parts: bool = False,
     ) -> None:
-        """Read the documents. Raises OSError."""
+        """Read the documents. Raises OSError.
+
+        With `all_parts`, they keep the parts that the instance does not offer, and all marks.
+        """
         self._edge = edge
         self._version = version
         self._languages = languages.built(built)
         self._built = built
         self._settings = settings
+        self._all_parts = all_parts
         self._index = self._read(languages.file_of("index", version.language))
 
     def of(self, path: str) -> bytes:
@@ -82,7 +99,13 @@ class Documents:
         return self._index.unlisted()
 
     def _read(self, name: str) -> _Document:
-        return _Document((self._built / name).read_text(encoding="utf-8"), self._settings)
+        document = (self._built / name).read_text(encoding="utf-8")
+        if not self._all_parts:
+            offers = self._settings.offers
+            document = _PART.sub(
+                lambda part: part[2] if offers.issuperset(part[1].split()) else "", document
+            )
+        return _Document(document, self._settings)
 
 
 class _Document:

@@ -18,10 +18,15 @@ const ENTRY = /<script type="module"[^>]* src="([^"]+)"><\/script>/;
 /** Matches a class that sets the monospaced font, in a built style sheet. */
 const MONOSPACED = /\.([\w-]+)\{[^{}]*font-family:var\(--mono\)/g;
 
+/** Matches a part that an instance may not offer (src/components/Offered.tsx). */
+const OFFERED = /<offered-part where="([a-z -]+)">(.*?)<\/offered-part>/gs;
+
 interface Rendered {
   html: string;
   title: string;
   description: string;
+  /** The end of the description where links can be created without an account. */
+  offer: string;
 }
 
 /**
@@ -120,21 +125,40 @@ async function renderer(tag: string): Promise<(path: string) => Promise<Rendered
 function filled(
   index: string,
   path: string,
-  { html, title, description }: Rendered,
+  { html, title, description, offer }: Rendered,
   links: string[],
 ): string {
+  const described = escape(description) + (offer && marked('guest-links', ` ${escape(offer)}`));
   return index
     .replace(/<title>[^<]*/, () => `<title>${escape(title)}`)
     .replace(
       /(name="description"\s+content=|property="og:description"\s+content=)"[^"]*"/g,
-      (_all, start: string) => `${start}"${escape(description)}"`,
+      (_all, start: string) => `${start}"${described}"`,
     )
     .replace(
       /(property="og:title"\s+content=)"[^"]*"/,
       (_all, start: string) => `${start}"${escape(title)}"`,
     )
     .replace('</head>', () => `${links.join('\n')}</head>`)
-    .replace('<div id="root"></div>', () => `<div id="root" data-path="${path}">${html}</div>`);
+    .replace(
+      '<div id="root"></div>',
+      () => `<div id="root" data-path="${path}">${withMarks(html)}</div>`,
+    );
+}
+
+/** Marks the parts that an instance may not offer. */
+function withMarks(html: string): string {
+  return html.replace(OFFERED, (_all, where: string, part: string) => marked(where, part));
+}
+
+/**
+ * Marks a part for the server, which keeps it only where the instance has these offers, and removes
+ * the marks (gateway/pages/html.py, deploy/nginx/start.sh).
+ */
+function marked(where: string, part: string): string {
+  // nginx's start script reads line by line, to the next end.
+  if (/\n|<offered-part|<!--if /.test(part)) throw new Error(`A part for ${where} is not plain`);
+  return `<!--if ${where}-->${part}<!--fi-->`;
 }
 
 function escape(text: string): string {

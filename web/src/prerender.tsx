@@ -4,10 +4,10 @@ import { renderToString } from 'react-dom/server';
 import { StaticRouter } from 'react-router-dom';
 import { Site } from './app/App';
 import { preloadPage } from './app/routes';
-import { head, type Head } from './components/Page';
+import { head } from './components/Page';
 
 /** Returns the content of a page's root, and its title and description. */
-export async function prerender(path: string): Promise<Head & { html: string }> {
+export async function prerender(path: string): Promise<typeof head & { html: string }> {
   await preloadPage(path);
   const html = renderToString(
     <StrictMode>

@@ -91,18 +91,26 @@ def test_documents_are_those_that_the_gateway_writes(
             assert gzip.decompress(written[f"{name}.gz"]) == written[name]
 
 
-def test_documents_have_the_policy_as_those_of_the_gateway(tmp_path: Path) -> None:
+@pytest.mark.parametrize("registration", ["open", "invite", "closed"])
+@pytest.mark.parametrize("guest_links", ["on", "off"])
+def test_documents_follow_the_policy_as_those_of_the_gateway(
+    tmp_path: Path, registration: str, guest_links: str
+) -> None:
     code, stderr = start(
         tmp_path,
         ATAJO_PUBLIC_URL=ORIGINS[0],
-        ATAJO_REGISTRATION="invite",
-        ATAJO_GUEST_LINKS="off",
+        ATAJO_REGISTRATION=registration,
+        ATAJO_GUEST_LINKS=guest_links,
         ATAJO_ADMIN_PAGES="off",
     )
     assert code == 0, stderr
     contact = understood(ORIGINS[0], "").contact_address
     filled = PageSettings(
-        ORIGINS[0], contact, registration="invite", guest_links="off", admin_pages="off"
+        ORIGINS[0],
+        contact,
+        registration=registration,
+        guest_links=guest_links,
+        admin_pages="off",
     )
     written = documents(tmp_path)
     for version in languages.versions(languages.built(BUILT)):
@@ -110,7 +118,14 @@ def test_documents_have_the_policy_as_those_of_the_gateway(tmp_path: Path) -> No
         for path in EDGE.pages:
             name = (version.folder + document_path(path, EDGE)).removeprefix("/")
             assert written[name] == expected.of(path)
-    assert b'"atajo-registration" content="invite"' in written["index.html"]
+    home = written["index.html"].decode()
+    assert f'"atajo-registration" content="{registration}"' in home
+    assert ('href="/register"' in home) == (registration == "open")
+    assert ("<form" in home) == (guest_links == "on")
+    assert ("to shorten links." in home) == (guest_links == "off")
+    assert ("no account needed" in home) == (guest_links == "on")
+    assert ("An account is optional" in home) == (registration == "open" and guest_links == "on")
+    assert not any(mark in home for mark in ("<!--if ", "<!--fi", "\1"))
 
 
 @pytest.mark.parametrize(

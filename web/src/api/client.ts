@@ -144,6 +144,12 @@ const byOutcome = {
   'no exist': 'no-exist',
   incorrect: 'incorrect',
   exist: 'exist',
+  invitation: 'invitation',
+  closed: 'closed',
+  suspended: 'suspended',
+  'not allowed': 'not-allowed',
+  confirm: 'confirm',
+  'last administrator': 'last-administrator',
 } as const satisfies Record<string, FailureCode>;
 
 type Outcome = keyof typeof byOutcome;

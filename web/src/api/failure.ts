@@ -7,6 +7,15 @@ export type FailureCode =
   | 'incorrect'
   | 'no-exist'
   | 'exist'
+  /** Registration needs an invitation, and the one given, if any, is not valid. */
+  | 'invitation'
+  | 'closed'
+  | 'suspended'
+  /** The caller is no administrator. */
+  | 'not-allowed'
+  /** The session must confirm its password or a passkey first. */
+  | 'confirm'
+  | 'last-administrator'
   | 'invalid-argument'
   | 'aborted'
   | 'resource-exhausted'

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { Link, NavLink, useLocation } from 'react-router-dom';
 import { Mark } from '../components/Mark';
+import { Offered } from '../components/Offered';
 import { messages as shared } from '../components/messages';
 import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
@@ -18,11 +19,9 @@ const common = [
   { to: paths.shortener, text: messages.shortener },
   { to: paths.qr, text: messages.qr },
 ];
-const loggedOut = [
-  { to: paths.login, text: messages.login },
-  { to: paths.register, text: messages.register },
-];
-const loggedIn = [{ to: paths.account, text: messages.account }];
+const login = { to: paths.login, text: messages.login };
+const register = { to: paths.register, text: messages.register };
+const account = { to: paths.account, text: messages.account };
 
 interface HeaderProps {
   open: boolean;
@@ -115,8 +114,9 @@ export function Header({ open, setOpen }: HeaderProps) {
         </button>
         <nav ref={nav} id="menu" className={styles.nav} aria-label={messages.mainMenu}>
           {common.map((link) => item(link, false))}
-          {(owner.kind === 'account' ? loggedIn : loggedOut).map((link, index) =>
-            item(link, index === 0),
+          {item(owner.kind === 'account' ? account : login, true)}
+          {owner.kind !== 'account' && (
+            <Offered where="registration">{item(register, false)}</Offered>
           )}
         </nav>
       </div>

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, type ReactNode } from 'react';
 import { NavigationType, useLocation, useNavigationType } from 'react-router-dom';
-import { publicUrl } from '../lib/config';
+import { hasGuestLinks, publicUrl } from '../lib/config';
 import { messages } from './messages';
 import styles from './Page.module.css';
 
@@ -11,7 +11,7 @@ export interface Head {
 }
 
 /** The head of the page that was rendered last, at build time only. */
-export const head: Head = { title: '', description: '' };
+export const head: Head & { offer: string } = { title: '', description: '', offer: '' };
 
 /** Whether a page has been shown in this document. Later pages are reached by navigation. */
 let hasNavigated = false;
@@ -20,6 +20,8 @@ interface PageProps {
   /** Title of the document, without the product's name, which is added. */
   title: string;
   description: string;
+  /** The end of the description where links can be created without an account. */
+  offer?: string;
   children: ReactNode;
   /** Whether sections span the whole width, each with its own column. */
   wide?: boolean;
@@ -31,22 +33,23 @@ interface PageProps {
  * Moves the focus to the section that the URL fragment names, otherwise on a route change to the
  * h1.
  */
-export function Page({ title, description, children, wide = false }: PageProps) {
+export function Page({ title, description, offer = '', children, wide = false }: PageProps) {
   const root = useRef<HTMLDivElement>(null);
 
   const { pathname } = useLocation();
   const navigation = useNavigationType();
 
   const fullTitle = `${title} · ${messages.product}`;
-  if (import.meta.env.SSR) Object.assign(head, { title: fullTitle, description });
+  const fullDescription = offer && hasGuestLinks() ? `${description} ${offer}` : description;
+  if (import.meta.env.SSR) Object.assign(head, { title: fullTitle, description, offer });
 
   useLayoutEffect(() => {
     document.title = fullTitle;
-    describe('meta[name="description"]', description);
+    describe('meta[name="description"]', fullDescription);
     describe('meta[property="og:title"]', document.title);
-    describe('meta[property="og:description"]', description);
+    describe('meta[property="og:description"]', fullDescription);
     locate(publicUrl() + pathname);
-  }, [fullTitle, description, pathname]);
+  }, [fullTitle, fullDescription, pathname]);
 
   const arrive = useEffectEvent(() => {
     // The browser looked for the section before this page was rendered. Its fragment, not the

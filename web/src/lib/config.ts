@@ -19,14 +19,10 @@ export function shortUrl(code: string): string {
   return `${publicUrl()}/${code}`;
 }
 
-/** Whether anyone may register. */
-export function isRegistrationOpen(): boolean {
-  return ['', 'open'].includes(setting('atajo-registration'));
-}
-
-/** Whether nobody may register, not even with an invitation. */
-export function isRegistrationClosed(): boolean {
-  return setting('atajo-registration') === 'closed';
+/** Returns who may register: everybody, or those with an invitation, or nobody. */
+export function registration(): 'open' | 'invite' | 'closed' {
+  const configured = setting('atajo-registration');
+  return configured === 'invite' || configured === 'closed' ? configured : 'open';
 }
 
 /** Whether links can be created without an account. */

@@ -18,6 +18,7 @@ export interface Session {
 const TOKEN_KEY = 'userToken';
 const NAME_KEY = 'username';
 const DEVICE_KEY = 'device';
+const ADMINISTRATOR_KEY = 'administrator';
 /**
  * Storage key of the last session: the end of a token that the server accepted, or that it ended.
  */
@@ -35,8 +36,18 @@ let raw: string | null = null;
 let current: Session | null = null;
 let expiry: ReturnType<typeof setTimeout> | undefined;
 
-export function startSession({ token, expirationTimestamp }: Session, username: string): void {
+/**
+ * Starts a session. `administrator` is whether its account is one; a session that replaces another
+ * of the account keeps that.
+ */
+export function startSession(
+  { token, expirationTimestamp }: Session,
+  username: string,
+  administrator = isAdministrator(),
+): void {
   begunHere = token;
+  if (administrator) writeItem(ADMINISTRATOR_KEY, 'yes');
+  else removeItem(ADMINISTRATOR_KEY);
   confirmSession(token);
   writeItem(TOKEN_KEY, JSON.stringify({ token, expirationTimestamp }));
   writeItem(NAME_KEY, username);
@@ -47,6 +58,7 @@ export function startSession({ token, expirationTimestamp }: Session, username: 
 export function endSession(): void {
   removeItem(LAST_KEY);
   removeItem(TOKEN_KEY);
+  removeItem(ADMINISTRATOR_KEY);
   // The next user of this browser must not see it.
   forgetPending();
   refresh();
@@ -97,6 +109,11 @@ export function forgetUsername(): void {
 
 export function username(): string {
   return readItem(NAME_KEY) ?? '';
+}
+
+/** Whether the account of the session was an administrator when it logged in. */
+export function isAdministrator(): boolean {
+  return currentSession() !== null && readItem(ADMINISTRATOR_KEY) !== null;
 }
 
 /** Returns the current session. Removes an expired or invalid one. */

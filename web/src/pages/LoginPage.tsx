@@ -3,6 +3,7 @@ import { Page } from '../components/Page';
 import { LoginForm } from '../features/session/LoginForm';
 import { login } from '../features/session/messages';
 import { SessionEnded } from '../features/session/SessionEnded';
+import { registration } from '../lib/config';
 import { paths } from '../lib/paths';
 import { useEarlierSession } from '../lib/session';
 
@@ -26,12 +27,14 @@ export default function LoginPage() {
       <p>
         <Link to={paths.resetPassword}>{login.forgot}</Link>
       </p>
-      <p>
-        {login.noAccount}{' '}
-        <Link to={paths.register} state={{ from }}>
-          {login.register}
-        </Link>
-      </p>
+      {registration() === 'open' && (
+        <p>
+          {login.noAccount}{' '}
+          <Link to={paths.register} state={{ from }}>
+            {login.register}
+          </Link>
+        </p>
+      )}
     </Page>
   );
 }

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import drawing from 'virtual:sample-chart';
 import { Bars } from '../components/Bars';
+import { Offered } from '../components/Offered';
 import { home } from './messages';
 import styles from './Reasons.module.css';
 
@@ -11,7 +12,11 @@ export function Reasons() {
       <div className={styles.row}>
         <Reason title={home.analytics} text={home.analyticsText} picture={<SampleChart />} />
         <Reason title={home.customization} text={home.customizationText} picture={<SampleQr />} />
-        <Reason title={home.free} text={home.freeText} picture={<SmallPlate />} />
+        <Reason title={home.free} text={home.freeText} picture={<SmallPlate />}>
+          <Offered where="registration guest-links">
+            <span> {home.optionalAccount}</span>
+          </Offered>
+        </Reason>
       </div>
     </section>
   );
@@ -21,16 +26,20 @@ interface ReasonProps {
   title: string;
   text: string;
   picture: ReactNode;
+  children?: ReactNode;
 }
 
-function Reason({ title, text, picture }: ReasonProps) {
+function Reason({ title, text, picture, children }: ReasonProps) {
   return (
     <div>
       <div className={styles.picture} aria-hidden="true">
         {picture}
       </div>
       <h2>{title}</h2>
-      <p>{text}</p>
+      <p>
+        {text}
+        {children}
+      </p>
     </div>
   );
 }

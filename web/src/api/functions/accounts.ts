@@ -28,8 +28,10 @@ export async function registerUser(user: {
   password: string;
   salt: string;
   username: string;
+  /** The token of an invitation; left out without one. */
+  invitation?: string;
 }): Promise<void> {
-  await succeed('registerUser', user, {}, ['exist']);
+  await succeed('registerUser', user, {}, ['exist', 'invitation', 'closed']);
 }
 
 /** Whether API keys and passkeys are revoked. Left out otherwise. */
@@ -58,6 +60,7 @@ export async function removeAccount(account: Account, password: string): Promise
   await succeed('removeAccount', { token: account.token, password }, {}, [
     ...OWNER_OUTCOMES,
     'incorrect',
+    'last administrator',
   ]);
 }
 

@@ -24,7 +24,7 @@ export async function createShortLink(
     'createShortLink',
     payload,
     { code, short_link: code },
-    ['invalid token'],
+    OWNER_OUTCOMES,
     options,
   );
   return data.short_link;

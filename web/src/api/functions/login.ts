@@ -7,6 +7,9 @@ export const session = {
   expirationTimestamp: v.number(),
 };
 
+/** Whether the account is an administrator. The replies of others do not have it. */
+const administrator = v.optional(v.boolean(), false);
+
 export interface Login {
   token: string;
   /** Epoch milliseconds of this browser's clock. */
@@ -14,19 +17,25 @@ export interface Login {
   username: string;
   /** Device token to send with the next login; '' for none. */
   device: string;
+  isAdministrator: boolean;
 }
 
 export async function requestLogin(
   name: 'verifyUser' | 'finishLogin',
   payload: object,
 ): Promise<Login> {
-  const entries = { ...session, username: v.string(), device: v.string() };
-  const { data, date } = await succeed(name, payload, entries, ['incorrect', 'no exist']);
+  const entries = { ...session, username: v.string(), device: v.string(), administrator };
+  const { data, date } = await succeed(name, payload, entries, [
+    'incorrect',
+    'no exist',
+    'suspended',
+  ]);
   return {
     token: data.token,
     expirationTimestamp: byOwnClock(data.expirationTimestamp, date),
     username: data.username,
     device: data.device,
+    isAdministrator: data.administrator,
   };
 }
 

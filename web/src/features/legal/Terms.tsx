@@ -1,3 +1,4 @@
+import { Offered } from '../../components/Offered';
 import { Article, type Section } from './Article';
 import { links } from './references';
 import { terms } from './messages';
@@ -9,7 +10,12 @@ const sections: Section[] = [
     body: (
       <>
         <p>{terms.service.text}</p>
-        <p>{terms.service.ownership}</p>
+        <Offered where="guest-links">
+          <p>{terms.service.ownership}</p>
+        </Offered>
+        <Offered where="no-guest-links">
+          <p>{terms.service.accountsOnly}</p>
+        </Offered>
       </>
     ),
   },

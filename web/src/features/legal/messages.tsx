@@ -27,6 +27,8 @@ export const terms = {
     text: 'Atajo turns a long link into a short link and redirects everyone who opens it to the long link. It also creates QR codes, which are drawn in your browser.',
     ownership:
       'Both are free and do not require an account. Links that you create without an account belong to the browser you created them in: there you can see their views, change them and remove them. With an account, you find your links wherever you log in, can add the links of a browser to it, and can choose custom endings of 4 to 32 characters.',
+    accountsOnly:
+      'Both are free. Creating short links requires an account, with which you find your links wherever you log in, and can choose custom endings of 4 to 32 characters. QR codes do not require one.',
   },
   links: {
     title: 'Links',
@@ -292,7 +294,8 @@ export const stored = {
     token: 'The token of your session, for four hours or until you log out.',
     endedSessions:
       'The token of a session that you logged out, until the server has ended it, at most four hours.',
-    username: 'Your username, until you log out.',
+    username:
+      'Your username, and whether you are an administrator of this site, until you log out.',
     lastSession:
       'A few characters of your last token, or that your session has ended, so that the pages can tell you.',
     recoveryOffer: 'After a registration, that recovery codes were not offered to you yet.',

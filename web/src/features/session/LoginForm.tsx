@@ -28,7 +28,7 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
     // A user who went on to another page is logged in there, unless a session has begun meanwhile.
     if (!isHere() && currentSession()) return;
     rememberDevice(session.device);
-    startSession(session, session.username);
+    startSession(session, session.username, session.isAdministrator);
     if (isHere()) onLogin();
   };
 
@@ -41,9 +41,13 @@ export function LoginForm({ initialEmail, onLogin }: LoginFormProps) {
     } catch (error) {
       const code = failureCode(error);
       const named = code === 'incorrect' || code === 'no-exist';
-      if (!named) console.error(error);
+      if (!named && code !== 'suspended') console.error(error);
       if (!isHere()) return;
       setBusy(false);
+      if (code === 'suspended') {
+        setFailed(login.suspended);
+        return;
+      }
       if (named) {
         showToast(login[code]);
         setWrong(code);

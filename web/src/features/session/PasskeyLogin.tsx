@@ -7,6 +7,7 @@ import { useHere } from '../../lib/useHere';
 import { askForPasskey, canOfferPasskeys, hasPasskeys, webAuthnError } from '../../lib/webAuthn';
 import styles from './Form.module.css';
 import { failureText } from './failureText';
+import { login } from './messages';
 import { passkeyLogin as texts } from './passkeyMessages';
 
 /** Milliseconds after which a new challenge is requested. Each is valid for five minutes. */
@@ -34,10 +35,12 @@ export function PasskeyLogin({ onLogin }: { onLogin: (login: Login) => void }) {
   const explain = (error: unknown) => {
     const code = failureCode(error);
     const refusal = webAuthnError(error);
-    const isExpected = refusal === 'NotAllowedError' || code === 'no-exist' || code === 'incorrect';
+    const isOutcome = code === 'no-exist' || code === 'incorrect' || code === 'suspended';
+    const isExpected = refusal === 'NotAllowedError' || isOutcome;
     if (!isExpected) console.error(error);
     if (!isHere()) return;
     if (refusal !== '') setFailed(texts.declined);
+    else if (code === 'suspended') setFailed(login.suspended);
     else if (code === 'no-exist') setFailed(texts.unknown);
     else setFailed(code === 'incorrect' ? texts.refused : failureText(error));
   };

@@ -13,7 +13,13 @@ import { NewPasswordField } from './NewPasswordField';
 import { PasswordForm } from './PasswordForm';
 import { emailProblem, newPasswordProblem, usernameProblem } from './rules';
 
-export function RegisterForm({ onRegistered }: { onRegistered: (email: string) => void }) {
+interface RegisterFormProps {
+  /** The token of an invitation. */
+  invitation?: string | undefined;
+  onRegistered: (email: string) => void;
+}
+
+export function RegisterForm({ invitation, onRegistered }: RegisterFormProps) {
   const hashed = useRef<{ plain: string; made: HashedPassword }>(null);
   const [email, setEmail] = useState('');
   const [password, setPassword] = useState('');
@@ -40,14 +46,19 @@ export function RegisterForm({ onRegistered }: { onRegistered: (email: string) =
       };
     },
     submit: async () => {
-      await registerUser({ ...user, ...(await hashOnce()) });
+      await registerUser({ ...user, ...(await hashOnce()), ...(invitation && { invitation }) });
       offerRecoveryCodes();
       // Keep the name of a user who has logged in meanwhile.
       if (!currentSession()) rememberUsername(user.username);
       if (isHere()) onRegistered(user.email);
     },
     explain: (error) => {
-      if (failureCode(error) !== 'exist') return undefined;
+      const code = failureCode(error);
+      if (code === 'closed') return texts.closed;
+      // The policy may have changed since the page was loaded.
+      if (code === 'invitation')
+        return invitation ? `${texts.invite} ${texts.invitation}` : texts.invite;
+      if (code !== 'exist') return undefined;
       if (isHere()) {
         showToast(texts.exist);
         setTaken(true);

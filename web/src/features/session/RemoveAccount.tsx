@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { removeAccount } from '../../api';
+import { failureCode, removeAccount } from '../../api';
 import { Button } from '../../components/Button';
 import { tellDone } from '../../components/toast';
 import type { Account } from '../../lib/owner';
@@ -39,6 +39,9 @@ export function RemoveAccount({ account, onRemoved }: RemoveAccountProps) {
           title={texts.deleteQuestion}
           submit={texts.deletePermanently}
           action={remove}
+          explain={(error) =>
+            failureCode(error) === 'last-administrator' ? texts.lastAdministrator : undefined
+          }
           onClose={() => setOpen(false)}
         >
           <p>{texts.deletion}</p>

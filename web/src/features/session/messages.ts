@@ -26,6 +26,7 @@ export const login = {
   register: 'Register',
   incorrect: 'Incorrect password',
   'no-exist': 'No accound found with this email',
+  suspended: 'This account is suspended: the operator of this site has locked it.',
 };
 
 export const register = {
@@ -35,6 +36,10 @@ export const register = {
   hasAccount: 'Already registered?',
   logIn: 'Log in',
   exist: 'This email is already registered',
+  invite: 'Registration is by invitation.',
+  closed: 'Registration is closed.',
+  invitation:
+    'This invitation is not valid: it was used, has expired, or is for another email address.',
   noEmail: 'Please enter an email address',
   noUsername: 'Please enter a username',
   longUsername: 'Username need to have less than 30 characters',
@@ -60,4 +65,6 @@ export const account = {
   deletion:
     'Your account, its links and their statistics are deleted permanently. The short links stop working, and their codes are never reused.',
   deleted: 'Your account was deleted.',
+  lastAdministrator:
+    'You are the only administrator. Make somebody else one before you delete your account.',
 };

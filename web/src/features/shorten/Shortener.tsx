@@ -7,13 +7,15 @@ import {
   type MouseEvent,
   type SubmitEvent,
 } from 'react';
-import { useLocation } from 'react-router-dom';
+import { Link, useLocation } from 'react-router-dom';
 import { Button } from '../../components/Button';
 import { FieldError } from '../../components/FieldError';
+import { Offered } from '../../components/Offered';
 import { isFirstPage } from '../../components/Page';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
 import { guestLinks } from '../../lib/guest';
 import { useOwner } from '../../lib/owner';
+import { paths } from '../../lib/paths';
 import { usePart } from '../../lib/usePart';
 import type { CampaignHandle } from './CampaignTags';
 import type { EndingHandle } from './Ending';
@@ -48,10 +50,11 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
   const [first] = useState(isFirstPage);
   const { results, settle } = useResults();
   const owner = useOwner();
+  const isAccount = owner.kind === 'account';
   const ending = useRef<EndingHandle>(null);
   const campaign = useRef<CampaignHandle>(null);
   const [isCustom, setCustom] = useState(false);
-  const endingPart = usePart(loadEnding, isCustom && owner.kind === 'account');
+  const endingPart = usePart(loadEnding, isCustom && isAccount);
   const campaignPart = usePart(loadCampaignTags, isCustom);
   const guestPart = usePart(loadGuestLinks, owner.kind === 'guest');
   // Reserve space for these links before they load, so that the layout does not shift.
@@ -108,46 +111,54 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
 
   return (
     <div className={styles.shortener}>
-      <form className={styles.form} onSubmit={onSubmit} noValidate autoComplete="off">
-        <VisuallyHidden>
-          <label htmlFor={id}>{messages.field}</label>
-        </VisuallyHidden>
-        <input
-          ref={field}
-          id={id}
-          className={styles.field}
-          type="url"
-          inputMode="url"
-          autoComplete="off"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
-          enterKeyHint="go"
-          dir="auto"
-          placeholder={messages.placeholder}
-          defaultValue={typeof state?.link === 'string' ? state.link : foreign}
-          aria-invalid={error !== undefined || undefined}
-          aria-describedby={error ? `${id}-error` : undefined}
-        />
-        <div className={styles.error}>
-          <FieldError
-            id={`${id}-error`}
-            text={error?.text}
-            attempt={error?.attempt}
-            toasted={error?.toasted}
+      <Offered where="guest-links" override={isAccount || undefined}>
+        <form className={styles.form} onSubmit={onSubmit} noValidate autoComplete="off">
+          <VisuallyHidden>
+            <label htmlFor={id}>{messages.field}</label>
+          </VisuallyHidden>
+          <input
+            ref={field}
+            id={id}
+            className={styles.field}
+            type="url"
+            inputMode="url"
+            autoComplete="off"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            enterKeyHint="go"
+            dir="auto"
+            placeholder={messages.placeholder}
+            defaultValue={typeof state?.link === 'string' ? state.link : foreign}
+            aria-invalid={error !== undefined || undefined}
+            aria-describedby={error ? `${id}-error` : undefined}
           />
-        </div>
-        <Button type="submit" variant="primary" large onClick={onClick}>
-          {messages.shorten}
-        </Button>
-        <details className={styles.options} onToggle={() => setCustom(true)}>
-          <summary>{messages.customize}</summary>
-          <div>
-            {endingPart && <endingPart.Ending ref={ending} />}
-            {campaignPart && <campaignPart.CampaignTags ref={campaign} link={field} />}
+          <div className={styles.error}>
+            <FieldError
+              id={`${id}-error`}
+              text={error?.text}
+              attempt={error?.attempt}
+              toasted={error?.toasted}
+            />
           </div>
-        </details>
-      </form>
+          <Button type="submit" variant="primary" large onClick={onClick}>
+            {messages.shorten}
+          </Button>
+          <details className={styles.options} onToggle={() => setCustom(true)}>
+            <summary>{messages.customize}</summary>
+            <div>
+              {endingPart && <endingPart.Ending ref={ending} />}
+              {campaignPart && <campaignPart.CampaignTags ref={campaign} link={field} />}
+            </div>
+          </details>
+        </form>
+      </Offered>
+      <Offered where="no-guest-links" override={isAccount ? false : undefined}>
+        <p>
+          <Link to={paths.login}>{messages.logIn}</Link>
+          {messages.toShorten}
+        </p>
+      </Offered>
       {working !== null && <PendingPlate url={working} wait={wait} onGiveUp={onGiveUp} />}
       {results.length > 0 && (
         <ul className={styles.results} aria-label={messages.results}>

@@ -8,6 +8,8 @@ export const messages = {
   placeholder: 'Paste a long link',
   shorten: 'Shorten',
   customize: 'Customize',
+  logIn: 'Log in',
+  toShorten: ' to shorten links.',
   results: 'New short links',
   makeQr: 'Make a QR code',
   working: 'Shortening',

@@ -26,7 +26,9 @@ export type Outcome =
   | { kind: 'refused'; problem: 'invalid' | 'blocked' | 'full' }
   /** Another link has the custom code. */
   | { kind: 'taken'; url: string }
-  | { kind: 'invalid-token' };
+  | { kind: 'invalid-token' }
+  /** Only accounts can shorten here. */
+  | { kind: 'no-logged' };
 
 export interface Ports {
   create: (request: Request, options: { signal: AbortSignal }) => Promise<string>;
@@ -111,8 +113,8 @@ async function untilAnswered(
         return { kind: 'refused', problem: isBlocked ? 'blocked' : 'invalid' };
       } else if (failureReason(error) === 'ACCOUNT_FULL') {
         return { kind: 'refused', problem: 'full' };
-      } else if (failure === 'invalid-token') {
-        return { kind: 'invalid-token' };
+      } else if (failure === 'invalid-token' || failure === 'no-logged') {
+        return { kind: failure };
       } else if (failure === 'outdated' && ports.reload(url)) {
         return undefined;
       }

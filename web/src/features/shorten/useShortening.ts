@@ -99,6 +99,8 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       if (!chosen.onTaken(outcome.url)) fail(messages.taken);
     } else if (outcome.kind === 'refused') {
       fail(messages[outcome.problem]);
+    } else if (outcome.kind === 'no-logged') {
+      fail(messages.logIn + messages.toShorten);
     } else {
       showToast(messages.invalidToken);
       fail(messages.invalidToken, true);

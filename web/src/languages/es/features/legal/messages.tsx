@@ -17,6 +17,8 @@ export const terms: typeof english.terms = {
     text: 'Atajo convierte un enlace largo en uno corto y redirige al enlace largo a todo el que lo abre. También crea códigos QR, que se dibujan en tu navegador.',
     ownership:
       'Ambas cosas son gratuitas y no exigen una cuenta. Los enlaces que creas sin cuenta pertenecen al navegador en el que los creaste: allí puedes ver sus visitas, cambiarlos y eliminarlos. Con una cuenta encuentras tus enlaces donde inicies sesión, puedes añadirle los enlaces de un navegador y puedes elegir terminaciones personalizadas de 4 a 32 caracteres.',
+    accountsOnly:
+      'Ambas cosas son gratuitas. Para crear enlaces cortos hace falta una cuenta, con la que encuentras tus enlaces donde inicies sesión y puedes elegir terminaciones personalizadas de 4 a 32 caracteres. Los códigos QR no la exigen.',
   },
   links: {
     title: 'Enlaces',
@@ -287,7 +289,7 @@ export const stored: typeof english.stored = {
     token: 'El token de tu sesión, durante cuatro horas o hasta que cierras la sesión.',
     endedSessions:
       'El token de una sesión que cerraste, hasta que el servidor la cierre, como mucho cuatro horas.',
-    username: 'Tu nombre de usuario, hasta que cierras la sesión.',
+    username: 'Tu nombre de usuario, y si administras este sitio, hasta que cierras la sesión.',
     lastSession:
       'Unos caracteres de tu último token, o que tu sesión ha terminado, para que las páginas puedan decírtelo.',
     recoveryOffer: 'Tras un registro, que todavía no se te han ofrecido códigos de recuperación.',

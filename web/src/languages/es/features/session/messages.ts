@@ -27,6 +27,7 @@ export const login: typeof english.login = {
   register: 'Regístrate',
   incorrect: 'Contraseña incorrecta',
   'no-exist': 'No hay ninguna cuenta con este correo electrónico',
+  suspended: 'Esta cuenta está suspendida: el responsable de este sitio la ha bloqueado.',
 };
 
 export const register: typeof english.register = {
@@ -36,6 +37,10 @@ export const register: typeof english.register = {
   hasAccount: '¿Ya tienes cuenta?',
   logIn: 'Inicia sesión',
   exist: 'Este correo electrónico ya está registrado',
+  invite: 'El registro es por invitación.',
+  closed: 'El registro está cerrado.',
+  invitation:
+    'Esta invitación no es válida: se ha usado, ha caducado o es para otro correo electrónico.',
   noEmail: 'Introduce un correo electrónico',
   noUsername: 'Introduce un nombre de usuario',
   longUsername: 'El nombre de usuario debe tener menos de 30 caracteres',
@@ -60,4 +65,5 @@ export const account: typeof english.account = {
   deletion:
     'Tu cuenta, sus enlaces y sus estadísticas se borran para siempre. Los enlaces cortos dejan de funcionar y sus códigos no se vuelven a usar.',
   deleted: 'Tu cuenta se ha borrado.',
+  lastAdministrator: 'No hay más administradores que tú. Nombra a otro antes de borrar tu cuenta.',
 };

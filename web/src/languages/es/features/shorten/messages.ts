@@ -7,6 +7,8 @@ export const messages: typeof english.messages = {
   placeholder: 'Pega un enlace largo',
   shorten: 'Acortar',
   customize: 'Personalizar',
+  logIn: 'Inicia sesión',
+  toShorten: ' para acortar enlaces.',
   results: 'Nuevos enlaces cortos',
   makeQr: 'Crear un código QR',
   working: 'Acortando',
