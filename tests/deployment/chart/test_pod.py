@@ -78,7 +78,8 @@ def test_annotations_of_a_service_account_are_replaced_as_a_whole() -> None:
         if each["kind"] == "ServiceAccount"
     }
     role = own("auth")["serviceAccount"]["annotations"]
-    assert accounts["atajo-auth"] == PLATFORM["commonAnnotations"] | role
+    audit = PLATFORM["pod"]["serviceAccount"]["annotations"]
+    assert accounts["atajo-auth"] == PLATFORM["commonAnnotations"] | audit | role
     audit = COMMON["serviceAccount"]["annotations"]
     assert accounts["atajo-web"] == PLATFORM["commonAnnotations"] | audit
 
