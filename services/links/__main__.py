@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
@@ -40,6 +41,21 @@ def _mongo() -> stores.MongoFactory[LinkStore]:
 STORE_FACTORIES = stores.StoreFactories[LinkStore](sqlite.open_store, sqlite.MIGRATIONS, _mongo)
 
 
+def _open_blocklists(settings: LinksSettings) -> BlocklistFolder | None:
+    """Return the blocklists, if there is a folder. Raises SystemExit if it cannot be read."""
+    folder = settings.blocklist_dir
+    if folder is None:
+        return None
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        raise SystemExit(
+            f"Cannot read the blocklists in {folder}: {error.strerror}. Correct "
+            "ATAJO_BLOCKLIST_DIR, or unset it: without lists, every URL can be shortened."
+        ) from None
+    return BlocklistFolder(folder)
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -48,7 +64,7 @@ def _now() -> datetime:
 async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the store and yield the servicers over it; close it at the end."""
     async with AsyncExitStack() as exit_stack:
-        files = BlocklistFolder(settings.blocklist_dir) if settings.blocklist_dir else None
+        files = _open_blocklists(settings)
         if files:
             await exit_stack.enter_async_context(files.running())
         opening = stores.open_stores(settings.store, "links", STORE_FACTORIES)

@@ -13,4 +13,5 @@ class LinksSettings(AdministeredSettings):
     public_url: PublicUrl
     """Where visitors reach the product. Its own short URLs cannot be shortened."""
     blocklist_dir: Path | None = None
-    """Folder of blocklist files; without it, every URL can be shortened."""
+    """Folder of blocklist files, which must exist; without the setting, every URL can be
+    shortened."""

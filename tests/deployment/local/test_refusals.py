@@ -195,6 +195,18 @@ def test_a_wrong_setting_of_a_process_is_one_line(tmp_path: Path, name: str, val
     assert line.startswith(f"Settings refused. ATAJO_{name}: ")
 
 
+def test_a_folder_of_blocklists_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    lists = tmp_path / "lists"
+    line = refused(LocalRun(tmp_path / "data", {"ATAJO_BLOCKLIST_DIR": str(lists)}))
+    assert line == (
+        f"Cannot read the blocklists in {lists}: No such file or directory. Correct "
+        "ATAJO_BLOCKLIST_DIR, or unset it: without lists, every URL can be shortened.\n"
+    )
+    lists.touch()
+    line = refused(LocalRun(tmp_path / "data", {"ATAJO_BLOCKLIST_DIR": str(lists)}))
+    assert f"{lists}: Not a directory. Correct ATAJO_BLOCKLIST_DIR" in line
+
+
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
