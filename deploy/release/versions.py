@@ -18,8 +18,10 @@ _PLACES = {
     "web/package-lock.json": r'"name": "atajo-web",\s+"version": "(.*)",$',
 }
 """Patterns of versions by file."""
-_EXAMPLE = re.compile(r"\batajo/(?:app|web|atajo):(\d[\w.-]*)")
-"""A published image in documents and compose files."""
+_EXAMPLE = re.compile(
+    r"(?:\batajo/(?:app|web|atajo):|--version |\bTAG=|\btag: )(\d+\.\d+\.\d+(?:-[\w.]*\w)?)"
+)
+"""A published image or chart, or one that a command builds, in documents and compose files."""
 
 
 def read_version(root: Path = ROOT) -> str:
@@ -35,7 +37,9 @@ def find_versions(root: Path = ROOT) -> Iterator[tuple[str, str]]:
         text = (root / name).read_text(encoding="utf-8")
         found = re.findall(pattern, text, re.MULTILINE)
         yield from ((name, version) for version in found or ["nothing"])
-    files = {*root.glob("*.yaml"), *root.glob("*.md"), *(root / "docs").rglob("*.md")}
+    files = {*root.glob("*.yaml"), *root.glob("*.md")}
+    for folder in ("docs", "charts"):
+        files.update((root / folder).rglob("*.md"))
     for file in sorted(files - {root / "CHANGELOG.md"}):
         for version in _EXAMPLE.findall(file.read_text(encoding="utf-8")):
             yield str(file.relative_to(root)), version

@@ -30,6 +30,13 @@ def checkout(tmp_path: Path) -> Path:
         f"# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - {TODAY}\n\n- Links.\n\n"
         "## [1.2.2] - 2026-01-01\n\n- Codes.\n"
     )
+    documents = {
+        "docs/install.md": "make images TAG=1.2.3, tag: 1.2.3, make release-check TAG=v9.9.9.",
+        "charts/atajo/README.md": "helm install atajo oci://x.example/atajo --version 1.2.3.",
+    }
+    for name, text in documents.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
     (tmp_path / "compose.yaml").write_text("services: {atajo: {image: atajo/atajo:1.2.3}}\n")
     return tmp_path
 
@@ -59,6 +66,9 @@ def test_a_tag_that_everything_names_can_be_released(checkout: Path) -> None:
         ("web/package.json", '"version": "1.2.3"', "package.json names 1.2.2, not 1.2.3."),
         ("web/package-lock.json", '"version": "1.2.3"', "lock.json names 1.2.2, not 1.2.3."),
         ("compose.yaml", "atajo/atajo:1.2.3", "compose.yaml names 1.2.2, not 1.2.3."),
+        ("docs/install.md", "TAG=1.2.3", "install.md names 1.2.2, not 1.2.3."),
+        ("docs/install.md", "tag: 1.2.3", "install.md names 1.2.2, not 1.2.3."),
+        ("charts/atajo/README.md", "--version 1.2.3", "README.md names 1.2.2, not 1.2.3."),
     ],
 )
 def test_a_file_that_names_another_version_is_found(
