@@ -391,7 +391,7 @@ LINKS = Dashboard(
         .query("max(atajo_blocked_addresses)", "blocked hosts and paths"),
         number("Oldest report", "s", bad_from=86400, see="reports-waiting")
         .about("How long it has waited for a decision.")
-        .query("max(atajo_links_reports_waiting_seconds)"),
+        .query("max(atajo_links_reports_waiting_seconds)", "oldest"),
         graph("Reports", "short", see="reports-burst")
         .about("In 15 minutes, by the class that the reporters chose.")
         .increase("15m", "atajo_links_reports_total", "reason"),
