@@ -1,18 +1,19 @@
 """Functions of accounts and their passwords.
 
-verifyUser, registerUser, changePassword, removeAccount, createRecoveryCodes, countRecoveryCodes and
-resetPassword.
+verifyUser, registerUser, confirmSession, changePassword, removeAccount, createRecoveryCodes,
+countRecoveryCodes and resetPassword.
 """
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 from starlette.requests import Request
 
-from gateway.backends.ports import Login
+from gateway.backends.ports import Login, Role
 from gateway.functions.owner import Password, PasswordPayload, SessionPayload
 from gateway.functions.protocol import Payload, Reply, Text
 from gateway.support.user_agents import parse_user_agent
@@ -31,11 +32,13 @@ def _device(value: str | None) -> str | None:
 
 Device = Annotated[str | None, AfterValidator(_device), Field(repr=False)]
 """A browser's device token. An invalid one counts as none."""
+Credential = Annotated[dict[str, Any], Field(repr=False)]
+"""A browser's answer as WebAuthn Level 3 has it in JSON."""
 
 
 class VerifyUser(Payload):
-    """Only responses to calls with a `device`, initially null, have one: older clients expect four
-    keys.
+    """Only responses to calls with a `device`, initially null, have one, and `administrator: true`
+    for an administrator: older clients expect four keys.
     """
 
     email: Text
@@ -44,12 +47,22 @@ class VerifyUser(Payload):
 
 
 class RegisterUser(Payload):
-    """`password` is the bcrypt hash that the page computed."""
+    """`password` is the bcrypt hash that the page computed. `invitation` is the token of one."""
 
     email: Text
     password: Password
     salt: Password
     username: Text
+    invitation: Annotated[Text | None, Field(repr=False)] = None
+
+
+class ConfirmSession(SessionPayload):
+    """`credential` is a browser's answer to the options of beginLogin. Either it or `password` is
+    sent.
+    """
+
+    password: Password | None = None
+    credential: Credential | None = None
 
 
 class ChangePassword(PasswordPayload):
@@ -88,7 +101,24 @@ async def verify_user(services: Services, payload: VerifyUser, request: Request)
 
 
 async def register_user(services: Services, payload: RegisterUser, request: Request) -> None:
-    await services.auth.register(payload.email, payload.password, payload.salt, payload.username)
+    await services.auth.register(
+        payload.email,
+        payload.password,
+        payload.salt,
+        payload.username,
+        payload.invitation or "",
+    )
+
+
+async def confirm_session(services: Services, payload: ConfirmSession, request: Request) -> None:
+    token, client_ip = payload.session_token(), services.clients.text_of(request)
+    match payload.password, payload.credential:
+        case str(password), None if password:
+            await services.auth.confirm_by_password(token, password, client_ip)
+        case None, dict(credential):
+            await services.auth.confirm_by_passkey(token, json.dumps(credential), client_ip)
+        case _:
+            raise InvalidArgument("Either the password or a credential is needed.")
 
 
 async def change_password(services: Services, payload: ChangePassword, request: Request) -> Reply:
@@ -148,14 +178,16 @@ def parse_browser(request: Request) -> tuple[str, str]:
 
 
 def login_reply(login: Login, payload: Payload) -> Reply:
-    """Return the data of a log-in, with a `device` if the payload has one."""
-    reply = {
+    """Return the data of a log-in; with a `device`, and the role, if the payload has a `device`."""
+    reply: Reply = {
         "token": login.token,
         "expirationTimestamp": _to_unix_milliseconds(login.expires_at),
         "username": login.username,
     }
     if "device" in payload.model_fields_set:
         reply["device"] = login.device
+        if login.role is Role.ADMINISTRATOR:
+            reply["administrator"] = True
     return reply
 
 

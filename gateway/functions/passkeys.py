@@ -8,18 +8,14 @@ Options and credentials are JSON as browsers have it, see WebAuthn Level 3.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
 
-from pydantic import Field
 from starlette.requests import Request
 
-from gateway.functions.accounts import Device, login_reply, parse_browser
+from gateway.functions.accounts import Credential, Device, login_reply, parse_browser
 from gateway.functions.owner import PasswordPayload, SessionPayload
 from gateway.functions.protocol import Payload, Reply, Text
 from gateway.use_cases.json_values import to_json
 from gateway.use_cases.services import Services
-
-Credential = Annotated[dict[str, Any], Field(repr=False)]
 
 
 class FinishPasskey(SessionPayload):

@@ -94,6 +94,7 @@ def table(limits: Limits) -> Mapping[str, Function]:
         "reportLink": Function(short_urls.report_link, limits.reports),
         "verifyUser": Function(accounts.verify_user, limits.logins),
         "registerUser": Function(accounts.register_user, limits.registrations),
+        "confirmSession": Function(accounts.confirm_session, checks),
         "changePassword": Function(accounts.change_password, checks),
         "removeAccount": Function(accounts.remove_account, checks),
         "createRecoveryCodes": Function(accounts.create_recovery_codes, checks),

@@ -22,6 +22,10 @@ CLASSES = {
     if number
 }
 """The classes of blocks and reports."""
+ROLES = {
+    name.removeprefix("ROLE_").lower(): number for name, number in auth_pb2.Role.items() if number
+}
+"""The roles of accounts."""
 
 
 class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
@@ -32,7 +36,7 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
     call_seconds = _CALL_SECONDS
 
     async def close_account(self, email: str) -> str:
-        """Close an account; return its id. Reason: NO_ACCOUNT."""
+        """Close an account; return its id. Reasons: NO_ACCOUNT, LAST_ADMINISTRATOR."""
         reply = await self._call(self._stub.CloseAccount, auth_pb2.CloseAccountRequest(email=email))
         return reply.account_id
 
@@ -45,6 +49,18 @@ class AuthClient(ServiceClient["auth_pb2_grpc.AdminServiceAsyncStub"]):
         """Return a code that sets the password of an account. Reason: NO_ACCOUNT."""
         request = auth_pb2.CreateResetCodeRequest(email=email)
         return await self._call(self._stub.CreateResetCode, request)
+
+    async def set_role(self, email: str, role: str) -> None:
+        """Set the role of an account, one of `ROLES`. Reasons: NO_ACCOUNT, LAST_ADMINISTRATOR."""
+        request = auth_pb2.SetRoleRequest(email=email, role=ROLES[role])
+        await self._call(self._stub.SetRole, request)
+
+    async def invite(self, email: str) -> auth_pb2.InviteResponse:
+        """Return an invitation for an e-mail address, or for anyone if it is empty.
+
+        Reasons: INVALID_EMAIL, TOO_MANY_INVITATIONS.
+        """
+        return await self._call(self._stub.Invite, auth_pb2.InviteRequest(email=email))
 
     async def remove_account(self, account: str) -> None:
         """Remove a closed account."""

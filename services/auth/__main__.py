@@ -7,17 +7,22 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from services.auth.api.servicers import AdminServicer, AuthServicer
+from services.auth.api.servicers import AdministrationServicer, AdminServicer, AuthServicer
 from services.auth.application.accounts import AuthService
+from services.auth.application.administration import Administration
 from services.auth.application.api_keys import ApiKeys
 from services.auth.application.attempt_limiter import AttemptLimiter, FailureLimit
 from services.auth.application.challenges import Challenges
+from services.auth.application.confirmations import Confirmations
 from services.auth.application.device_tokens import DeviceTokens
+from services.auth.application.first_account import invite_first_account
+from services.auth.application.invitations import Invitations
 from services.auth.application.last_uses import LastUses
 from services.auth.application.passkeys import Passkeys
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.recovery import Recovery
+from services.auth.application.registrations import Registrations
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.sessions import Sessions, SessionUses
 from services.auth.application.stores import Stores
@@ -26,7 +31,7 @@ from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, L
 from services.auth.settings import AuthSettings
 from services.auth.storage.sqlite import store as sqlite_store
 from services.auth.storage.sqlite.schema import MIGRATIONS
-from services.shared import stores
+from services.shared import background, stores
 from services.shared.rpc import server
 from services.shared.settings import format_origin
 
@@ -82,15 +87,32 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
         challenges = Challenges(secret, opened.attempts, now)
         origin = format_origin(settings.public_url)
         web_authn = WebAuthn(str(settings.public_url.host), origin, challenges)
+        registrations = Registrations(accounts, settings.registration, now)
         service = AuthService(accounts, passwords, sessions, devices, now)
         recovery = Recovery(accounts, codes, attempts, verifier, passwords, sessions, devices, now)
-        passkeys = Passkeys(opened.passkeys, web_authn, challenges, passwords, sessions, now)
+        passkeys = Passkeys(
+            opened.passkeys, web_authn, challenges, passwords, attempts, sessions, now
+        )
         keys = ApiKeys(opened.keys, key_uses, passwords, sessions, now)
-        calls = AuthServicer(service, recovery, passkeys, keys, sessions)
-        admin = AdminServicer(service, recovery)
+        administration_secret = settings.administration_secret.get_secret_value()
+        confirmations = Confirmations(passwords, passkeys, sessions, administration_secret, now)
+        administration = Administration(
+            accounts, opened.sessions, opened.decisions, administration_secret, now
+        )
+        invitations = Invitations(opened.invitations, now)
+        calls: list[server.Servicer] = [
+            AuthServicer(registrations, service, recovery, passkeys, keys, sessions, confirmations),
+            AdministrationServicer(administration, invitations, recovery, database),
+        ]
+        admin = AdminServicer(service, recovery, administration, invitations)
+        inviting = invite_first_account(invitations, settings.registration, origin, database)
         try:
-            async with key_uses.running(), session_uses.running():
-                yield server.Servicers([calls], [admin]), database
+            async with (
+                key_uses.running(),
+                session_uses.running(),
+                background.running(inviting, "first_account"),
+            ):
+                yield server.Servicers(calls, [admin]), database
         finally:
             await verifier.close()
 

@@ -10,11 +10,18 @@ from typing import Literal, get_args
 from prometheus_client import Counter, Gauge, Histogram
 
 from services.auth.domain.errors import (
+    AccountSuspended,
+    EmailTaken,
+    InvalidEmail,
     InvalidPasswordHash,
     InvalidToken,
+    InvalidUsername,
+    InvitationInvalid,
+    LastAdministrator,
     LoginsBusy,
     NoAccount,
     NoPasskey,
+    RegistrationClosed,
     TooManyAttempts,
     WrongPasskey,
     WrongPassword,
@@ -24,10 +31,18 @@ from services.auth.domain.passwords import Lane
 from services.shared import unreadable_records
 
 unreadable_records.expect("api_key", "session", "passkey", "recovery_code", "connection")
+unreadable_records.expect("account", "invitation", "account_decision")
+REGISTRATIONS = Counter(
+    "atajo_registrations",
+    "Registrations by result: closed, registration is closed; invitation, it needs one that is "
+    "valid; email_taken; invalid, an e-mail address, username or hash. Repeated registrations are "
+    "ok. Internal errors are not counted.",
+    ["result"],
+)
 LOGINS = Counter(
     "atajo_logins",
     "Log-ins by result: limited, too many earlier attempts failed; busy, too many log-ins were "
-    "waiting. Internal errors are not counted.",
+    "waiting; suspended, the account is. Internal errors are not counted.",
     ["result"],
 )
 SESSIONS_ENDED = Counter(
@@ -43,7 +58,7 @@ PASSWORD_CHANGES = Counter(
 ACCOUNT_CLOSINGS = Counter(
     "atajo_account_closings",
     "Account closings by their owners, by result, with the same results as log-ins, and "
-    "invalid_token. Internal errors are not counted.",
+    "invalid_token and last_administrator. Internal errors are not counted.",
     ["result"],
 )
 
@@ -56,7 +71,7 @@ PASSWORD_RESETS = Counter(
 PASSKEY_LOGINS = Counter(
     "atajo_passkey_logins",
     "Log-ins with passkeys by result: no_passkey, no account has it; wrong_passkey, the answer of "
-    "the browser did not prove it. Internal errors are not counted.",
+    "the browser did not prove it; suspended, the account is. Internal errors are not counted.",
     ["result"],
 )
 RECOVERY_CODES_CREATED = Counter(
@@ -81,7 +96,7 @@ KEYS_REVOKED = Counter(
 KEY_VERIFICATIONS = Counter(
     "atajo_api_key_verifications",
     "Verifications of API keys by result: unknown, never created or revoked; closed, the account "
-    "is being removed. Internal errors are not counted.",
+    "is being removed; suspended, it is suspended. Internal errors are not counted.",
     ["result"],
 )
 LOGIN_SECONDS = Histogram(
@@ -116,22 +131,34 @@ _CHECK_RESULTS: Mapping[type[Exception], str] = {
 }
 _SESSION_RESULTS = {**_CHECK_RESULTS, InvalidToken: "invalid_token"}
 _RESULTS: Mapping[Counter, Mapping[type[Exception], str]] = {
-    LOGINS: {**_CHECK_RESULTS, NoAccount: "no_account"},
+    REGISTRATIONS: {
+        RegistrationClosed: "closed",
+        InvitationInvalid: "invitation",
+        EmailTaken: "email_taken",
+        InvalidEmail: "invalid",
+        InvalidUsername: "invalid",
+        InvalidPasswordHash: "invalid",
+    },
+    LOGINS: {**_CHECK_RESULTS, NoAccount: "no_account", AccountSuspended: "suspended"},
     PASSWORD_CHANGES: {**_SESSION_RESULTS, InvalidPasswordHash: "invalid_hash"},
-    ACCOUNT_CLOSINGS: _SESSION_RESULTS,
+    ACCOUNT_CLOSINGS: {**_SESSION_RESULTS, LastAdministrator: "last_administrator"},
     PASSWORD_RESETS: {
         WrongRecoveryCode: "wrong_code",
         TooManyAttempts: "limited",
         LoginsBusy: "busy",
         InvalidPasswordHash: "invalid_hash",
     },
-    PASSKEY_LOGINS: {NoPasskey: "no_passkey", WrongPasskey: "wrong_passkey"},
+    PASSKEY_LOGINS: {
+        NoPasskey: "no_passkey",
+        WrongPasskey: "wrong_passkey",
+        AccountSuspended: "suspended",
+    },
 }
 for _counter, _results in _RESULTS.items():
     for _result in ("ok", *_results.values()):
         _counter.labels(_result)  # A rate needs the initial zero.
 
-KeyResult = Literal["ok", "unknown", "expired", "closed"]
+KeyResult = Literal["ok", "unknown", "expired", "closed", "suspended"]
 """The results of KEY_VERIFICATIONS."""
 for _result in get_args(KeyResult):
     KEY_VERIFICATIONS.labels(_result)

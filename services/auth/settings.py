@@ -19,6 +19,10 @@ class AuthSettings(AdministeredSettings):
     token_secret: SecretStr = Field(min_length=1)
     """Signs session tokens, device tokens and the challenges of passkeys. All replicas need the
     same secret. Changing it ends all sessions."""
+    registration: Literal["open", "invite", "closed"] = "open"
+    """Who may register: anyone (`open`), who has an invitation (`invite`), or nobody (`closed`).
+    Unless it is `open`, each start prints an invitation for the first account, an administrator,
+    while there is no account."""
     limits: Literal["on", "off"] = "on"
     """`off` removes the limits on failed log-ins, for load tests."""
     login_failures_by_address: PositiveInt = 10

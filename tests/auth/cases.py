@@ -25,6 +25,7 @@ ANA = Account(
     password_hash="$2b$10$SyUprZHiLhjegFiZXUd9DugETUgNx365Jd08EgrysGg4m0CYn2Dwi",
     salt="$2b$10$SyUprZHiLhjegFiZXUd9Du",
     created_at=NOW,
+    last_seen_at=NOW.replace(minute=0, second=0, microsecond=0),
 )
 BEA = replace(ANA, id="6a1d0b3c2e4f506172839405", email="bea@b", email_key="bea@b", username="Bea")
 

@@ -10,7 +10,7 @@ import pytest
 
 from services.auth.application.stores import Stores
 from services.auth.domain.session import MAX_SESSIONS
-from tests.auth.cases import ANA, BEA, SESSION, damage, numbered_session, session_ids
+from tests.auth.cases import ANA, BEA, NOW, SESSION, damage, numbered_session, session_ids
 
 
 async def test_sessions_are_found_with_their_account_until_they_are_deleted(
@@ -133,9 +133,32 @@ async def test_the_last_use_of_a_session_only_advances(stores: Stores) -> None:
         )
         assert await stores.sessions.find(ANA.id, numbered_session(0).id) == (
             numbered_session(0, last_seen_at=hour),
-            ANA,
+            replace(ANA, last_seen_at=hour),
         )
-    assert await stores.sessions.find(ANA.id, numbered_session(1).id) == (numbered_session(1), ANA)
+    assert await stores.sessions.find(ANA.id, numbered_session(1).id) == (
+        numbered_session(1),
+        replace(ANA, last_seen_at=hour),
+    )
+
+
+async def test_a_session_is_confirmed_until_it_ends(stores: Stores) -> None:
+    await stores.accounts.add(ANA)
+    await stores.sessions.add(ANA, SESSION, MAX_SESSIONS)
+    later = NOW + timedelta(minutes=20)
+    assert await stores.sessions.confirm(ANA.id, SESSION.id, later)
+    confirmed = replace(SESSION, confirmed_at=later)
+    assert await stores.sessions.find(ANA.id, SESSION.id) == (confirmed, ANA)
+
+    await stores.sessions.delete(ANA.id, SESSION.id)
+    assert not await stores.sessions.confirm(ANA.id, SESSION.id, later)
+    assert not await stores.sessions.confirm("nobody", SESSION.id, later)
+
+
+async def test_a_suspended_account_gets_no_session(stores: Stores) -> None:
+    suspended = replace(ANA, suspended=True)
+    await stores.accounts.add(suspended)
+    assert not await stores.sessions.add(ANA, SESSION, MAX_SESSIONS)
+    assert await session_ids(stores) == set()
 
 
 async def test_sessions_are_deleted_with_their_account(stores: Stores) -> None:

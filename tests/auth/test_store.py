@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pymongo
 import pytest
 
 from services.auth.__main__ import STORE_FACTORIES
+from services.auth.application.records import encode
 from services.auth.application.stores import Stores
 from services.auth.storage.mongo import store as mongo_store
 from services.auth.storage.mongo.schema import SCHEMA
@@ -18,7 +19,17 @@ from services.auth.storage.sqlite import store as sqlite_store
 from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.shared.sqlite.connection import connect
 from services.shared.stores import StoreFactories
-from tests.auth.cases import ANA, CODES, KEY, NOW, PASSKEY, WINDOW, code_hashes, numbered_key
+from tests.auth.cases import (
+    ANA,
+    CODES,
+    KEY,
+    NOW,
+    PASSKEY,
+    SESSION,
+    WINDOW,
+    code_hashes,
+    numbered_key,
+)
 from tests.auth.conftest import Opening
 from tests.support.store_fixtures import NewStore, open_stores_at
 
@@ -31,12 +42,18 @@ async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> 
         if setting.startswith("mongodb"):  # The database may have been used by other tests.
             with pymongo.MongoClient[dict[str, Any]](setting) as client:
                 client.get_default_database().schema.delete_many({})
+        later = ("role", "suspended", "last_seen_at")
+        record = {name: value for name, value in encode(ANA).items() if name not in later}
         async with open_stores_at(setting, "auth", first) as stores:
-            await stores.accounts.add(ANA)
+            await cast("Any", stores.accounts)._backend.insert("test", record)
         async with open_stores_at(setting, "auth", STORE_FACTORIES) as stores:
             assert await stores.keys.list_all(ANA.id) == []
             assert await stores.keys.add(ANA, KEY, 1)
-            assert await stores.keys.find(KEY.key_hash) == (KEY, ANA)
+            unused = replace(ANA, last_seen_at=None)
+            assert await stores.keys.find(KEY.key_hash) == (KEY, unused)
+            assert await stores.accounts.by_id(ANA.id) == unused
+            assert await stores.accounts.list_page("", None, 10) == [unused]
+            assert await stores.sessions.add(unused, SESSION, 1)
             assert await stores.accounts.by_id(ANA.id) == ANA
 
 

@@ -24,6 +24,7 @@ from services.shared.sqlite import Migration
                 "60a53151a2078114",
                 "9c8cc25af727ce1e",
                 "8b8da4f7f27c6bfc",
+                "626cac04d6616c09",
             ],
             id="auth",
         ),

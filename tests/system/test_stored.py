@@ -17,9 +17,11 @@ from services.analytics.__main__ import STORE_FACTORIES as ANALYTICS
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Dimension, VisitCount, VisitKind
 from services.auth.__main__ import STORE_FACTORIES as AUTH
-from services.auth.domain.account import Account
+from services.auth.domain.account import Account, Role
 from services.auth.domain.api_key import Scope, create_api_key
 from services.auth.domain.connection import Connection
+from services.auth.domain.decision import Action, create_decision
+from services.auth.domain.invitation import create_invitation
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Creator, create_session
@@ -150,6 +152,13 @@ async def fill_auth(setting: str) -> None:
         await stores.connections.add(account, connection, 1)
         await stores.connections.record_use(connection, NOW)
         await stores.sessions.record_uses({("id", session.id): NOW + timedelta(hours=1)})
+        await stores.sessions.confirm("id", session.id, NOW)
+        decision = create_decision(Action.ROLE, "id", "ana@b", NOW, "administrator")
+        await stores.accounts.change("id", None, Role.ADMINISTRATOR, {"role": decision})
+        invitation, _ = create_invitation("bea@b", Role.MEMBER, NOW)
+        await stores.invitations.add(invitation, replace(decision, id="another"))
+        other = replace(account, id="other", email_key="other@b", role=Role.ADMINISTRATOR)
+        await stores.accounts.add(other)
         await stores.accounts.close(account.email_key)
         await stores.attempts.acquire("key", 5, timedelta(minutes=15), NOW)
 

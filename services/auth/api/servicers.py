@@ -5,19 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
 from atajo.auth.v1 import auth_pb2 as pb
 from services.auth.application.accounts import AuthService
+from services.auth.application.administration import Administration
 from services.auth.application.api_keys import ApiKeys
+from services.auth.application.confirmations import Confirmations
+from services.auth.application.invitations import Invitations
 from services.auth.application.passkeys import Passkeys
 from services.auth.application.recovery import Recovery
+from services.auth.application.registrations import Registrations
 from services.auth.application.sessions import Sessions
+from services.auth.domain.account import Role
 from services.auth.domain.api_key import Scope
 from services.auth.domain.errors import InvalidExpiry, InvalidScopes
-from services.shared.errors import Unimplemented
+from services.shared.errors import InvalidArgument
 from services.shared.rpc.fields import TIME_ERRORS, enum_members, to_message, to_timestamp
+from services.shared.stores import Store
 
 _SCOPES = enum_members(Scope, pb.Scope)
+_ROLES = enum_members(Role, pb.Role)
+
+
+class _WithPass(Protocol):
+    """A request of an administrator."""
+
+    @property
+    def administrator_pass(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -26,15 +41,21 @@ class AuthServicer:
 
     service = pb.DESCRIPTOR.services_by_name["AuthService"]
 
+    _registrations: Registrations
     _service: AuthService
     _recovery: Recovery
     _passkeys: Passkeys
     _keys: ApiKeys
     _sessions: Sessions
+    _confirmations: Confirmations
 
     async def Register(self, request: pb.RegisterRequest) -> pb.RegisterResponse:
-        account = await self._service.register(
-            request.email, request.password_hash, request.salt, request.username
+        account = await self._registrations.register(
+            request.email,
+            request.password_hash,
+            request.salt,
+            request.username,
+            request.invitation,
         )
         return pb.RegisterResponse(account_id=account.id)
 
@@ -47,11 +68,11 @@ class AuthServicer:
             request.browser,
             request.system,
         )
-        return to_message(pb.LoginResponse, login, device=login.device_token, role=0)
+        return to_message(pb.LoginResponse, login, device=login.device_token)
 
     async def VerifyToken(self, request: pb.VerifyTokenRequest) -> pb.VerifyTokenResponse:
-        account_id = await self._service.verify_token(request.token)
-        return pb.VerifyTokenResponse(account_id=account_id)
+        account = await self._service.verify_token(request.token)
+        return to_message(pb.VerifyTokenResponse, account, account_id=account.id)
 
     async def ListSessions(self, request: pb.ListSessionsRequest) -> pb.ListSessionsResponse:
         sessions, current = await self._sessions.list_all(request.token)
@@ -124,13 +145,22 @@ class AuthServicer:
         login = await self._passkeys.finish_login(
             request.credential, request.device, request.browser, request.system
         )
-        return to_message(pb.FinishLoginResponse, login, device=login.device_token, role=0)
+        return to_message(pb.FinishLoginResponse, login, device=login.device_token)
 
     async def ConfirmSession(self, request: pb.ConfirmSessionRequest) -> pb.ConfirmSessionResponse:
-        raise Unimplemented("Sessions cannot be confirmed yet.")
+        token, client_ip = request.token, request.client_address
+        match request.WhichOneof("proof"):
+            case "password":
+                await self._confirmations.confirm_by_password(token, request.password, client_ip)
+            case "credential":
+                await self._confirmations.confirm_by_passkey(token, request.credential, client_ip)
+            case None:
+                raise InvalidArgument("A password or a passkey is needed.", "NO_PROOF")
+        return pb.ConfirmSessionResponse()
 
     async def IssuePass(self, request: pb.IssuePassRequest) -> pb.IssuePassResponse:
-        raise Unimplemented("No administrators exist yet.")
+        given = await self._confirmations.issue_pass(request.token)
+        return pb.IssuePassResponse(administrator_pass=given)
 
     async def CreateKey(self, request: pb.CreateKeyRequest) -> pb.CreateKeyResponse:
         key, text = await self._keys.create(
@@ -176,6 +206,89 @@ class AuthServicer:
 
 
 @dataclass(frozen=True)
+class AdministrationServicer:
+    """Serves administrators, through the gateways."""
+
+    service = pb.DESCRIPTOR.services_by_name["AdministrationService"]
+
+    _administration: Administration
+    _invitations: Invitations
+    _recovery: Recovery
+    _store: Store
+
+    async def ListAccounts(self, request: pb.ListAccountsRequest) -> pb.ListAccountsResponse:
+        await self._authorize(request)
+        accounts, cursor = await self._administration.list_accounts(request.query, request.cursor)
+        messages = [to_message(pb.AdministeredAccount, account) for account in accounts]
+        return pb.ListAccountsResponse(accounts=messages, cursor=cursor)
+
+    async def ChangeAccount(self, request: pb.ChangeAccountRequest) -> pb.ChangeAccountResponse:
+        by = await self._authorize(request)
+        suspended = request.suspended if request.HasField("suspended") else None
+        role = _parse_role(request.role) if request.HasField("role") else None
+        changed = await self._administration.change_account(request.id, suspended, role, by)
+        return pb.ChangeAccountResponse(account=to_message(pb.AdministeredAccount, changed))
+
+    async def EndAccountSessions(
+        self, request: pb.EndAccountSessionsRequest
+    ) -> pb.EndAccountSessionsResponse:
+        by = await self._authorize(request)
+        await self._administration.end_sessions(request.id, by)
+        return pb.EndAccountSessionsResponse()
+
+    async def CreateAccountResetCode(
+        self, request: pb.CreateAccountResetCodeRequest
+    ) -> pb.CreateAccountResetCodeResponse:
+        by = await self._authorize(request)
+        code, expires_at, email = await self._recovery.create_account_reset_code(request.id, by)
+        return pb.CreateAccountResetCodeResponse(
+            code=code, expires_at=to_timestamp(expires_at), email=email
+        )
+
+    async def CreateInvitation(
+        self, request: pb.CreateInvitationRequest
+    ) -> pb.CreateInvitationResponse:
+        by = await self._authorize(request)
+        invitation, token = await self._invitations.create(
+            request.email, _parse_role(request.role), by
+        )
+        return to_message(pb.CreateInvitationResponse, invitation, token=token)
+
+    async def ListInvitations(
+        self, request: pb.ListInvitationsRequest
+    ) -> pb.ListInvitationsResponse:
+        await self._authorize(request)
+        invitations = await self._invitations.list_all()
+        messages = [to_message(pb.Invitation, invitation) for invitation in invitations]
+        return pb.ListInvitationsResponse(invitations=messages)
+
+    async def RevokeInvitation(
+        self, request: pb.RevokeInvitationRequest
+    ) -> pb.RevokeInvitationResponse:
+        await self._authorize(request)
+        await self._invitations.revoke(request.id)
+        return pb.RevokeInvitationResponse()
+
+    async def ListDecisions(self, request: pb.ListDecisionsRequest) -> pb.ListDecisionsResponse:
+        await self._authorize(request)
+        decisions, cursor = await self._administration.list_decisions(request.query, request.cursor)
+        messages = [
+            to_message(pb.AccountDecision, decision, action=decision.action.value)
+            for decision in decisions
+        ]
+        return pb.ListDecisionsResponse(decisions=messages, cursor=cursor)
+
+    async def CountAccounts(self, request: pb.CountAccountsRequest) -> pb.CountAccountsResponse:
+        await self._authorize(request)
+        accounts, size = await self._administration.count_accounts(), await self._store.size()
+        return pb.CountAccountsResponse(accounts=accounts, store_bytes=size.bytes)
+
+    async def _authorize(self, request: _WithPass) -> str:
+        """Return the e-mail address of the administrator who makes a call."""
+        return (await self._administration.authorize(request.administrator_pass)).email
+
+
+@dataclass(frozen=True)
 class AdminServicer:
     """Serves the operator's command and the reconciler."""
 
@@ -183,6 +296,8 @@ class AdminServicer:
 
     _service: AuthService
     _recovery: Recovery
+    _administration: Administration
+    _invitations: Invitations
 
     async def CloseAccount(self, request: pb.CloseAccountRequest) -> pb.CloseAccountResponse:
         return pb.CloseAccountResponse(account_id=await self._service.close(request.email))
@@ -199,10 +314,14 @@ class AdminServicer:
         )
 
     async def SetRole(self, request: pb.SetRoleRequest) -> pb.SetRoleResponse:
-        raise Unimplemented("Accounts have no roles yet.")
+        role = _parse_role(request.role)
+        return pb.SetRoleResponse(
+            account_id=await self._administration.set_role(request.email, role)
+        )
 
     async def Invite(self, request: pb.InviteRequest) -> pb.InviteResponse:
-        raise Unimplemented("There are no invitations yet.")
+        invitation, token = await self._invitations.create(request.email, _parse_role(request.role))
+        return to_message(pb.InviteResponse, invitation, token=token)
 
     async def ListClosedAccounts(
         self, request: pb.ListClosedAccountsRequest
@@ -212,6 +331,11 @@ class AdminServicer:
     async def RemoveAccount(self, request: pb.RemoveAccountRequest) -> pb.RemoveAccountResponse:
         await self._service.remove(request.account_id)
         return pb.RemoveAccountResponse()
+
+
+def _parse_role(number: pb.Role.ValueType) -> Role:
+    """Return a role by number. That of a later version grants nothing more."""
+    return _ROLES.get(number, Role.MEMBER)
 
 
 def _parse_scopes(numbers: Iterable[pb.Scope.ValueType]) -> list[Scope]:

@@ -11,13 +11,12 @@ from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.sessions import Login, Sessions, session_ended
 from services.auth.application.stores import AccountStore
-from services.auth.domain.account import Account, create_account, parse_email_key
-from services.auth.domain.errors import EmailTaken, NoAccount, WrongPassword
+from services.auth.domain.account import Account, parse_email_key
+from services.auth.domain.errors import AccountSuspended, NoAccount, WrongPassword
 from services.auth.domain.passwords import choose_lane, validate_password_hash
 from services.auth.domain.session import create_session
 from services.auth.metrics import (
     ACCOUNT_CLOSINGS,
-    ACCOUNTS_CREATED,
     LOGINS,
     PASSWORD_CHANGES,
     count_result,
@@ -39,19 +38,6 @@ class AuthService:
     _device_tokens: DeviceTokens
     _now: Callable[[], datetime]
 
-    async def register(self, email: str, password_hash: str, salt: str, username: str) -> Account:
-        """Create an account. Repeating a registration returns the same account.
-
-        Raises InvalidEmail, InvalidUsername, InvalidPasswordHash, EmailTaken, Unavailable.
-        """
-        account = create_account(email, password_hash, salt, username, self._now())
-        stored = await self._accounts.add(account)
-        if not stored.has_same_fields(account):
-            raise EmailTaken("An account with this e-mail address already exists.")
-        if stored.id == account.id:
-            ACCOUNTS_CREATED.inc()
-        return stored
-
     async def login(
         self,
         email: str,
@@ -65,7 +51,7 @@ class AuthService:
 
         `browser` and `system` are names for the list of sessions, empty if unknown.
 
-        Raises NoAccount, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
+        Raises NoAccount, WrongPassword, AccountSuspended, TooManyAttempts, LoginsBusy, Unavailable.
         """
         start = time.perf_counter()
         with count_result(LOGINS):
@@ -73,15 +59,16 @@ class AuthService:
             device = self._device_tokens.find_browser(device_token, account.id)
             with time_login(start, choose_lane(account.password_hash)):
                 await self._passwords.check(account, password, client_ip, device)
+            if account.suspended:
+                raise AccountSuspended
             login = await self._sessions.start(account, device_token, browser, system)
             if login is None:
                 raise WrongPassword("The password was changed meanwhile.")
             return login
 
-    async def verify_token(self, token: str) -> str:
-        """Return the account id of a session token. Raises InvalidToken, Unavailable."""
-        account, _ = await self._sessions.authenticate(token)
-        return account.id
+    async def verify_token(self, token: str) -> Account:
+        """Return the account of a session token. Raises InvalidToken, Unavailable."""
+        return (await self._sessions.authenticate(token)).account
 
     async def change_password(
         self,
@@ -105,8 +92,9 @@ class AuthService:
         """
         with count_result(PASSWORD_CHANGES):
             new_hash = validate_password_hash(new_hash, new_salt)
-            account, current = await self._sessions.authenticate(token)
-            await self._passwords.check(account, password, client_ip, session=current)
+            current = await self._sessions.authenticate(token)
+            account = current.account
+            await self._passwords.check_in_session(current, password, client_ip)
             session = create_session(account.id, browser, system, self._now())
             if not await self._accounts.change_password(
                 account, new_hash, new_salt, session, revoke
@@ -118,12 +106,13 @@ class AuthService:
     async def close_own(self, token: str, password: str, client_ip: str) -> None:
         """Close the account of a token. A repeated call raises InvalidToken.
 
-        Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
+        Raises InvalidToken, WrongPassword, LastAdministrator, TooManyAttempts, LoginsBusy,
+        Unavailable.
         """
         with count_result(ACCOUNT_CLOSINGS):
-            account, current = await self._sessions.authenticate(token)
-            await self._passwords.check(account, password, client_ip, session=current)
-            if not await self._accounts.close_in_session(account):
+            current = await self._sessions.authenticate(token)
+            await self._passwords.check_in_session(current, password, client_ip)
+            if not await self._accounts.close_in_session(current.account):
                 raise session_ended()
 
     async def find(self, email: str) -> str:
@@ -133,7 +122,7 @@ class AuthService:
     async def close(self, email: str) -> str:
         """Close an account, so that nobody can use it any more. Return its id.
 
-        May be repeated. Raises NoAccount, Unavailable.
+        May be repeated. Raises NoAccount, LastAdministrator, Unavailable.
         """
         key = parse_email_key(email)
         account_id = await self._accounts.close(key) if key else None

@@ -44,9 +44,10 @@ class ApiKeys:
         Raises InvalidToken, InvalidKeyName, InvalidScopes, InvalidExpiry, WrongPassword,
         TooManyAttempts, LoginsBusy, TooManyKeys, Unavailable.
         """
-        account, current, creator = await self._sessions.authenticate_creator(token)
+        current = await self._sessions.authenticate(token)
+        account, creator = current.account, current.creator
         key, text = create_api_key(account.id, name, scopes, expires_at, self._now(), creator)
-        await self._passwords.check(account, password, client_ip, session=current)
+        await self._passwords.check_in_session(current, password, client_ip)
         if not await self._store.add(account, key, MAX_KEYS):
             await self._sessions.authenticate(token)  # Perhaps the session ended meanwhile.
             raise TooManyKeys(f"An account has at most {MAX_KEYS} API keys.")
@@ -55,7 +56,7 @@ class ApiKeys:
 
     async def list_all(self, token: str) -> list[ApiKey]:
         """Return the keys of a token's account, newest first. Raises InvalidToken, Unavailable."""
-        account, _ = await self._sessions.authenticate(token)
+        account = (await self._sessions.authenticate(token)).account
         keys = await self._store.list_all(account.id)
         return sorted(keys, key=lambda key: (key.created_at, key.id), reverse=True)
 
@@ -64,7 +65,7 @@ class ApiKeys:
 
         Raises InvalidToken, Unavailable.
         """
-        account, _ = await self._sessions.authenticate(token)
+        account = (await self._sessions.authenticate(token)).account
         if await self._store.delete(account.id, key_id):
             KEYS_REVOKED.inc()
 
@@ -80,6 +81,8 @@ class ApiKeys:
         now = self._now()
         if account.closed:
             raise _invalid("closed")
+        if account.suspended:
+            raise _invalid("suspended")
         if key.has_expired(now):
             raise _invalid("expired")
         minute = now.replace(second=0, microsecond=0)

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from services.auth.application.attempt_limiter import AttemptLimiter
 from services.auth.application.challenges import Challenges, InvalidChallenge
 from services.auth.application.password_check import PasswordCheck
-from services.auth.application.sessions import Login, Sessions
+from services.auth.application.sessions import CurrentSession, Login, Sessions
 from services.auth.application.stores import PasskeyStore
 from services.auth.application.web_authn import InvalidCredential, WebAuthn
 from services.auth.domain.account import Account
 from services.auth.domain.errors import (
+    AccountSuspended,
     InvalidPasskey,
     InvalidPasskeyName,
     NoPasskey,
@@ -38,6 +40,7 @@ class Passkeys:
     _web_authn: WebAuthn
     _challenges: Challenges
     _passwords: PasswordCheck
+    _attempts: AttemptLimiter
     _sessions: Sessions
     _now: Callable[[], datetime]
 
@@ -47,21 +50,23 @@ class Passkeys:
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, TooManyPasskeys,
         Unavailable.
         """
-        account, current = await self._sessions.authenticate(token)
-        await self._passwords.check(account, password, client_ip, session=current)
+        current = await self._sessions.authenticate(token)
+        account = current.account
+        await self._passwords.check_in_session(current, password, client_ip)
         existing = [passkey.id for passkey in await self._store.list_all(account.id)]
         if len(existing) >= MAX_PASSKEYS:
             raise _too_many()
-        return self._web_authn.creation_options(account, _adding(account, current), existing)
+        return self._web_authn.creation_options(account, _adding(current), existing)
 
     async def finish(self, token: str, name: str, credential: str) -> Passkey:
         """Add a passkey that a browser created in the session that began to add it.
 
         Raises InvalidToken, InvalidPasskeyName, InvalidPasskey, TooManyPasskeys, Unavailable.
         """
-        account, current, creator = await self._sessions.authenticate_creator(token)
+        current = await self._sessions.authenticate(token)
+        account = current.account
         try:
-            created = self._web_authn.check_creation(credential, _adding(account, current))
+            created = self._web_authn.check_creation(credential, _adding(current))
             passkey = Passkey(
                 id=created.id,
                 account_id=account.id,
@@ -69,7 +74,7 @@ class Passkeys:
                 public_key=created.public_key,
                 sign_count=created.sign_count,
                 created_at=self._now(),
-                created_by=creator,
+                created_by=current.creator,
             )
             await self._challenges.use(created.challenge_id)
         except (InvalidCredential, InvalidChallenge) as error:
@@ -87,7 +92,7 @@ class Passkeys:
 
         Raises InvalidToken, Unavailable.
         """
-        account, _ = await self._sessions.authenticate(token)
+        account = (await self._sessions.authenticate(token)).account
         passkeys = await self._store.list_all(account.id)
         return sorted(passkeys, key=lambda passkey: (passkey.created_at, passkey.id), reverse=True)
 
@@ -96,9 +101,9 @@ class Passkeys:
 
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
-        account, current = await self._sessions.authenticate(token)
-        await self._passwords.check(account, password, client_ip, session=current)
-        if await self._store.delete(account.id, passkey_id):
+        current = await self._sessions.authenticate(token)
+        await self._passwords.check_in_session(current, password, client_ip)
+        if await self._store.delete(current.account.id, passkey_id):
             PASSKEYS_REMOVED.inc()
 
     def begin_login(self) -> str:
@@ -112,31 +117,62 @@ class Passkeys:
 
         Failed log-ins with passwords do not limit this: a passkey cannot be guessed.
 
-        Raises NoPasskey, WrongPasskey, Unavailable.
+        Raises NoPasskey, WrongPasskey, AccountSuspended, Unavailable.
         """
         with count_result(PASSKEY_LOGINS):
-            try:
-                assertion = self._web_authn.read_assertion(credential, _LOGIN)
-                found = await self._store.find(assertion.credential_id)
-                if found is None or found[1].closed:
-                    raise NoPasskey("There is no account with this passkey.")
-                passkey, account = found
-                sign_count = self._web_authn.check_assertion(assertion, passkey)
-                await self._challenges.use(assertion.challenge_id)
-            except (InvalidCredential, InvalidChallenge) as error:
-                raise WrongPasskey("The passkey could not be verified.") from error
-            minute = self._now().replace(second=0, microsecond=0)
-            if not await self._store.record_use(passkey, sign_count, minute):
-                raise WrongPasskey("The passkey was used or removed meanwhile.")
+            account = await self._verify(credential)
+            if account.suspended:
+                raise AccountSuspended
             login = await self._sessions.start(account, device_token, browser, system)
             if login is None:
                 raise WrongPasskey("The account was changed meanwhile.")
             return login
 
+    async def check_in_session(
+        self, current: CurrentSession, credential: str, client_ip: str
+    ) -> None:
+        """Check that a browser's answer to `begin_login` is of a passkey of a session's account.
 
-def _adding(account: Account, session_id: str) -> str:
+        A wrong one counts as a wrong password in the session does. Raises WrongPasskey,
+        TooManyAttempts, Unavailable.
+        """
+        account_id = current.account.id
+        async with self._attempts.attempt(account_id, client_ip, session=current.id):
+            try:
+                account = await self._verify(credential)
+            except NoPasskey:
+                raise _wrong() from None
+            if account.id != account_id:
+                raise _wrong()
+
+    async def _verify(self, credential: str) -> Account:
+        """Return the account of the passkey that a browser used, and record the use.
+
+        Raises NoPasskey, WrongPasskey, Unavailable.
+        """
+        try:
+            assertion = self._web_authn.read_assertion(credential, _LOGIN)
+            found = await self._store.find(assertion.credential_id)
+            if found is None or found[1].closed:
+                raise NoPasskey("There is no account with this passkey.")
+            passkey, account = found
+            sign_count = self._web_authn.check_assertion(assertion, passkey)
+            await self._challenges.use(assertion.challenge_id)
+        except (InvalidCredential, InvalidChallenge) as error:
+            raise _wrong() from error
+        minute = self._now().replace(second=0, microsecond=0)
+        if not await self._store.record_use(passkey, sign_count, minute):
+            raise WrongPasskey("The passkey was used or removed meanwhile.")
+        return account
+
+
+def _adding(current: CurrentSession) -> str:
     """Return the purpose of challenges to add a passkey, in one session of an account."""
-    return f"add {account.id} {session_id}"
+    return f"add {current.account.id} {current.id}"
+
+
+def _wrong() -> WrongPasskey:
+    return WrongPasskey("The passkey could not be verified.")
 
 
 def _too_many() -> TooManyPasskeys:

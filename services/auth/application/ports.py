@@ -5,12 +5,14 @@ Every method raises Unavailable if the database cannot be reached.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from services.auth.application.records import Part, Record
+from services.auth.application.records import Collection, Part, Record
+
+T = TypeVar("T")
 
 
 class Not(NamedTuple):
@@ -49,8 +51,88 @@ class Update(NamedTuple):
     insert: Insert | None = None
 
 
+class Use(NamedTuple):
+    """A use of a record of an account. Times are microseconds since the Unix epoch."""
+
+    where: Where
+    at: int
+    hour: int
+    """The start of its hour."""
+
+
+class Position(NamedTuple):
+    """Where a page of records starts: after the record with this time and id."""
+
+    micros: int
+    id: str
+
+
+class Transaction(Protocol):
+    """Everything that a transaction can read and write, all or nothing.
+
+    Its methods block. Concurrent transactions that write the same record run one after the other.
+    """
+
+    def find_account(self, where: Where) -> Record | None: ...
+
+    def has_accounts(self) -> bool:
+        """Return whether there is any account, even a closed one."""
+
+    def insert_account(self, account: Record) -> None:
+        """Store an account whose e-mail key is not taken."""
+
+    def update(self, account: Where, update: Update) -> bool:
+        """Do what `Backend.update` does."""
+
+    def has_other_administrator(self, account_id: str) -> bool:
+        """Return whether an account other than this one may administer the instance.
+
+        Concurrent transactions that ask run one after the other.
+        """
+
+    def find(self, collection: Collection[Any], where: Where) -> Record | None:
+        """Return the only record that matches."""
+
+    def count(self, collection: Collection[Any]) -> int: ...
+
+    def insert(self, collection: Collection[Any], record: Record) -> None: ...
+
+    def delete(self, collection: Collection[Any], where: Where) -> bool:
+        """Delete the records that match. Return whether there were any."""
+
+    def delete_expired(self, collection: Collection[Any], now: int) -> None:
+        """Delete the records whose `expires_at` is not after `now`."""
+
+
 class Backend(Protocol):
-    """Accounts and the records of their parts. `name` labels an operation in the metrics."""
+    """Accounts, the records of their parts, and collections of records.
+
+    `name` labels an operation in the metrics.
+    """
+
+    async def transact(self, name: str, work: Callable[[Transaction], T]) -> T:
+        """Run `work` in a transaction, in a thread, and return its result once it is committed.
+
+        What `work` raises rolls it back. After a conflict it runs again, so it must have no other
+        effects.
+        """
+
+    async def list_page(
+        self,
+        name: str,
+        collection: Collection[Any],
+        where: Where,
+        text: str,
+        after: Position | None,
+        limit: int,
+    ) -> list[Record]:
+        """Return up to `limit` records that match, by time and id, descending.
+
+        Only those whose searched field contains `text`, and that follow the position `after`.
+        """
+
+    async def count(self, name: str, collection: Collection[Any]) -> int:
+        """Return about how many records there are."""
 
     async def insert(self, name: str, account: Record) -> Record:
         """Store an account unless its e-mail key is taken. Return the account with that key."""
@@ -65,9 +147,6 @@ class Backend(Protocol):
 
     async def list_closed(self, name: str, limit: int) -> list[str]:
         """Return the ids of any `limit` closed accounts."""
-
-    async def close(self, name: str, email_key: str) -> str | None:
-        """Close the account with this e-mail key, even a damaged one. Return its id."""
 
     async def delete_closed(self, name: str, account_id: str) -> None:
         """Delete an account with all its records, if it is closed."""
@@ -92,12 +171,11 @@ class Backend(Protocol):
     ) -> bool:
         """Set fields of the only record of an account that matches. Return whether there is one."""
 
-    async def advance(
-        self, name: str, part: Part[Any], field: str, uses: Sequence[tuple[Where, int]]
-    ) -> None:
-        """Raise a field of each record that matches to a number, unless it is higher already.
+    async def advance(self, name: str, part: Part[Any], field: str, uses: Sequence[Use]) -> None:
+        """Raise a field of each used record to the time of the use, unless it is higher already.
 
-        `uses` is not empty, and all its queries name the same fields in the same order.
+        Raise `last_seen_at` of its account to the hour likewise. `uses` is not empty, and all its
+        queries name the same fields in the same order.
         """
 
 

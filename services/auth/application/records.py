@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime
+from enum import Enum
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
+from services.auth.domain.account import Account, Role
 from services.auth.domain.api_key import ApiKey, Scope
 from services.auth.domain.connection import Connection
+from services.auth.domain.decision import Action, Decision
+from services.auth.domain.invitation import Invitation
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Creator, Session
@@ -43,13 +47,35 @@ RECOVERY_CODES = Part("recovery_codes", "recovery_code", RecoveryCode)
 PASSKEYS = Part("passkeys", "passkey", Passkey, has_unique_ids=True)
 CONNECTIONS = Part("connections", "connection", Connection, has_unique_ids=True)
 
+
+@dataclass(frozen=True, slots=True)
+class Collection(Generic[T]):
+    """A kind of records that belong to no account."""
+
+    name: str
+    """The table in SQLite, and the collection in MongoDB."""
+    kind: str
+    """The name of a record in reports of unreadable ones."""
+    entity: type[T]
+    time: str
+    """The field by which pages are ordered, before the id."""
+    searched: str
+    """The field in which a text is searched, empty if none is."""
+
+
+ACCOUNTS = Collection("accounts", "account", Account, "created_at", "email_key")
+INVITATIONS = Collection("invitations", "invitation", Invitation, "created_at", "")
+DECISIONS = Collection("account_decisions", "account_decision", Decision, "at", "search_text")
+
 _OPTIONAL_FIELDS: dict[Any, tuple[str, ...]] = {
+    Account: ("role", "suspended", "last_seen_at"),
     ApiKey: ("last_used_at", "created_by"),
     Passkey: ("last_used_at", "created_by"),
     RecoveryCode: ("created_at",),
+    Session: ("confirmed_at",),
 }
-"""The fields that a record may lack. Every version stores the others, even if they have a default:
-an account without `closed` is damaged, and not open."""
+"""The fields that a record of an earlier version lacks. Every version stores the others, even if
+they have a default: an account without `closed` is damaged, and not open."""
 
 
 def encode(entity: Any) -> Record:
@@ -95,6 +121,8 @@ def _encode_value(value: Any) -> Any:
             return [scope.value for scope in value]
         case Creator():
             return encode(value)
+        case Enum():
+            return value.value
     return value
 
 
@@ -107,6 +135,8 @@ def _decode_scopes(stored: list[str]) -> tuple[Scope, ...]:
 
 
 _DECODERS: dict[Any, Callable[[Any], Any]] = {
+    "Action": Action,
+    "Role": Role,
     "bool": bool,
     "datetime": from_micros,
     "datetime | None": lambda micros: None if micros is None else from_micros(micros),

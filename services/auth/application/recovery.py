@@ -17,6 +17,7 @@ from services.auth.application.password_verifier import PasswordVerifier
 from services.auth.application.sessions import Sessions, session_ended
 from services.auth.application.stores import AccountStore, RecoveryCodeStore
 from services.auth.domain.account import parse_email_key
+from services.auth.domain.decision import Action, Decision, create_decision
 from services.auth.domain.errors import NoAccount, WrongRecoveryCode
 from services.auth.domain.passwords import validate_password_hash
 from services.auth.domain.recovery_code import (
@@ -56,8 +57,9 @@ class Recovery:
 
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
-        account, current = await self._sessions.authenticate(token)
-        await self._passwords.check(account, password, client_ip, session=current)
+        current = await self._sessions.authenticate(token)
+        account = current.account
+        await self._passwords.check_in_session(current, password, client_ip)
         network = capacity_network(client_ip, in_session=True)
         codes = [generate_code() for _ in range(COUNT)]
         hashes = [await self._hash(code, account.id, network) for code in codes]
@@ -73,7 +75,7 @@ class Recovery:
 
         Raises InvalidToken, Unavailable.
         """
-        account, _ = await self._sessions.authenticate(token)
+        account = (await self._sessions.authenticate(token)).account
         stored = await self._codes.list_all(account.id)
         codes = [code for code in stored if not code.is_operators]
         return len(codes), codes[0].created_at if codes else None
@@ -94,7 +96,8 @@ class Recovery:
         of the account. A code of the operator says that the owner lost the account, perhaps to
         somebody who created codes: it deletes the owner's codes, too.
 
-        Nobody can tell from the error or its time whether the account exists.
+        This starts no session, so it lets nobody into a suspended account. Nobody can tell from the
+        error or its time whether the account exists.
 
         Raises InvalidPasswordHash, WrongRecoveryCode, TooManyAttempts, LoginsBusy, Unavailable.
         """
@@ -129,12 +132,32 @@ class Recovery:
         Raises NoAccount, Unavailable.
         """
         account = await find_open_account(self._accounts, email)
+        code, expires_at = await self._put_reset_code(account.id, None)
+        return code, expires_at, account.id
+
+    async def create_account_reset_code(
+        self, account_id: str, by: str
+    ) -> tuple[str, datetime, str]:
+        """Return such a code by decision of an administrator, its expiry, and the e-mail address.
+
+        Raises NoAccount, Unavailable.
+        """
+        account = await self._accounts.by_id(account_id)
+        if account is None:
+            raise no_account()
+        decision = create_decision(Action.RESET_LINK, account_id, by, self._now())
+        code, expires_at = await self._put_reset_code(account_id, decision)
+        return code, expires_at, account.email
+
+    async def _put_reset_code(
+        self, account_id: str, decision: Decision | None
+    ) -> tuple[str, datetime]:
         code, expires_at = generate_code(), self._now() + RESET_LIFETIME
-        hashed = await self._hash(code, account.id, "operator")
-        if not await self._codes.put_expiring(account.id, RecoveryCode(hashed, expires_at)):
+        stored = RecoveryCode(await self._hash(code, account_id, "operator"), expires_at)
+        if not await self._codes.put_expiring(account_id, stored, decision):
             raise no_account()
         RESET_CODES_CREATED.inc()
-        return code, expires_at, account.id
+        return code, expires_at
 
     async def _hash(self, code: str, account_id: str, network: str) -> bytes:
         return await self._verifier.hash_code(normalize_code(code), account_id, network)

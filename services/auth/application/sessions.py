@@ -10,7 +10,7 @@ from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.last_uses import LastUses
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.stores import AccountStore, SessionStore
-from services.auth.domain.account import Account
+from services.auth.domain.account import Account, Role
 from services.auth.domain.errors import InvalidToken
 from services.auth.domain.session import (
     MAX_SESSIONS,
@@ -26,12 +26,36 @@ SessionUses = LastUses[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
+class CurrentSession:
+    """The session of a valid token, and its account."""
+
+    account: Account
+    id: str
+    stored: Session | None
+    """None for the tokens of version 1.0.0, whose sessions are not stored."""
+
+    @property
+    def creator(self) -> Creator | None:
+        """What to store with what the session creates."""
+        session = self.stored
+        if session is None:
+            return None
+        return Creator(session.id, session.created_at, session.browser, session.system)
+
+    @property
+    def confirmed_at(self) -> datetime | None:
+        """When a password or passkey was last sent in it, None if it is not known."""
+        return None if self.stored is None else self.stored.confirmed_at or self.stored.created_at
+
+
+@dataclass(frozen=True, slots=True)
 class Login:
     """The result of a log-in."""
 
     token: str
     expires_at: datetime
     username: str
+    role: Role
     device_token: str
     """The browser sends it with its next log-in."""
 
@@ -61,66 +85,67 @@ class Sessions:
         """Start a session in a browser that sent `device_token`, the last one that it received.
 
         `browser` and `system` are names for the list of sessions, empty if unknown. Return None if
-        the account was closed, or its password changed, since it was read. Raises Unavailable.
+        the account was closed or suspended, or its password changed, since it was read. Raises
+        Unavailable.
         """
         session = create_session(account.id, browser, system, self._now())
         if not await self._store.add(account, session, MAX_SESSIONS):
             return None
         token, expires_at = self.issue_token(session, account)
         new_device_token = self._device_tokens.issue(account.id, device_token)
-        return Login(token, expires_at, account.username, new_device_token)
+        return Login(token, expires_at, account.username, account.role, new_device_token)
 
-    async def authenticate(self, token: str) -> tuple[Account, str]:
-        """Return the account and the session id of a token. Raises InvalidToken, Unavailable."""
-        account, session_id, _ = await self.authenticate_creator(token)
-        return account, session_id
-
-    async def authenticate_creator(self, token: str) -> tuple[Account, str, Creator | None]:
-        """Like `authenticate`, but also return what to store with what the session creates.
-
-        That is None for a session that is not stored.
-        """
+    async def authenticate(self, token: str) -> CurrentSession:
+        """Return the session of a token. Raises InvalidToken, Unavailable."""
         claims = self._tokens.read(token)
         if not claims.is_stored:
             account = await self._accounts.by_id(claims.account_id)
-            if account is None or account.closed or account.session != claims.generation:
+            if account is None or account.session != claims.generation or not _is_usable(account):
                 raise session_ended()
-            return account, claims.session_id, None
+            return CurrentSession(account, claims.session_id, None)
         found = await self._store.find(claims.account_id, claims.session_id)
-        if found is None or found[1].closed:
+        if found is None or not _is_usable(found[1]):
             raise session_ended()
         session, account = found
         hour = start_of_hour(self._now())
         if session.last_seen_at < hour:
             self._uses.note((account.id, session.id), hour)
-        creator = Creator(session.id, session.created_at, session.browser, session.system)
-        return account, session.id, creator
+        return CurrentSession(account, session.id, session)
+
+    async def confirm(self, current: CurrentSession) -> None:
+        """Store that the user of a session sent a password or passkey now.
+
+        Raises InvalidToken if the session ended meanwhile, and Unavailable.
+        """
+        if not await self._store.confirm(current.account.id, current.id, self._now()):
+            raise session_ended()
 
     async def list_all(self, token: str) -> tuple[list[Session], str]:
         """Return the sessions of a token's account, newest first, and the id of its own.
 
         Raises InvalidToken, Unavailable.
         """
-        account, current = await self.authenticate(token)
+        current = await self.authenticate(token)
         now = self._now()
-        stored = await self._store.list_all(account.id)
+        stored = await self._store.list_all(current.account.id)
         sessions = [session for session in stored if session.expires_at > now]
         sessions.sort(key=lambda session: (session.created_at, session.id), reverse=True)
-        return sessions, current
+        return sessions, current.id
 
     async def end(self, token: str, session_id: str | None) -> None:
         """End a session of a token's account, by default its own, unless it does not exist.
 
         Raises InvalidToken, Unavailable.
         """
-        account, current = await self.authenticate(token)
-        if await self._store.delete(account.id, current if session_id is None else session_id):
+        current = await self.authenticate(token)
+        ending = current.id if session_id is None else session_id
+        if await self._store.delete(current.account.id, ending):
             SESSIONS_ENDED.inc()
 
     async def end_others(self, token: str) -> None:
         """End all sessions of a token's account but its own. Raises InvalidToken, Unavailable."""
-        account, current = await self.authenticate(token)
-        ended = await self._store.delete_others(account, current)
+        current = await self.authenticate(token)
+        ended = await self._store.delete_others(current.account, current.id)
         if ended is None:
             raise session_ended()
         SESSIONS_ENDED.inc(ended)
@@ -128,3 +153,7 @@ class Sessions:
 
 def session_ended() -> InvalidToken:
     return InvalidToken("The session of this token has ended, or its account was removed.")
+
+
+def _is_usable(account: Account) -> bool:
+    return not (account.closed or account.suspended)

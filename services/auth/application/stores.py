@@ -6,31 +6,49 @@ Every method raises Unavailable if the database cannot be reached.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Generic
 
-from services.auth.application.ports import AttemptStore, Backend, Insert, Not, Update, Where
+from services.auth.application.ports import (
+    AttemptStore,
+    Backend,
+    Insert,
+    Not,
+    Position,
+    Transaction,
+    Update,
+    Use,
+    Where,
+)
 from services.auth.application.records import (
+    ACCOUNTS,
     API_KEYS,
     CONNECTIONS,
+    DECISIONS,
+    INVITATIONS,
     PASSKEYS,
     RECOVERY_CODES,
     SESSIONS,
+    Collection,
     Part,
+    Record,
     T,
     decode,
     encode,
 )
-from services.auth.domain.account import Account
+from services.auth.domain.account import Account, Role
 from services.auth.domain.api_key import ApiKey
 from services.auth.domain.connection import Connection
+from services.auth.domain.decision import Decision
+from services.auth.domain.errors import LastAdministrator
+from services.auth.domain.invitation import MAX_INVITATIONS, Invitation
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
-from services.auth.domain.session import Session
+from services.auth.domain.session import Session, start_of_hour
 from services.shared.timestamps import to_micros
-from services.shared.unreadable_records import decode_each
+from services.shared.unreadable_records import decode_each, decode_page_async
 
 _REVOKED: list[tuple[Part[Any], Where]] = [(API_KEYS, {}), (PASSKEYS, {})]
 """What a password change deletes if it revokes the other ways into an account."""
@@ -47,6 +65,40 @@ class AccountStore:
     async def add(self, account: Account) -> Account:
         """Store an account unless its e-mail key is taken. Return the account with that key."""
         return decode(Account, await self._backend.insert("accounts_add", encode(account)))
+
+    async def add_invited(
+        self, account: Account, token_hash: bytes, now: datetime, *, only_first: bool
+    ) -> Account | None:
+        """Use up an invitation and store an account with its role, in one transaction.
+
+        With `only_first`, only the invitation of the first account counts. Return the account with
+        the e-mail key, which may be another one: then the invitation stays. Return None, and change
+        nothing, without a valid invitation for the account; but return an account with the same
+        fields also then.
+        """
+
+        def work(transaction: Transaction) -> Account | None:
+            record = transaction.find_account({"email_key": account.email_key})
+            stored = decode(Account, record) if record else None
+            if stored and stored.has_same_fields(account):
+                return stored
+            found = transaction.find(INVITATIONS, {"hash": token_hash})
+            invitation = decode(Invitation, found) if found else None
+            if (
+                invitation is None
+                or not invitation.admits(account.email_key, now)
+                or (only_first and not invitation.is_first)
+                or (invitation.is_first and transaction.has_accounts())
+            ):
+                return None
+            if stored:
+                return stored
+            invited = replace(account, role=invitation.role)
+            transaction.delete(INVITATIONS, {"id": invitation.id})
+            transaction.insert_account(encode(invited))
+            return invited
+
+        return await self._backend.transact("accounts_add_invited", work)
 
     async def by_email(self, email_key: str) -> Account | None:
         """Return the account with this e-mail key."""
@@ -76,14 +128,89 @@ class AccountStore:
     async def close(self, email_key: str) -> str | None:
         """Close the account with this e-mail key, unless it is closed already. Return its id.
 
-        This is one atomic write. It does not decode the account, so a damaged one is closed, too.
+        It does not decode the account, so a damaged one is closed, too. Raises LastAdministrator.
         """
-        return await self._backend.close("accounts_close", email_key)
+
+        def work(transaction: Transaction) -> str | None:
+            record = transaction.find_account({"email_key": email_key})
+            if record is None:
+                return None
+            _keep_administrator(transaction, record)
+            transaction.update({"id": record["id"]}, Update(fields={"closed": True}))
+            account_id: str = record["id"]
+            return account_id
+
+        return await self._backend.transact("accounts_close", work)
 
     async def close_in_session(self, account: Account) -> bool:
-        """Close an account. Return False under the same conditions as `change_password`."""
-        update = Update(fields={"closed": True})
-        return await self._backend.update("accounts_close_in_session", _unchanged(account), update)
+        """Close an account. Return False under the same conditions as `change_password`.
+
+        Raises LastAdministrator.
+        """
+
+        def work(transaction: Transaction) -> bool:
+            record = transaction.find_account(_unchanged(account))
+            if record is None:
+                return False
+            _keep_administrator(transaction, record)
+            return transaction.update({"id": account.id}, Update(fields={"closed": True}))
+
+        return await self._backend.transact("accounts_close_in_session", work)
+
+    async def change(
+        self,
+        account_id: str,
+        suspended: bool | None,
+        role: Role | None,
+        decisions: Mapping[str, Decision],
+    ) -> Account | None:
+        """Suspend or resume an open account, or set its role, and store the decisions for it.
+
+        None leaves that as it is. `decisions` has one for each field that may change, by its name;
+        those of fields that already have the value are not stored. Suspending ends all sessions.
+
+        Return the changed account, None if there is none. Raises LastAdministrator.
+        """
+        given: dict[str, Any] = {"suspended": suspended, "role": role}
+
+        def work(transaction: Transaction) -> Account | None:
+            record = transaction.find_account({"id": account_id, "closed": False})
+            if record is None:
+                return None
+            account = decode(Account, record)
+            changes = {
+                name: value
+                for name, value in given.items()
+                if value is not None and value != getattr(account, name)
+            }
+            changed = replace(account, **changes)
+            if account.administers and not changed.administers:
+                _keep_administrator(transaction, record)
+            if changes:
+                is_ending = changed.suspended and not account.suspended
+                fields = encode(changed)
+                update = Update(
+                    fields={name: fields[name] for name in changes},
+                    increments_session=is_ending,
+                    delete=[(SESSIONS, {})] if is_ending else [],
+                )
+                transaction.update({"id": account_id}, update)
+            for name in changes:
+                transaction.insert(DECISIONS, encode(decisions[name]))
+            return changed
+
+        return await self._backend.transact("accounts_change", work)
+
+    async def list_page(self, text: str, after: Position | None, limit: int) -> list[Account]:
+        """Return up to `limit` open accounts whose e-mail key contains a text, newest first.
+
+        `after` is the position of the last account of the page before.
+        """
+        return await _list_page(self._backend, ACCOUNTS, {"closed": False}, text, after, limit)
+
+    async def count(self) -> int:
+        """Return about how many accounts there are, with closed ones."""
+        return await self._backend.count("accounts_count", ACCOUNTS)
 
     async def list_closed(self, limit: int) -> list[str]:
         """Return the ids of any `limit` closed accounts."""
@@ -150,13 +277,21 @@ class SessionStore(_IdentifiedPartStore[Session]):
     async def add(self, account: Account, session: Session, limit: int) -> bool:
         """Store a session of an account, and delete the oldest ones beyond `limit`, atomically.
 
-        Return False, and change nothing, if the account is closed or does not exist, or if its
-        password differs from `account`.
+        Return False, and change nothing, if the account is closed, suspended or does not exist, or
+        if its password differs from `account`.
         """
-        same_password = {"id": account.id, "closed": False, "password_hash": account.password_hash}
+        unchanged = {
+            "id": account.id,
+            "closed": False,
+            "suspended": Not(True),
+            "password_hash": account.password_hash,
+        }
         now = to_micros(session.created_at)
-        insert = Insert(SESSIONS, [encode(session)], max_records=limit, expired_at=now)
-        return await self._backend.update("sessions_add", same_password, Update(insert=insert))
+        update = Update(
+            fields={"last_seen_at": to_micros(session.last_seen_at)},
+            insert=Insert(SESSIONS, [encode(session)], max_records=limit, expired_at=now),
+        )
+        return await self._backend.update("sessions_add", unchanged, update)
 
     async def find(self, account_id: str, session_id: str) -> tuple[Session, Account] | None:
         """Return a session of an account, and the account, which may be closed."""
@@ -173,17 +308,35 @@ class SessionStore(_IdentifiedPartStore[Session]):
             "sessions_delete_others", _unchanged(account), session_id
         )
 
+    async def delete_all(self, account_id: str, decision: Decision) -> bool:
+        """Delete all sessions of an open account, increment its session number, store the decision.
+
+        Return False, and change nothing, if there is no such account.
+        """
+        update = Update(increments_session=True, delete=[(SESSIONS, {})])
+        return await _decide(self._backend, "sessions_delete_all", account_id, update, decision)
+
+    async def confirm(self, account_id: str, session_id: str, now: datetime) -> bool:
+        """Store that a session was confirmed. Return False if it is not stored any more."""
+        return await self._backend.set_fields(
+            "sessions_confirm",
+            SESSIONS,
+            account_id,
+            {"id": session_id},
+            {"confirmed_at": to_micros(now)},
+        )
+
     async def record_uses(self, uses: Mapping[tuple[str, str], datetime]) -> None:
-        """Advance the last use of sessions, by the ids of account and session, in one command or
-        transaction.
+        """Advance the last use of sessions, by the ids of account and session, and that of their
+        accounts, in one command or transaction.
 
         A session that was used later, or is deleted, stays as it is. `uses` is not empty.
         """
-        advances = [
-            ({"account_id": account_id, "id": session_id}, to_micros(seen_at))
+        used = [
+            _use({"account_id": account_id, "id": session_id}, seen_at)
             for (account_id, session_id), seen_at in uses.items()
         ]
-        await self._backend.advance("sessions_record_uses", SESSIONS, "last_seen_at", advances)
+        await self._backend.advance("sessions_record_uses", SESSIONS, "last_seen_at", used)
 
 
 class RecoveryCodeStore(_PartStore[RecoveryCode]):
@@ -203,11 +356,18 @@ class RecoveryCodeStore(_PartStore[RecoveryCode]):
         update = Update(delete=[(RECOVERY_CODES, {})], insert=Insert(RECOVERY_CODES, codes))
         return await self._backend.update("recovery_codes_replace", _unchanged(account), update)
 
-    async def put_expiring(self, account_id: str, code: RecoveryCode) -> bool:
-        """Replace the expiring code of an account. Return False if it is closed or not there."""
+    async def put_expiring(
+        self, account_id: str, code: RecoveryCode, decision: Decision | None = None
+    ) -> bool:
+        """Replace the expiring code of an account, and store the decision for it.
+
+        Return False, and change nothing, if the account is closed or does not exist.
+        """
+        name = "recovery_codes_put_expiring"
         update = Update(delete=[_EXPIRING_CODES], insert=Insert(RECOVERY_CODES, [encode(code)]))
-        is_open = {"id": account_id, "closed": False}
-        return await self._backend.update("recovery_codes_put_expiring", is_open, update)
+        if decision is None:
+            return await self._backend.update(name, _is_open(account_id), update)
+        return await _decide(self._backend, name, account_id, update, decision)
 
     async def spend(
         self,
@@ -240,8 +400,7 @@ class RecoveryCodeStore(_PartStore[RecoveryCode]):
                 *(_REVOKED if revoke else ()),
             ],
         )
-        is_open = {"id": account_id, "closed": False}
-        return await self._backend.update("recovery_codes_spend", is_open, update)
+        return await self._backend.update("recovery_codes_spend", _is_open(account_id), update)
 
 
 class PasskeyStore(_IdentifiedPartStore[Passkey]):
@@ -313,14 +472,77 @@ class ApiKeyStore(_IdentifiedPartStore[ApiKey]):
         return await self._find({"key_hash": key_hash})
 
     async def record_uses(self, uses: Mapping[bytes, datetime]) -> None:
-        """Advance the last use of keys, by their hash, in one command or transaction.
+        """Advance the last use of keys, by their hash, and that of their accounts, in one command
+        or transaction.
 
         A key that was used later, or is deleted, stays as it is. `uses` is not empty.
         """
-        advances = [
-            ({"key_hash": key_hash}, to_micros(used_at)) for key_hash, used_at in uses.items()
-        ]
-        await self._backend.advance("api_keys_record_uses", API_KEYS, "last_used_at", advances)
+        used = [_use({"key_hash": key_hash}, used_at) for key_hash, used_at in uses.items()]
+        await self._backend.advance("api_keys_record_uses", API_KEYS, "last_used_at", used)
+
+
+class InvitationStore:
+    """Stores the hashes of invitations that are not used. `AccountStore.add_invited` uses them."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def add(self, invitation: Invitation, decision: Decision) -> bool:
+        """Store an invitation and the decision for it. Delete expired invitations.
+
+        Return False, and store nothing, if there are `MAX_INVITATIONS` already.
+        """
+
+        def work(transaction: Transaction) -> bool:
+            transaction.delete_expired(INVITATIONS, to_micros(invitation.created_at))
+            if transaction.count(INVITATIONS) >= MAX_INVITATIONS:
+                return False
+            transaction.insert(INVITATIONS, encode(invitation))
+            transaction.insert(DECISIONS, encode(decision))
+            return True
+
+        return await self._backend.transact("invitations_add", work)
+
+    async def replace_first(self, invitation: Invitation) -> bool:
+        """Replace the invitation for the first account. Return False if there is any account."""
+
+        def work(transaction: Transaction) -> bool:
+            transaction.delete(INVITATIONS, {"is_first": True})
+            if transaction.has_accounts():
+                return False
+            transaction.insert(INVITATIONS, encode(invitation))
+            return True
+
+        return await self._backend.transact("invitations_replace_first", work)
+
+    async def list_all(self) -> list[Invitation]:
+        """Return all invitations but that of the first account, newest first.
+
+        Some may be expired.
+        """
+        limit = MAX_INVITATIONS
+        return await _list_page(self._backend, INVITATIONS, {"is_first": False}, "", None, limit)
+
+    async def delete(self, invitation_id: str) -> bool:
+        """Delete an invitation. Return whether there was one."""
+        return await self._backend.transact(
+            "invitations_delete",
+            lambda transaction: transaction.delete(INVITATIONS, {"id": invitation_id}),
+        )
+
+
+class DecisionStore:
+    """Stores decisions about accounts. They are written with what they decide."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def list_page(self, text: str, after: Position | None, limit: int) -> list[Decision]:
+        """Return up to `limit` decisions whose `search_text` contains a text, newest first.
+
+        `after` is the position of the last decision of the page before.
+        """
+        return await _list_page(self._backend, DECISIONS, {}, text, after, limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +556,8 @@ class Stores:
     passkeys: PasskeyStore
     connections: ConnectionStore
     keys: ApiKeyStore
+    invitations: InvitationStore
+    decisions: DecisionStore
 
 
 def build_stores(backend: Backend, attempts: AttemptStore) -> Stores:
@@ -346,9 +570,66 @@ def build_stores(backend: Backend, attempts: AttemptStore) -> Stores:
         PasskeyStore(backend),
         ConnectionStore(backend),
         ApiKeyStore(backend),
+        InvitationStore(backend),
+        DecisionStore(backend),
     )
 
 
 def _unchanged(account: Account) -> Where:
     """Return the query for an account if it is open and its session number is unchanged."""
     return {"id": account.id, "closed": False, "session": account.session}
+
+
+def _is_open(account_id: str) -> Where:
+    return {"id": account_id, "closed": False}
+
+
+def _use(where: Where, at: datetime) -> Use:
+    return Use(where, to_micros(at), to_micros(start_of_hour(at)))
+
+
+async def _decide(
+    backend: Backend, name: str, account_id: str, update: Update, decision: Decision
+) -> bool:
+    """Change an open account and store the decision for it. Return False if there is none."""
+
+    def work(transaction: Transaction) -> bool:
+        if not transaction.update(_is_open(account_id), update):
+            return False
+        transaction.insert(DECISIONS, encode(decision))
+        return True
+
+    return await backend.transact(name, work)
+
+
+def _keep_administrator(transaction: Transaction, record: Record) -> None:
+    """Raise LastAdministrator if an account, whose record may be damaged, is the last one.
+
+    Call it before an account ceases to administer.
+    """
+    administers = record.get("role") == Role.ADMINISTRATOR.value and not (
+        record.get("suspended") or record.get("closed")
+    )
+    if administers and not transaction.has_other_administrator(record["id"]):
+        raise LastAdministrator
+
+
+async def _list_page(
+    backend: Backend,
+    collection: Collection[T],
+    where: Where,
+    text: str,
+    after: Position | None,
+    limit: int,
+) -> list[T]:
+    async def read(wanted: int) -> Sequence[Record]:
+        name = f"{collection.name}_list_page"
+        return await backend.list_page(name, collection, where, text, after, wanted)
+
+    return await decode_page_async(
+        collection.kind,
+        read,
+        limit,
+        partial(decode, collection.entity),
+        lambda record: record.get("id"),
+    )

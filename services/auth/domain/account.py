@@ -6,6 +6,7 @@ import secrets
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 
 from services.auth.domain.errors import InvalidEmail, InvalidUsername
 from services.auth.domain.names import parse_name
@@ -14,6 +15,13 @@ from services.shared.email_addresses import parse_email_address
 
 MAX_USERNAME_LENGTH = 30
 """In Unicode code points."""
+
+
+class Role(Enum):
+    """What an account may do. The values are stored."""
+
+    MEMBER = "member"
+    ADMINISTRATOR = "administrator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +44,16 @@ class Account:
     session: int = 0
     """Increases when sessions end together. Changes that began with another number are refused, and
     so are tokens with another number whose sessions are not stored."""
+    role: Role = Role.MEMBER
+    suspended: bool = False
+    """Suspended by an administrator: the account has no sessions, and its API keys do not work."""
+    last_seen_at: datetime | None = None
+    """The hour in which a session or API key was last used, None if it is not known."""
+
+    @property
+    def administers(self) -> bool:
+        """Whether it may administer the instance now."""
+        return self.role is Role.ADMINISTRATOR and not (self.suspended or self.closed)
 
     @property
     def has_password(self) -> bool:

@@ -6,6 +6,7 @@ from services.shared.errors import (
     AlreadyExists,
     InvalidArgument,
     NotFound,
+    PermissionDenied,
     ResourceExhausted,
     Unauthenticated,
     Unavailable,
@@ -47,6 +48,14 @@ class InvalidExpiry(InvalidArgument):
     default_reason = "INVALID_EXPIRY"
 
 
+class InvalidQuery(InvalidArgument):
+    default_reason = "INVALID_QUERY"
+
+
+class InvalidCursor(InvalidArgument):
+    default_reason = "INVALID_CURSOR"
+
+
 class EmailTaken(AlreadyExists):
     default_reason = "EMAIL_TAKEN"
 
@@ -71,7 +80,7 @@ class WrongRecoveryCode(WrongSecret):
     default_reason = "WRONG_RECOVERY_CODE"
 
 
-class WrongPasskey(Unauthenticated):
+class WrongPasskey(WrongSecret):
     """A browser's answer does not prove that it has the passkey."""
 
     default_reason = "WRONG_PASSKEY"
@@ -113,6 +122,38 @@ class InvalidToken(Unauthenticated):
 
 class InvalidKey(Unauthenticated):
     default_reason = "INVALID_KEY"
+
+
+class RegistrationClosed(PermissionDenied):
+    default_reason = "REGISTRATION_CLOSED"
+
+
+class InvitationInvalid(PermissionDenied):
+    """An invitation is needed and missing, unknown, used, expired or for another address."""
+
+    default_reason = "INVITATION_INVALID"
+
+
+class AccountSuspended(PermissionDenied):
+    default_reason = "ACCOUNT_SUSPENDED"
+
+    def __init__(self) -> None:
+        super().__init__("This account is suspended.")
+
+
+class LastAdministrator(PermissionDenied):
+    """The last administrator can be neither demoted, suspended nor removed."""
+
+    default_reason = "LAST_ADMINISTRATOR"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This is the last administrator. Make another account an administrator first."
+        )
+
+
+class TooManyInvitations(ResourceExhausted):
+    default_reason = "TOO_MANY_INVITATIONS"
 
 
 class TooManyKeys(ResourceExhausted):

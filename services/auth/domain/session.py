@@ -28,6 +28,8 @@ class Session:
     """Its name without a version, empty if it is unknown."""
     system: str
     """The name of the operating system, likewise."""
+    confirmed_at: datetime | None = None
+    """When a password or passkey was last sent in it, None for the log-in of an earlier version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ def create_session(account_id: str, browser: str, system: str, now: datetime) ->
         last_seen_at=start_of_hour(now),
         browser=browser[:MAX_NAME_LENGTH],
         system=system[:MAX_NAME_LENGTH],
+        confirmed_at=now,
     )
 
 

@@ -72,6 +72,7 @@ export const functions = {
   removePasskey: '/removePasskey',
   beginLogin: '/beginLogin',
   finishLogin: '/finishLogin',
+  confirmSession: '/confirmSession',
   listReports: '/listReports',
   showReports: '/showReports',
   decide: '/decide',

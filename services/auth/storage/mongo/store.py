@@ -1,27 +1,32 @@
 """The MongoDB backend of the auth stores.
 
-The document of an account contains its records, so every operation is one command, and none needs a
-transaction. An `Update` is an aggregation pipeline. Its query contains the conditions.
+The document of an account contains its records, so most operations are one command. Only those that
+also concern other documents are transactions. An `Update` is an aggregation pipeline. Its query
+contains the conditions.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from pymongo import ReturnDocument, UpdateOne
+from pymongo import DESCENDING, ReturnDocument, UpdateOne
 from pymongo.errors import DuplicateKeyError
 
-from services.auth.application.ports import Not, Update, Where
-from services.auth.application.records import SESSIONS, Part, Record
+from services.auth.application.ports import Not, Position, T, Transaction, Update, Use, Where
+from services.auth.application.records import ACCOUNTS, SESSIONS, Collection, Part, Record
 from services.auth.application.stores import Stores, build_stores
 from services.auth.domain.account import Account
 from services.auth.storage.mongo.attempts import MongoAttemptStore
 from services.shared.mongo import Database, Document
+from services.shared.mongo.transactions import Transaction as MongoTransaction
 
 _ACCOUNT_FIELDS = {field.name: 1 for field in dataclasses.fields(Account) if field.name != "id"}
 """The projection of an account without its records. It always contains `_id`."""
+_MAX_ATTEMPTS = 3
+"""How often a transaction runs whose insertions lose against concurrent ones."""
 
 
 def open_stores(database: Database) -> Stores:
@@ -34,6 +39,54 @@ class MongoBackend:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    async def transact(self, name: str, work: Callable[[Transaction], T]) -> T:
+        def run(transaction: MongoTransaction) -> T:
+            return work(_Transaction(transaction))
+
+        for _ in range(_MAX_ATTEMPTS - 1):
+            try:
+                return await self._database.transaction(name, run)
+            except DuplicateKeyError:  # Another transaction was faster: the next one sees it.
+                continue
+        return await self._database.transaction(name, run)
+
+    async def list_page(
+        self,
+        name: str,
+        collection: Collection[Any],
+        where: Where,
+        text: str,
+        after: Position | None,
+        limit: int,
+    ) -> list[Record]:
+        query = _to_document(where)
+        if text:
+            query[collection.searched] = {"$regex": re.escape(text)}
+        if after:
+            query[collection.time] = {"$lte": after.micros}
+            query["$or"] = [
+                {collection.time: {"$lt": after.micros}},
+                {collection.time: after.micros, "_id": {"$lt": after.id}},
+            ]
+        order = [(collection.time, DESCENDING), ("_id", DESCENDING)]
+        documents = await self._database.read(
+            name,
+            lambda db: (
+                db[collection.name]
+                .find(query, _ACCOUNT_FIELDS if collection is ACCOUNTS else None)
+                .sort(order)
+                .limit(limit)
+                .to_list(None)
+            ),
+        )
+        return [_to_record(document) for document in documents]
+
+    async def count(self, name: str, collection: Collection[Any]) -> int:
+        count: int = await self._database.read(
+            name, lambda db: db[collection.name].estimated_document_count()
+        )
+        return count
 
     async def insert(self, name: str, account: Record) -> Record:
         new = _to_document(account)
@@ -48,13 +101,13 @@ class MongoBackend:
                 return_document=ReturnDocument.AFTER,
             ),
         )
-        return _to_account(stored)
+        return _to_record(stored)
 
     async def find_account(self, name: str, where: Where) -> Record | None:
         document = await self._database.read(
             name, lambda db: db.accounts.find_one(_to_document(where), _ACCOUNT_FIELDS)
         )
-        return _to_account(document) if document else None
+        return _to_record(document) if document else None
 
     async def find(self, name: str, part: Part[Any], where: Where) -> tuple[Record, Record] | None:
         wanted = {field: value for field, value in where.items() if field != "account_id"}
@@ -65,7 +118,7 @@ class MongoBackend:
         if document is None:
             return None
         (record,) = document[part.name]
-        return record, _to_account(document)
+        return record, _to_record(document)
 
     async def list_all(self, name: str, part: Part[Any], account_id: str) -> list[Record]:
         document = await self._database.read(
@@ -82,15 +135,6 @@ class MongoBackend:
             ).to_list(None),
         )
         return [document["_id"] for document in documents]
-
-    async def close(self, name: str, email_key: str) -> str | None:
-        document = await self._database.write(
-            name,
-            lambda db: db.accounts.find_one_and_update(
-                {"email_key": email_key}, {"$set": {"closed": True}}, {"_id": 1}
-            ),
-        )
-        return str(document["_id"]) if document else None
 
     async def delete_closed(self, name: str, account_id: str) -> None:
         query = {"_id": account_id, "closed": True}
@@ -135,19 +179,80 @@ class MongoBackend:
         )
         return updated.matched_count == 1
 
-    async def advance(
-        self, name: str, part: Part[Any], field: str, uses: Sequence[tuple[Where, int]]
-    ) -> None:
+    async def advance(self, name: str, part: Part[Any], field: str, uses: Sequence[Use]) -> None:
         updates = [
-            UpdateOne(_record_query(part, where), {"$max": {f"{part.name}.$.{field}": number}})
-            for where, number in uses
+            UpdateOne(
+                _record_query(part, where),
+                {"$max": {f"{part.name}.$.{field}": at, "last_seen_at": hour}},
+            )
+            for where, at, hour in uses
         ]
         await self._database.write(name, lambda db: db.accounts.bulk_write(updates, ordered=False))
 
 
-def _to_document(account: Where) -> Document:
-    """Return an account, or the query for one, with the id in MongoDB's field."""
-    return {"_id" if name == "id" else name: value for name, value in account.items()}
+class _Transaction:
+    """A transaction on a MongoDB database. Implements `ports.Transaction`."""
+
+    def __init__(self, transaction: MongoTransaction) -> None:
+        self._db = transaction.db
+        self._session = transaction.session
+
+    def find_account(self, where: Where) -> Record | None:
+        document = self._db.accounts.find_one(
+            _to_document(where), _ACCOUNT_FIELDS, session=self._session
+        )
+        return _to_record(document) if document else None
+
+    def has_accounts(self) -> bool:
+        return self._db.accounts.find_one({}, {"_id": 1}, session=self._session) is not None
+
+    def insert_account(self, account: Record) -> None:
+        self._db.accounts.insert_one(_to_document(account), session=self._session)
+
+    def update(self, account: Where, update: Update) -> bool:
+        query, pipeline = _query(account, update), _pipeline(update)
+        updated = self._db.accounts.update_one(query, pipeline, session=self._session)
+        return updated.matched_count == 1
+
+    def has_other_administrator(self, account_id: str) -> bool:
+        # Two transactions that only read each other's account would not conflict.
+        self._db.marks.update_one(
+            {"_id": "administrators"}, {"$inc": {"mark": 1}}, upsert=True, session=self._session
+        )
+        query = {
+            "role": "administrator",
+            "suspended": {"$ne": True},
+            "closed": False,
+            "_id": {"$ne": account_id},
+        }
+        return self._db.accounts.find_one(query, {"_id": 1}, session=self._session) is not None
+
+    def find(self, collection: Collection[Any], where: Where) -> Record | None:
+        document = self._db[collection.name].find_one(_to_document(where), session=self._session)
+        return _to_record(document) if document else None
+
+    def count(self, collection: Collection[Any]) -> int:
+        return self._db[collection.name].count_documents({}, session=self._session)
+
+    def insert(self, collection: Collection[Any], record: Record) -> None:
+        self._db[collection.name].insert_one(_to_document(record), session=self._session)
+
+    def delete(self, collection: Collection[Any], where: Where) -> bool:
+        query = _to_document(where)
+        deleted = self._db[collection.name].delete_many(query, session=self._session)
+        return deleted.deleted_count > 0
+
+    def delete_expired(self, collection: Collection[Any], now: int) -> None:
+        query = {"expires_at": {"$lte": now}}
+        self._db[collection.name].delete_many(query, session=self._session)
+
+
+def _to_document(record: Where) -> Document:
+    """Return a record, or the query for one, with the id in MongoDB's field."""
+    return {
+        "_id" if name == "id" else name: {"$ne": value.value} if isinstance(value, Not) else value
+        for name, value in record.items()
+    }
 
 
 def _record_query(part: Part[Any], where: Where) -> Document:
@@ -217,5 +322,5 @@ def _matches(where: Where) -> Document:
     return {"$and": tests}
 
 
-def _to_account(document: Document) -> Record:
+def _to_record(document: Document) -> Record:
     return {"id": document["_id"], **document}

@@ -94,4 +94,35 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     CREATE INDEX connections_by_account ON connections (account_id);
     """,
+    # Roles, suspensions, confirmations, invitations and decisions. The index of accounts contains
+    # what a search reads.
+    """
+    ALTER TABLE accounts ADD COLUMN role TEXT NOT NULL DEFAULT 'member';
+    ALTER TABLE accounts ADD COLUMN suspended INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE accounts ADD COLUMN last_seen_at INTEGER;
+    CREATE INDEX accounts_by_creation ON accounts (created_at, id, email_key, closed);
+    CREATE INDEX accounts_administering ON accounts (id)
+        WHERE role = 'administrator' AND NOT suspended AND NOT closed;
+    ALTER TABLE sessions ADD COLUMN confirmed_at INTEGER;
+    CREATE TABLE invitations (
+        id TEXT PRIMARY KEY,
+        hash BLOB NOT NULL UNIQUE,
+        email TEXT NOT NULL,  -- empty for anyone
+        email_key TEXT NOT NULL,
+        role TEXT NOT NULL,
+        created_at INTEGER NOT NULL,  -- microseconds since the Unix epoch
+        expires_at INTEGER NOT NULL,
+        is_first INTEGER NOT NULL  -- 1 for the first account alone
+    ) WITHOUT ROWID;
+    CREATE TABLE account_decisions (
+        id TEXT PRIMARY KEY,
+        at INTEGER NOT NULL,  -- microseconds since the Unix epoch
+        action TEXT NOT NULL,
+        subject TEXT NOT NULL,
+        comment TEXT NOT NULL,
+        by TEXT NOT NULL,  -- empty for the operator
+        search_text TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX account_decisions_by_time ON account_decisions (at, id, search_text);
+    """,
 )

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial
 from typing import Any
 
-from services.auth.application.ports import Insert, Not, Update, Where
-from services.auth.application.records import SESSIONS, Part, Record
+from services.auth.application.ports import (
+    Insert,
+    Not,
+    Position,
+    T,
+    Transaction,
+    Update,
+    Use,
+    Where,
+)
+from services.auth.application.records import SESSIONS, Collection, Part, Record
 from services.auth.application.stores import Stores, build_stores
 from services.auth.domain.session import Creator
 from services.auth.storage.sqlite.attempts import SqliteAttemptStore
@@ -33,6 +42,42 @@ class SqliteBackend:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def transact(self, name: str, work: Callable[[Transaction], T]) -> T:
+        return await self._database.write(name, lambda connection: work(_Transaction(connection)))
+
+    async def list_page(
+        self,
+        name: str,
+        collection: Collection[Any],
+        where: Where,
+        text: str,
+        after: Position | None,
+        limit: int,
+    ) -> list[Record]:
+        table, time = collection.name, collection.time
+        condition, values = _condition(where)
+        conditions = [condition] if condition else []
+        if text:
+            conditions.append(f"instr({collection.searched}, ?) > 0")
+            values.append(text)
+        if after:
+            conditions.append(f"({time}, id) < (?, ?)")
+            values += after
+        order = f"ORDER BY {time} DESC, id DESC"
+        # The inner query reads an index alone, however many records it passes over.
+        statement = (
+            f"SELECT * FROM {table} WHERE id IN (SELECT id FROM {table} "
+            f"WHERE {' AND '.join(conditions) or 'true'} {order} LIMIT ?) {order}"
+        )
+
+        def operation(connection: sqlite3.Connection) -> list[Record]:
+            return _to_records(connection.execute(statement, (*values, limit)))
+
+        return await self._database.read(name, operation)
+
+    async def count(self, name: str, collection: Collection[Any]) -> int:
+        return await self._database.read(name, partial(_count, table=collection.name))
+
     async def insert(self, name: str, account: Record) -> Record:
         def operation(connection: sqlite3.Connection) -> Record:
             _insert(connection, "accounts", account, "ON CONFLICT (email_key) DO NOTHING")
@@ -42,8 +87,7 @@ class SqliteBackend:
         return await self._database.write(name, operation)
 
     async def find_account(self, name: str, where: Where) -> Record | None:
-        found = await self._database.read(name, partial(_select, table="accounts", where=where))
-        return found[0] if found else None
+        return await self._database.read(name, partial(_find, table="accounts", where=where))
 
     async def find(self, name: str, part: Part[Any], where: Where) -> tuple[Record, Record] | None:
         def operation(connection: sqlite3.Connection) -> tuple[Record, Record] | None:
@@ -60,31 +104,19 @@ class SqliteBackend:
 
     async def list_closed(self, name: str, limit: int) -> list[str]:
         def operation(connection: sqlite3.Connection) -> list[str]:
-            rows = connection.execute("SELECT id FROM accounts WHERE closed LIMIT ?", (limit,))
+            # SQLite would read all of another index, which has every account.
+            statement = "SELECT id FROM accounts INDEXED BY accounts_closed WHERE closed LIMIT ?"
+            rows = connection.execute(statement, (limit,))
             return [account_id for (account_id,) in rows]
 
         return await self._database.read(name, operation)
-
-    async def close(self, name: str, email_key: str) -> str | None:
-        def operation(connection: sqlite3.Connection) -> str | None:
-            ids = connection.execute(
-                "UPDATE accounts SET closed = 1 WHERE email_key = ? RETURNING id", (email_key,)
-            ).fetchall()
-            return ids[0][0] if ids else None
-
-        return await self._database.write(name, operation)
 
     async def delete_closed(self, name: str, account_id: str) -> None:
         where = {"id": account_id, "closed": True}
         await self._database.write(name, partial(_delete, table="accounts", where=where))
 
     async def update(self, name: str, account: Where, update: Update) -> bool:
-        def operation(connection: sqlite3.Connection) -> bool:
-            if not _select(connection, "accounts", account):
-                return False
-            return _update_account(connection, account["id"], update)
-
-        return await self._database.write(name, operation)
+        return await self.transact(name, lambda transaction: transaction.update(account, update))
 
     async def delete_other_sessions(self, name: str, account: Where, session_id: str) -> int | None:
         def operation(connection: sqlite3.Connection) -> int | None:
@@ -104,19 +136,66 @@ class SqliteBackend:
         update = partial(_set, table=part.name, values=values, where=query)
         return await self._database.write(name, update) == 1
 
-    async def advance(
-        self, name: str, part: Part[Any], field: str, uses: Sequence[tuple[Where, int]]
-    ) -> None:
-        query, _ = _condition(uses[0][0])
-        statement = (
+    async def advance(self, name: str, part: Part[Any], field: str, uses: Sequence[Use]) -> None:
+        query, _ = _condition(uses[0].where)
+        advance = (
             f"UPDATE {part.name} SET {field} = ? WHERE {query} AND ({field} IS NULL OR {field} < ?)"
         )
-        rows = [(number, *where.values(), number) for where, number in uses]
+        see = (
+            "UPDATE accounts SET last_seen_at = ? "
+            f"WHERE id IN (SELECT account_id FROM {part.name} WHERE {query}) "
+            "AND (last_seen_at IS NULL OR last_seen_at < ?)"
+        )
 
         def operation(connection: sqlite3.Connection) -> None:
-            connection.executemany(statement, rows)
+            connection.executemany(advance, [(at, *where.values(), at) for where, at, _ in uses])
+            connection.executemany(see, [(hour, *where.values(), hour) for where, _, hour in uses])
 
         await self._database.write(name, operation)
+
+
+class _Transaction:
+    """A transaction on an SQLite file. Implements `ports.Transaction`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def find_account(self, where: Where) -> Record | None:
+        return _find(self._connection, "accounts", where)
+
+    def has_accounts(self) -> bool:
+        return bool(self._connection.execute("SELECT 1 FROM accounts LIMIT 1").fetchall())
+
+    def insert_account(self, account: Record) -> None:
+        _insert(self._connection, "accounts", account)
+
+    def update(self, account: Where, update: Update) -> bool:
+        if not _select(self._connection, "accounts", account):
+            return False
+        return _update_account(self._connection, account["id"], update)
+
+    def has_other_administrator(self, account_id: str) -> bool:
+        administering = self._connection.execute(
+            "SELECT id FROM accounts "
+            "WHERE role = 'administrator' AND NOT suspended AND NOT closed LIMIT 2"
+        )
+        return any(found != account_id for (found,) in administering)
+
+    def find(self, collection: Collection[Any], where: Where) -> Record | None:
+        return _find(self._connection, collection.name, where)
+
+    def count(self, collection: Collection[Any]) -> int:
+        return _count(self._connection, collection.name)
+
+    def insert(self, collection: Collection[Any], record: Record) -> None:
+        _insert(self._connection, collection.name, record)
+
+    def delete(self, collection: Collection[Any], where: Where) -> bool:
+        return _delete(self._connection, collection.name, where) > 0
+
+    def delete_expired(self, collection: Collection[Any], now: int) -> None:
+        statement = f"DELETE FROM {collection.name} WHERE expires_at <= ?"
+        self._connection.execute(statement, (now,))
 
 
 def _update_account(connection: sqlite3.Connection, account_id: str, update: Update) -> bool:
@@ -168,7 +247,21 @@ def _insert_records(connection: sqlite3.Connection, own: Where, insert: Insert) 
 
 def _select(connection: sqlite3.Connection, table: str, where: Where) -> list[Record]:
     condition, values = _condition(where)
-    rows = connection.execute(f"SELECT * FROM {table} WHERE {condition}", values)
+    return _to_records(connection.execute(f"SELECT * FROM {table} WHERE {condition}", values))
+
+
+def _find(connection: sqlite3.Connection, table: str, where: Where) -> Record | None:
+    """Return the only row that matches."""
+    found = _select(connection, table, where)
+    return found[0] if found else None
+
+
+def _count(connection: sqlite3.Connection, table: str) -> int:
+    (count,) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(count)
+
+
+def _to_records(rows: sqlite3.Cursor) -> list[Record]:
     columns = [name for name, *_ in rows.description]
     return [_to_record(dict(zip(columns, row, strict=True))) for row in rows]
 

@@ -267,7 +267,13 @@ export const stored = {
     password: 'A bcrypt hash of your password, computed in your browser, and its salt.',
     created: 'When you registered.',
     sessions:
-      'Of each session: a random id, when it began, when it ends, the hour of its last use, and the names of its browser and operating system; at most 100. An ended session is deleted when you log in again. And how often sessions ended together, and whether you deleted the account.',
+      'Of each session: a random id, when it began, when it ends, the hour of its last use, when you last sent your password or a passkey in it, and the names of its browser and operating system; at most 100. An ended session is deleted when you log in again. And how often sessions ended together, and whether you deleted the account.',
+    role: 'Whether you are an administrator, and whether your account is suspended.',
+    lastSeen: 'The hour in which you or one of your API keys last used your account.',
+    invitations:
+      'Of an invitation to register: a random id, a SHA-256 hash, from which it cannot be computed, the email address that it is for, whether it is for an administrator or for the first account, when it was created, and when it expires. All of this is deleted when it is used or revoked. An expired one is deleted with the next invitation.',
+    decisions:
+      'Decisions about accounts and invitations: a random id, time, action, the id of the account or invitation, its role, the email address of the administrator who decided, and a lowercase copy of this for the search. They are kept after an account is deleted, so that administrators can account for what they did.',
     apiKeys:
       'Of each of your API keys: a random id, its name, its first 12 characters, the SHA-256 hash of the key, from which the key cannot be computed, what it may do, when you created it, the session in which you did (its id, its beginning, and the names of its browser and operating system), when it expires, and the minute of its last use. All of this is deleted when you revoke the key.',
     recoveryCodes:

@@ -263,7 +263,13 @@ export const stored: typeof english.stored = {
     password: 'Un resumen bcrypt de tu contraseña, calculado en tu navegador, y su sal.',
     created: 'Cuándo te registraste.',
     sessions:
-      'De cada sesión: un identificador aleatorio, cuándo empezó, cuándo termina, la hora de su último uso y los nombres de su navegador y de su sistema operativo; 100 como máximo. Una sesión terminada se borra cuando vuelves a iniciar sesión. Además, cuántas veces terminaron varias sesiones a la vez y si borraste la cuenta.',
+      'De cada sesión: un identificador aleatorio, cuándo empezó, cuándo termina, la hora de su último uso, cuándo enviaste por última vez en ella la contraseña o una clave de acceso, y los nombres de su navegador y de su sistema operativo; 100 como máximo. Una sesión terminada se borra cuando vuelves a iniciar sesión. Además, cuántas veces terminaron varias sesiones a la vez y si borraste la cuenta.',
+    role: 'Si tienes permisos de administración y si tu cuenta está suspendida.',
+    lastSeen: 'La hora en la que tú o una de tus claves de API usasteis tu cuenta por última vez.',
+    invitations:
+      'De una invitación a registrarse: un identificador aleatorio, un resumen SHA-256, del que no se puede calcular la invitación, el correo electrónico al que se dirige, si es para una persona que administra o para la primera cuenta, cuándo se creó y cuándo caduca. Todo esto se borra cuando se usa o se revoca. Una caducada se borra con la siguiente invitación.',
+    decisions:
+      'Decisiones sobre cuentas e invitaciones: un identificador aleatorio, la hora, la acción, el identificador de la cuenta o de la invitación, su función, el correo electrónico de la persona que decidió y una copia en minúsculas de todo ello para buscar. Se conservan después de borrar una cuenta, para que quien administra pueda dar cuenta de lo que hizo.',
     apiKeys:
       'De cada una de tus claves de API: un identificador aleatorio, su nombre, sus 12 primeros caracteres, el resumen SHA-256 de la clave, del que no se puede calcular la clave, lo que permite, cuándo la creaste, la sesión en la que lo hiciste (su identificador, su comienzo y los nombres de su navegador y su sistema operativo), cuándo caduca y el minuto de su último uso. Todo esto se borra cuando revocas la clave.',
     recoveryCodes:
