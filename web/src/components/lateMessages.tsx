@@ -8,6 +8,7 @@ export const messages = {
   showPassword: 'Show password',
   hidePassword: 'Hide password',
   close: 'Close',
+  domain: 'Domain',
   unknownBrowser: 'Unknown browser',
   anUnknownBrowser: 'an unknown browser',
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,

@@ -15,7 +15,7 @@ import {
 } from './shared';
 
 export async function createShortLink(
-  link: { code: string; url: string },
+  link: { code: string; url: string; domain?: string },
   owner: Owner,
   options: CallOptions,
 ): Promise<string> {
@@ -69,9 +69,11 @@ export function newLink(
   shortCode: string,
   url: string,
   created_at = new Date().toISOString(),
+  domain?: string,
 ): Link {
   return {
     code: shortCode,
+    ...(domain !== undefined && { domain }),
     long_link: url,
     title: '',
     tags: [],

@@ -26,7 +26,7 @@ export function LinkView({ owner, code, statistics, page, otherwise }: LinkViewP
   if (link.state === 'no-exist' || link.state === 'not-logged') return otherwise;
   return page(
     <>
-      <LinkHeader code={code} />
+      <LinkHeader code={code} domain={link.state === 'loaded' ? link.link.domain : undefined} />
       {link.state === 'loading' && (
         <div className={styles.loading}>
           <Spinner label={details.loading} />

@@ -7,6 +7,7 @@ export const messages: typeof english.messages = {
   showPassword: 'Mostrar la contraseña',
   hidePassword: 'Ocultar la contraseña',
   close: 'Cerrar',
+  domain: 'Dominio',
   unknownBrowser: 'Navegador desconocido',
   anUnknownBrowser: 'un navegador desconocido',
   browserOn: (browser, system) => `${browser} en ${system}`,
