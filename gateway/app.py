@@ -199,7 +199,7 @@ class Dispatcher:
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         app: ASGIApp
-        if self._further.serve(scope):
+        if self._further.matches(scope):
             app = self._further.redirect
         elif self._is_of_api(path):
             app = self._api

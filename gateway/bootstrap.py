@@ -269,6 +269,7 @@ def _read_site(settings: GatewaySettings, edge: Edge) -> Site:
                 settings.registration,
                 settings.guest_links,
                 settings.admin_pages,
+                " ".join(settings.origins.further),
             ),
         )
     except (OSError, UnicodeDecodeError) as error:

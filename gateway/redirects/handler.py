@@ -159,17 +159,17 @@ class Redirects:
                 self._visits.record_request(code, scope["headers"], host, resolution.link_code)
         except Exception as error:
             self._log_failure(error, time.perf_counter() - started)
-            if self._further.serve(scope):
+            if self._further.matches(scope):
                 await self._further.send_unavailable(scope, send_with_id)
             else:
                 await self._site.send_unavailable(scope, receive, send_with_id)
             result = "failed"
         else:
             if resolution is None:
-                not_found = (
-                    self._further.redirect if self._further.serve(scope) else self._site.send_error
-                )
-                await not_found(scope, receive, send_with_id)
+                if self._further.matches(scope):
+                    await self._further.redirect(scope, receive, send_with_id)
+                else:
+                    await self._site.send_error(scope, receive, send_with_id)
                 result = "not_found"
             else:
                 if target := resolution.target:
@@ -178,7 +178,7 @@ class Redirects:
                     await send({"type": "http.response.body", "body": _BODY})
                 else:
                     status = _STATUS_OF_ENDED[resolution.state]
-                    if self._further.serve(scope):
+                    if self._further.matches(scope):
                         await self._further.send_ended(scope, send_with_id, status, resolution)
                     else:
                         await self._site.send_error(scope, receive, send_with_id, status)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
+from gateway.pages.further import TEXTS
 from gateway.pages.languages import DEFAULT
-from gateway.redirects.further_origins import TEXTS
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
 from services.shared.origins import Origins
 from tests.support.gateway_client import BROWSER, new_code
@@ -156,4 +156,4 @@ def test_every_language_of_the_pages_has_the_texts() -> None:
     folders = {path.name for path in (ROOT / "web/src/languages").iterdir() if path.is_dir()}
     assert TEXTS.keys() == {DEFAULT, *folders}
     for texts in TEXTS.values():
-        assert texts.blocked.keys() == set(BlockReason)
+        assert texts.blocked.keys() == {reason.value for reason in BlockReason}
