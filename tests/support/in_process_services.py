@@ -42,7 +42,7 @@ SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 
 
 @asynccontextmanager
-async def auth(folder: Path, limits: str = "on", **more: int) -> AsyncIterator[AuthClient]:
+async def auth(folder: Path, limits: str = "on", **more: int | str) -> AsyncIterator[AuthClient]:
     """Yield a client of an auth service with its store in `folder`."""
     async with (
         serving_auth(folder, limits, **more) as address,
@@ -52,7 +52,7 @@ async def auth(folder: Path, limits: str = "on", **more: int) -> AsyncIterator[A
 
 
 @asynccontextmanager
-async def serving_auth(folder: Path, limits: str = "on", **more: int) -> AsyncIterator[str]:
+async def serving_auth(folder: Path, limits: str = "on", **more: int | str) -> AsyncIterator[str]:
     """Yield the address of an auth service with its store in `folder`."""
     settings = AuthSettings.model_validate(
         {
@@ -215,7 +215,9 @@ async def services(folder: Path, public_url: str, domains: str = "") -> AsyncIte
         store, _ = await stack.enter_async_context(
             stores.open_stores(_file(folder, "links"), "links", STORE_FACTORIES)
         )
-        auth_address = await stack.enter_async_context(serving_auth(folder, limits="off"))
+        auth_address = await stack.enter_async_context(
+            serving_auth(folder, limits="off", public_url=public_url)
+        )
         links_address = await stack.enter_async_context(serving_links(folder, public_url, domains))
         auth_client, links_client = AuthClient(auth_address), LinksClient(links_address)
         administration = AdministrationClients(
