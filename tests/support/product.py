@@ -130,6 +130,10 @@ class Product(GatewayClient):
         """Return the address of a service's gRPC server for the operator and the reconciler."""
         return self._admin[name]
 
+    def store_setting(self, name: str) -> str:
+        """Return the `ATAJO_STORE` of a service."""
+        return store_of(name, self._store, self.folder)
+
     def metrics_url(self, name: str) -> str:
         """Return the URL of the metrics of a running process."""
         return f"http://{self._processes[name].addresses['metrics']}/metrics"
@@ -169,7 +173,7 @@ class Product(GatewayClient):
         else:
             env["ATAJO_LISTEN"] = self._addresses[name]
             env["ATAJO_ADMIN_LISTEN"] = self._admin[name]
-            env["ATAJO_STORE"] = store_of(name, self._store, self.folder)
+            env["ATAJO_STORE"] = self.store_setting(name)
             env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
             env["ATAJO_ADMINISTRATION_SECRET"] = ADMINISTRATION_SECRET
         return env | self.settings

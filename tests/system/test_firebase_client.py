@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.administrators import log_in_administrator
 from tests.support.firebase_client import FirebaseClient
 from tests.support.gateway_client import new_code, registration
 from tests.support.product import Product
@@ -126,6 +127,40 @@ def test_register_and_log_in(client: FirebaseClient) -> None:
     assert data(client, "verifyUser", {**right, "email": "nobody@example.com"}) == NO_EXIST
     for empty in ({"email": ""}, {"password": ""}):
         assert error(client, "verifyUser", {**right, **empty})[0] == INVALID
+
+
+def test_administration(product: Product, client: FirebaseClient) -> None:
+    session = {"token": log_in_administrator(product)}
+    code = made(client, {})
+    report = data(client, "reportLink", {"code": code, "reason": "spam"})["report"]
+    rows = data(client, "listReports", session)["reports"]
+    assert code in {row["code"] for row in rows}
+    shown = data(client, "showReports", {**session, "code": code})
+    assert [row["id"] for row in shown["reports"]] == [report]
+    block = {"subject": f"{product.url}/{code}", "action": "block", "class": "spam"}
+    decision = data(client, "decide", {**session, **block})["decision"]
+    assert data(client, "explainBlock", {**session, "subject": code})["by"] == "decision"
+    decisions = data(client, "listDecisions", {**session, "query": code})["decisions"]
+    assert [(one["id"], one["action"]) for one in decisions] == [(decision, "block")]
+    [account] = data(client, "listAccounts", {**session, "query": decisions[0]["by"]})["accounts"]
+    myself = {**session, "id": account["id"]}
+    changes = {"suspended": False}
+    changed = data(client, "changeAccount", {**myself, "changes": changes})
+    assert changed == {"success": True, "account": account}
+    blocked = data(client, "blockAccountLinks", {**myself, "class": "other"})
+    assert blocked == {"success": True, "blocked": 0}
+    assert data(client, "createResetLink", myself)["url"].startswith(product.url)
+    invitation = data(client, "createInvitation", {**session, "email": None, "role": None})
+    listed = data(client, "listInvitations", session)["invitations"]
+    assert invitation["id"] in {one["id"] for one in listed}
+    assert data(client, "revokeInvitation", {**session, "id": invitation["id"]})["success"]
+    assert data(client, "showInstance", session)["success"]
+    assert data(client, "endAccountSessions", myself) == {"success": True}
+    assert data(client, "listReports", session) == INVALID_TOKEN
+    member = {"token": product.log_in(product.register())}
+    assert data(client, "listReports", member) == {"success": False, "error": "not allowed"}
+    assert data(client, "listReports", {}) == NO_LOGGED
+    assert error(client, "decide", {**member, "subject": code, "action": "erase"})[0] == INVALID
 
 
 def test_profile(product: Product, client: FirebaseClient) -> None:
