@@ -61,8 +61,8 @@ class ConfirmSession(SessionPayload):
     sent.
     """
 
-    password: Password | None = None
-    credential: Credential | None = None
+    password: Annotated[Text | None, Field(repr=False)] = None
+    credential: Annotated[dict[str, Any] | None, Field(repr=False)] = None
 
 
 class ChangePassword(PasswordPayload):
