@@ -140,6 +140,14 @@ remove-account: $(RUN) ## Delete an account and its links: make remove-account E
 reset-link: $(RUN) ## Print a URL with which an owner sets a new password, once, within an hour: make reset-link EMAIL=a@example.com
 	@exec $(PY) -m deploy.local reset-link -- "$${EMAIL-}"
 
+.PHONY: invite
+invite: $(RUN) ## Print a URL with which somebody registers an account, once, within 7 days; EMAIL=
+	@exec $(PY) -m deploy.local invite -- "$${EMAIL-}"
+
+.PHONY: role
+role: $(RUN) ## Make an account an administrator or a member: make role EMAIL=a@example.com ROLE=administrator
+	@exec $(PY) -m deploy.local role -- "$${EMAIL-}" "$${ROLE-}"
+
 .PHONY: reports
 reports: $(RUN) ## List reports that await a decision, most reported links first; AFTER=
 	@exec $(PY) -m deploy.local reports -- "$${AFTER-}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import hmac
 import json
 import os
 import secrets
@@ -120,6 +121,17 @@ class DataFolder:
             mode = file.stat().st_mode
             if mode & _OTHERS:
                 file.chmod(stat.S_IMODE(mode) & ~_OTHERS)
+
+    def derive_administration_secret(self) -> str:
+        """Return the secret of administrators' passes, which the token secret determines.
+
+        Raises SystemExit with one line.
+        """
+        try:
+            secret = self.secret_file.read_bytes().strip()
+        except OSError as error:
+            raise SystemExit(explain(self.path, error)) from None
+        return hmac.digest(secret, b"atajo administration", "sha256").hex()
 
     def ensure_secret(self) -> None:
         """Create the token secret if there is none. Raises SystemExit with one line."""

@@ -19,6 +19,8 @@ from services.shared.environment import PREFIX
 from services.shared.settings import format_origin
 
 SERVICES = ("auth", "links", "analytics")
+_ADMINISTERED = ("auth", "links")
+"""The services that check administrators' passes."""
 GATEWAY = "gateway"
 RECONCILER = "reconciler"
 CALLERS = (GATEWAY, RECONCILER)
@@ -83,6 +85,7 @@ class _Run:
         self._folder = folder
         self._forked = forked
         self._messages = messages
+        self._administration_secret = folder.derive_administration_secret()
         self._children: list[Child] = []
         # Its end of file tells the processes that the supervisor has ended, for whatever reason.
         self._lifeline, self._held = os.pipe()
@@ -153,7 +156,9 @@ class _Run:
         }
 
     def _service_env(self, name: str) -> dict[str, str]:
+        administration = {"ATAJO_ADMINISTRATION_SECRET": self._administration_secret}
         return {
+            **(administration if name in _ADMINISTERED else {}),
             "ATAJO_LISTEN": self._folder.socket(f"{name}.calls"),
             "ATAJO_ADMIN_LISTEN": self._folder.socket(f"{name}.admin"),
             "ATAJO_STORE": store_of(name, self._settings.store, self._folder.path),

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from services.admin import commands
-from services.admin.clients import CLASSES, PAGE_SIZE
+from services.admin.clients import CLASSES, PAGE_SIZE, ROLES
 from services.shared.subjects import Code, Pattern, parse_subject
 
 INVALID_ARGUMENTS = 2
@@ -33,8 +33,8 @@ confused with a host.
 Every argument after COMMAND is a value, even --json, but --help alone prints the help of COMMAND.
 A link whose code is --help: unblock -- --help
 
-exit status: 0 done; 1 failed, repeat the command; 2 invalid arguments; 3 no such link, account,
-block or report"""
+exit status: 0 done; 1 failed, repeat the command; 2 invalid arguments, or the last administrator;
+3 no such link, account, block or report"""
 _WHAT_HELP = "a link by code or short URL, a host with its subdomains, or a path on a host"
 _CODE_HELP = "its code or its scan code"
 _EMAIL_HELP = "the account's e-mail address"
@@ -252,6 +252,29 @@ def _create_parser(program: Program, origins: Callable[[], Sequence[str]]) -> Ar
         "reset-link -- someone@example.com",
     )
     command.add_argument("email", metavar="EMAIL", type=parse_required, help=_EMAIL_HELP)
+
+    command = add(
+        commands.invite,
+        "invite",
+        "a URL with which somebody registers an account",
+        "Prints a URL with which somebody registers an account, once, within 7 days, also where\n"
+        "registration is by invitation.",
+        "invite -- someone@example.com",
+    )
+    _add_optional(command, "email", "the e-mail address that it is for; empty for anyone")
+
+    command = add(
+        commands.set_role,
+        "role",
+        "make an account an administrator or a member",
+        "Sets the role of an account. Administrators decide about reports and accounts in the\n"
+        "browser. The last one stays one.",
+        "role -- someone@example.com administrator",
+    )
+    command.add_argument("email", metavar="EMAIL", type=parse_required, help=_EMAIL_HELP)
+    command.add_argument(
+        "role", metavar="ROLE", type=parse_text, choices=tuple(ROLES), help=" or ".join(ROLES)
+    )
     return parser
 
 

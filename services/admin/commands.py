@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 
 from services.admin import documents, removal, rendering
 from services.admin.clients import PAGE_SIZE, Clients
-from services.admin.documents import Block, Dismissal, RemovedAccount, RemovedLink, Unblock
+from services.admin.documents import (
+    Block,
+    Dismissal,
+    RemovedAccount,
+    RemovedLink,
+    RoleSet,
+    Unblock,
+)
 from services.shared.errors import InvalidArgument, NotFound
-from services.shared.page_urls import reset_url
+from services.shared.page_urls import invitation_url, reset_url
 from services.shared.rpc.fields import from_message
 from services.shared.subjects import Code, Pattern
 
@@ -100,12 +107,33 @@ async def remove_account(clients: Clients, arguments: Namespace) -> Outcome:
 
 
 async def create_reset_link(clients: Clients, arguments: Namespace) -> Outcome:
-    origin, email = arguments.origin(), arguments.email
-    if not origin:
-        raise InvalidArgument("Set ATAJO_PUBLIC_URL, with which the link begins.")
+    origin, email = _require_origin(arguments), arguments.email
     # Recorded first: no code exists that the decisions do not show.
     await clients.moderation.record_reset_link(await clients.auth.find_account(email))
     created = await clients.auth.create_reset_code(email)
     url = reset_url(origin, email.strip(), created.code)
     link = from_message(documents.ResetLink, created, url=url)
-    return Outcome(rendering.reset_link(link), link)
+    return Outcome(rendering.single_use_url(link.url, link.expires_at), link)
+
+
+async def set_role(clients: Clients, arguments: Namespace) -> Outcome:
+    role = arguments.role
+    await clients.auth.set_role(arguments.email, role)
+    article = "an" if role == "administrator" else "a"
+    return Outcome(f"The account is {article} {role}.", RoleSet(role))
+
+
+async def invite(clients: Clients, arguments: Namespace) -> Outcome:
+    origin = _require_origin(arguments)
+    created = await clients.auth.invite(arguments.email)
+    url = invitation_url(origin, created.token)
+    invitation = from_message(documents.Invitation, created, url=url)
+    return Outcome(rendering.single_use_url(invitation.url, invitation.expires_at), invitation)
+
+
+def _require_origin(arguments: Namespace) -> str:
+    """Return the product's public URL. Raises InvalidArgument if it is unknown."""
+    origin: str = arguments.origin()
+    if not origin:
+        raise InvalidArgument("Set ATAJO_PUBLIC_URL, with which the link begins.")
+    return origin

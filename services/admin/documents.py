@@ -236,11 +236,32 @@ class ResetLink:
     """When it stops working."""
 
 
+@dataclass(frozen=True)
+class Invitation:
+    """A URL with which somebody registers an account: `invite`."""
+
+    id: str
+    """The id of the invitation."""
+    url: str
+    """The URL. It works once."""
+    expires_at: datetime
+    """When it stops working."""
+
+
+@dataclass(frozen=True)
+class RoleSet:
+    """The role of an account that was set: `role`."""
+
+    role: str
+    """`administrator` or `member`."""
+
+
 DOCUMENTS: tuple[type[DataclassInstance], ...] = (
     *(Reports, Report, Statement, Link),
     *(Decisions, Decision),
     *(Explanation, Match),
     *(Block, Unblock, Dismissal, RemovedLink, RemovedAccount, ResetLink),
+    *(Invitation, RoleSet),
 )
 """The documents and the objects in them, in the order of the reference."""
 

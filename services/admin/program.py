@@ -1,7 +1,7 @@
 """Executes a command and prints its outcome.
 
-Exit codes: 0 done; 1 failed, repeat the command; 2 invalid arguments; 3 no such link, account,
-block or report.
+Exit codes: 0 done; 1 failed, repeat the command; 2 invalid arguments, or the last administrator; 3
+no such link, account, block or report.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from services.admin.arguments import INVALID_ARGUMENTS, Program, parse
 from services.admin.clients import connected
 from services.admin.commands import Outcome
 from services.admin.settings import AdminSettings
-from services.shared.errors import AppError, InvalidArgument, NotFound
+from services.shared.errors import AppError, InvalidArgument, NotFound, PermissionDenied
 from services.shared.observability import request_id
 
 _FAILED, _NOT_FOUND = 1, 3
@@ -43,7 +43,7 @@ def _call_services(parsed: Namespace, endpoints: Mapping[str, str]) -> Outcome:
         return asyncio.run(_run(parsed, endpoints))
     except NotFound as error:
         _end(_NOT_FOUND, error.message)
-    except InvalidArgument as error:
+    except (InvalidArgument, PermissionDenied) as error:  # A repetition would fail likewise.
         _end(INVALID_ARGUMENTS, error.message)
     except AppError as error:
         _end(_FAILED, f"{error.message} Repeat the command: it goes on where this ended.")

@@ -38,9 +38,9 @@ def reports(page: documents.Reports) -> str:
     return "\n".join([*lines, "", shown + others]).strip("\n")
 
 
-def reset_link(link: documents.ResetLink) -> str:
-    """Render the URL of a reset link."""
-    return f"{link.url}\nIt works once, until {_time(link.expires_at)}."
+def single_use_url(url: str, expires_at: datetime) -> str:
+    """Render the URL of a reset link or an invitation."""
+    return f"{url}\nIt works once, until {_time(expires_at)}."
 
 
 def decisions(page: documents.Decisions, number: int) -> str:

@@ -70,6 +70,10 @@ def test_make_passes_the_arguments_of_every_command() -> None:
     assert made("remove-link", CODE="--help").code == "--help"
     assert made("remove-account", EMAIL="-a@example.com").email == "-a@example.com"
     assert made("reset-link", EMAIL="a@example.com").email == "a@example.com"
+    assert made("invite").email == ""
+    assert made("invite", EMAIL="a@example.com").email == "a@example.com"
+    role = made("role", EMAIL="a@example.com", ROLE="administrator")
+    assert (role.email, role.role) == ("a@example.com", "administrator")
     assert passed("backup", TO="/a b") == ["backup", "--", "/a b"]
     assert passed("restore", FROM="/a b") == ["restore", "--", "/a b"]
 

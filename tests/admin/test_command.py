@@ -175,6 +175,31 @@ def test_a_reset_link_needs_an_account_and_the_public_url(product: Product) -> N
     assert (code, "ATAJO_PUBLIC_URL" in line) == (2, True)
 
 
+def test_an_invitation_is_printed_for_an_address_or_for_anyone(product: Product) -> None:
+    env = {**addresses(product), "ATAJO_PUBLIC_URL": product.url}
+    for arguments in ((), ("someone@example.com",)):
+        code, output = written(env, "invite", *arguments)
+        url, until = output.rstrip("\n").split("\n")
+        assert code == 0
+        assert url.startswith(f"{product.url}/register#invitation=")
+        assert _MOMENT.search(until)
+    assert admin(env, "invite", "nobody")[0] == 2
+    code, line = admin(addresses(product), "invite")
+    assert (code, "ATAJO_PUBLIC_URL" in line) == (2, True)
+
+
+def test_a_role_is_set_but_the_last_administrator_stays(product: Product) -> None:
+    env, first, second = addresses(product), product.register(), product.register()
+    assert admin(env, "role", first, "administrator") == (0, "The account is an administrator.")
+    last = "This is the last administrator. Make another account an administrator first."
+    assert admin(env, "role", first, "member") == (2, last)
+    assert admin(env, "remove-account", first) == (2, last)
+    assert admin(env, "role", second, "administrator")[0] == 0
+    assert admin(env, "role", first, "member") == (0, "The account is a member.")
+    assert admin(env, "role", f"{new_code()}@example.com", "member")[0] == 3
+    assert written(env, "role", first, "root")[0] == 2
+
+
 def is_blocked(product: Product, code: str, reason: str) -> bool:
     said = {"success": True, "longUrl": [], "state": "blocked", "reason": reason}
     is_told = bool(product.data("accessLink", {"code": code}) == said)
@@ -412,6 +437,9 @@ def test_commands_print_json_documents(product: Product) -> None:
     reset = document(product, "reset-link", email)
     assert reset["url"].startswith("https://atajo.example/reset-password#email=")
     assert reset["expires_at"] == "now"
+    invitation = document(product, "invite")
+    assert invitation["url"].startswith("https://atajo.example/register#invitation=")
+    assert document(product, "role", email, "member") == {"role": "member"}
     assert admin(addresses(product), "--json", "remove-link", "unknown-") == (
         3,
         "There is no link with this code.",
@@ -509,6 +537,8 @@ def test_the_data_folder_of_a_run_names_the_services(product: Product, tmp_path:
         ("remove-link", ("permanently", "CODE", "example:")),
         ("remove-account", ("permanently", "EMAIL", "example:")),
         ("reset-link", ("once", "EMAIL", "example:")),
+        ("invite", ("once", "EMAIL", "example:")),
+        ("role", ("EMAIL", "ROLE", "administrator", "member", "example:")),
     ],
 )
 def test_every_command_explains_itself_without_a_running_product(

@@ -14,7 +14,7 @@ from tests.support.processes import PYTHON_PATH, ROOT
 
 COMMANDS = (
     *("run", "health", "backup", "restore", "reports", "block", "unblock", "dismiss", "why"),
-    *("decisions", "remove-link", "remove-account", "reset-link"),
+    *("decisions", "remove-link", "remove-account", "reset-link", "invite", "role"),
 )
 
 
