@@ -1,4 +1,8 @@
-"""`helm test`: an account shortens a link, follows it, and expects its view in the list."""
+"""`helm test`: an account shortens a link, follows it, and expects its view in the list.
+
+Where nobody can register without an invitation, it expects that, and that an unknown code has no
+link. Arguments: the origin, and the value `registration`.
+"""
 
 import json
 import secrets
@@ -11,7 +15,7 @@ from typing import Any
 
 import bcrypt
 
-ORIGIN = sys.argv[1]
+ORIGIN, REGISTRATION = sys.argv[1:]
 TARGET = "https://example.com/a?b=c#d"
 PATIENCE = 30.0
 
@@ -53,7 +57,13 @@ def main() -> None:
     salt = bcrypt.gensalt(10)
     hashed = bcrypt.hashpw(password.encode(), salt)
     account = {"email": email, "username": "helm", "salt": salt.decode()}
-    assert call("registerUser", account | {"password": hashed.decode()}) == {"success": True}
+    registered = call("registerUser", account | {"password": hashed.decode()})
+    if REGISTRATION != "open":
+        assert registered["error"] in ("closed", "invitation"), registered
+        assert call("accessLink", {"code": code})["longUrl"] == []
+        print("nobody registers without an invitation, and an unknown code has no link")
+        return
+    assert registered == {"success": True}
     token = call("verifyUser", {"email": email, "password": password})["token"]
     assert call("createShortLink", {"code": code, "url": TARGET, "token": token})["success"]
     assert follow(code) == TARGET

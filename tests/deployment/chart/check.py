@@ -27,7 +27,7 @@ VERSIONS = ("1.30", "1.33", "1.37")
 GOLDEN = Path(__file__).parent / "golden"
 _EXTENSIONS = ("ServiceMonitor", "PrometheusRule", "HTTPRoute")
 """Custom resources, which have no schema here."""
-_RANDOM = re.compile(r"(?<=token-secret: )\S+$", re.MULTILINE)
+_RANDOM = re.compile(r"(?<=-secret: )\S+$", re.MULTILINE)
 
 
 def faults(manifest: Manifest, version: str) -> list[str]:

@@ -66,3 +66,18 @@ def test_policies_allow_exactly_the_intended_connections(name: str) -> None:
     visitors = "anybody" if name == "kind" else "namespaceSelector"
     inward = {("namespaceSelector", each, 9090) for each in COMPONENTS} | {(visitors, "web", 8080)}
     assert set(arrows(rendered, "ingress", "from")) == inner | inward
+
+
+def test_auth_alone_reaches_a_provider_of_openid_connect() -> None:
+    provider = (
+        "oidc.issuer=https://id.example:8443/",
+        "oidc.clientId=atajo",
+        "oidc.existingSecret=provider",
+        "oidc.name=Work",
+    )
+    before = set(arrows(manifests("production"), "egress", "to"))
+    after = set(arrows(manifests("production", *provider), "egress", "to"))
+    assert after - before == {("auth", "anybody", 443)}
+    told = ("networkPolicy.oidcTo[0].ipBlock.cidr=192.0.2.7/32", "networkPolicy.oidcPorts={8443}")
+    after = set(arrows(manifests("production", *provider, *told), "egress", "to"))
+    assert after - before == {("auth", "ipBlock", 8443)}
