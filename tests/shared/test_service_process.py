@@ -103,7 +103,8 @@ async def test_each_port_serves_and_announces_only_its_own_services(
 ) -> None:
     descriptors = {"auth": accounts_pb, "links": pb, "analytics": visits_pb}[name].DESCRIPTOR
     services = list(descriptors.services_by_name.values())
-    public = [service for service in services if service.name == f"{name.title()}Service"]
+    names = (f"{name.title()}Service", "AdministrationService")
+    public = [service for service in services if service.name in names]
     admin = [service for service in services if service not in public]
     with start(name, tmp_path, ATAJO_TOKEN_SECRET="x" * 48) as process:
         assert process.addresses["admin"].startswith("127.0.0.1:")
