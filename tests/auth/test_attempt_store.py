@@ -43,6 +43,12 @@ async def test_a_window_begun_by_a_replica_a_minute_ahead_is_open(stores: Stores
     assert (rejected.granted, rejected.window_ends) == (False, ahead + WINDOW)
 
 
+async def test_an_attempt_with_a_short_window_leaves_long_ones_as_they_are(stores: Stores) -> None:
+    await stores.attempts.acquire("counter", 1, timedelta(days=365), NOW)
+    await stores.attempts.acquire("challenge", 1, timedelta(minutes=7), NOW)
+    assert not (await stores.attempts.acquire("counter", 1, timedelta(days=365), NOW)).granted
+
+
 async def test_a_window_ends_exactly_after_its_length(stores: Stores) -> None:
     await stores.attempts.acquire("counter", 1, WINDOW, NOW)
 

@@ -11,6 +11,8 @@ from services.shared.timestamps import CLOCK_LEEWAY, from_micros, to_micros
 
 _MAX_DELETED = 100
 """Maximum ended windows that one attempt deletes. It may add one, so the table stays small."""
+_MAX_WINDOW = timedelta(days=366)
+"""Longer than any window, by the settings."""
 _ENDED = "(window_ends <= :now OR window_ends > :latest)"
 
 
@@ -29,11 +31,13 @@ class SqliteAttemptStore:
             "now": to_micros(now),
             "ends": to_micros(now + window),
             "latest": to_micros(now + window + CLOCK_LEEWAY),
+            # Other counters may have longer windows than this one.
+            "latest_of_all": to_micros(now + _MAX_WINDOW),
             "max_deleted": _MAX_DELETED,
         }
 
         def operation(connection: sqlite3.Connection) -> AttemptResult:
-            for ended in ("window_ends <= :now", "window_ends > :latest"):
+            for ended in ("window_ends <= :now", "window_ends > :latest_of_all"):
                 connection.execute(
                     "DELETE FROM attempts WHERE key IN (SELECT key FROM attempts "
                     f"WHERE {ended} ORDER BY window_ends LIMIT :max_deleted)",
