@@ -10,15 +10,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS
 from gateway.support.rate_limits import Rate
-from services.shared.origins import Origins
-from services.shared.settings import (
-    Domains,
-    Endpoint,
-    ProcessSettings,
-    PublicUrl,
-    split_list,
-    to_origins,
-)
+from services.shared.settings import Endpoint, ProcessSettings, PublicUrl, format_origin
 
 # Limits per client address, in each gateway. A local run, with its load tests, has one address.
 _PRODUCTION = {
@@ -63,9 +55,6 @@ class GatewaySettings(ProcessSettings):
     """Host and port of the public server."""
     public_url: PublicUrl
     """URL of the product. Its origin is always one of the CORS origins."""
-    domains: Domains = ()
-    """Comma-separated further origins at which short URLs work, such as a shorter one for links.
-    Every other path there redirects to the public URL."""
     contact: str = ""
     """E-mail address on the legal pages, by default `contact@` and the public host."""
     registration: Literal["open", "invite", "closed"] = "open"
@@ -91,6 +80,9 @@ class GatewaySettings(ProcessSettings):
     it. Only with `web_dir`."""
     cors_origins: tuple[str, ...] = ()
     """Comma-separated additional origins that may call the functions from a browser."""
+    oidc_name: str = Field(default="", max_length=50, pattern=r"^[^\x00-\x1f\x7f\"'<>]*$")
+    """Name of the OpenID Connect provider, by which the pages offer to log in with it. Empty: they
+    do not. auth needs the settings of the provider."""
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
     """Comma-separated CIDRs of proxies whose X-Forwarded-For is trusted."""
     trusted_hops: int = Field(default=0, ge=0, le=10)
@@ -131,7 +123,9 @@ class GatewaySettings(ProcessSettings):
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
-        return split_list(value)
+        if isinstance(value, str):
+            return tuple(part.strip() for part in value.split(",") if part.strip())
+        return value
 
     @field_validator("trusted_hops")
     @classmethod
@@ -150,12 +144,7 @@ class GatewaySettings(ProcessSettings):
     @property
     def origin(self) -> str:
         """The origin of the public URL, as browsers write it."""
-        return self.origins.public
-
-    @property
-    def origins(self) -> Origins:
-        """The origins of the public URL and of the further domains."""
-        return to_origins(self.public_url, self.domains)
+        return format_origin(self.public_url)
 
     @property
     def contact_address(self) -> str:

@@ -8,13 +8,24 @@ from datetime import datetime
 from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from gateway.backends.owners import Account
-from gateway.backends.ports import ApiKey, Login, Passkey, Scope, Session, VerifiedKey
+from gateway.backends.ports import (
+    ApiKey,
+    Connection,
+    Login,
+    OidcLink,
+    Passkey,
+    Scope,
+    Session,
+    VerifiedKey,
+)
 from services.shared.errors import Unavailable
 from services.shared.rpc.client import ServiceClient
 from services.shared.rpc.fields import enum_numbers, from_message, to_datetime, to_timestamp
 
 PASSWORD_SECONDS = 60.0
 """Timeout of a password check, which may wait in a queue."""
+OIDC_SECONDS = 30.0
+"""Timeout of a call that makes up to five requests to the provider, each with a deadline of 5 s."""
 
 _SCOPE_NUMBERS = enum_numbers(Scope, pb.Scope)
 
@@ -263,6 +274,99 @@ class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
         """
         reply = await self._call(self._stub.IssuePass, pb.IssuePassRequest(token=token))
         return reply.administrator_pass
+
+    async def begin_oidc(self, secret: str, token: str) -> str:
+        """Return the provider's URL for a log-in, or with a token, to confirm its session.
+
+        Reasons: NO_PROVIDER, PROVIDER_UNAVAILABLE, INVALID_TOKEN.
+        """
+        request = pb.BeginOidcRequest(secret=secret, token=token)
+        return (await self._call(self._stub.BeginOidc, request, OIDC_SECONDS)).url
+
+    async def finish_oidc(
+        self,
+        code: str,
+        state: str,
+        issuer: str,
+        secret: str,
+        token: str = "",
+        invitation: str = "",
+        device: str = "",
+        browser: str = "",
+        system: str = "",
+    ) -> Login | OidcLink | None:
+        """Log in with the provider's response, or with a token, confirm its session: None.
+
+        `issuer` is that of the response, or empty. The others are as for `register` and `login`.
+
+        Reasons: NO_PROVIDER, PROVIDER_UNAVAILABLE, PROVIDER_REFUSED, EMAIL_UNVERIFIED, EMAIL_TAKEN,
+        ACCOUNT_SUSPENDED, REGISTRATION_CLOSED, INVITATION_INVALID, INVALID_TOKEN.
+        """
+        request = pb.FinishOidcRequest(
+            code=code,
+            state=state,
+            issuer=issuer,
+            secret=secret,
+            token=token,
+            invitation=invitation,
+            device=device,
+            browser=browser,
+            system=system,
+        )
+        reply = await self._call(self._stub.FinishOidc, request, OIDC_SECONDS)
+        match reply.WhichOneof("result"):
+            case "login":
+                return from_message(Login, reply.login)
+            case "link":
+                return from_message(OidcLink, reply.link)
+        return None
+
+    async def link_oidc(
+        self,
+        link: str,
+        secret: str,
+        password: str,
+        client_ip: str,
+        device: str,
+        browser: str = "",
+        system: str = "",
+    ) -> Login:
+        """Connect an account by its password, and start a session, as `login` does.
+
+        Reasons: PROVIDER_REFUSED, WRONG_PASSWORD, TOO_MANY_ATTEMPTS, ACCOUNT_SUSPENDED.
+        """
+        request = pb.LinkOidcRequest(
+            link=link,
+            secret=secret,
+            password=password,
+            client_address=client_ip,
+            device=device,
+            browser=browser,
+            system=system,
+        )
+        reply = await self._call(self._stub.LinkOidc, request, PASSWORD_SECONDS)
+        return from_message(Login, reply.login)
+
+    async def connections(self, token: str) -> tuple[bool, list[Connection]]:
+        """Return whether a token's account has a password, and its connections, newest first.
+
+        Reason: INVALID_TOKEN.
+        """
+        reply = await self._call(self._stub.ListConnections, pb.ListConnectionsRequest(token=token))
+        found = [from_message(Connection, connection) for connection in reply.connections]
+        return reply.has_password, found
+
+    async def remove_connection(
+        self, token: str, connection_id: str, password: str, client_ip: str
+    ) -> None:
+        """Remove a connection of a token's account. May be repeated.
+
+        Reasons: INVALID_TOKEN, WRONG_PASSWORD, CONFIRMATION_NEEDED, TOO_MANY_ATTEMPTS, LAST_LOGIN.
+        """
+        request = pb.RemoveConnectionRequest(
+            token=token, id=connection_id, password=password, client_address=client_ip
+        )
+        await self._call(self._stub.RemoveConnection, request, PASSWORD_SECONDS)
 
     async def create_key(
         self,

@@ -72,6 +72,31 @@ class Passkey:
     created_by: Creator | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """A connection of an account with an identity at the OpenID Connect provider.
+
+    A field that is added here is shown to the account.
+    """
+
+    id: str
+    issuer: str
+    email: str
+    """The e-mail address that the provider named when the connection was made."""
+    created_at: datetime
+    last_used_at: datetime | None
+    """The minute of its last log-in, None if there was none after the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class OidcLink:
+    """The offer to connect an account by its password."""
+
+    link: str
+    email: str
+    """The e-mail address of the account."""
+
+
 class Scope(Enum):
     """What an API key may do. The values are those of the functions' payloads."""
 
@@ -137,8 +162,6 @@ class Link(LinkPreview):
     public_statistics: bool = False
     scan_code: str = ""
     """The code of its QR codes, empty for none."""
-    domain: str = ""
-    """The domain of its short URL, empty for that of the public URL. It may no longer be listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +216,6 @@ class LinkChanges(TypedDict, total=False):
     ended_url: str | None
     """None for no URL."""
     public_statistics: bool
-    domain: str
-    """One of the instance's domains, for links of accounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +229,6 @@ class NewLink:
     tags: Sequence[str] = ()
     expires_at: datetime | None = None
     ended_url: str = ""
-    domain: str = ""
-    """Empty for that of the public URL."""
 
 
 class ImportVerdict(Enum):
@@ -237,7 +256,6 @@ class ImportRow:
     tags: Sequence[str] = ()
     created_at: datetime | None = None
     expires_at: datetime | None = None
-    domain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,7 @@ async def confirm_session(services: Services, payload: ConfirmSession, request: 
 async def change_password(services: Services, payload: ChangePassword, request: Request) -> Reply:
     token, expires_at = await services.auth.change_password(
         payload.session_token(),
-        payload.password,
+        payload.sent_password,
         payload.new_password,
         payload.new_salt,
         services.clients.text_of(request),
@@ -136,7 +136,7 @@ async def change_password(services: Services, payload: ChangePassword, request: 
 
 async def remove_account(services: Services, payload: PasswordPayload, request: Request) -> None:
     await services.auth.close_account(
-        payload.session_token(), payload.password, services.clients.text_of(request)
+        payload.session_token(), payload.sent_password, services.clients.text_of(request)
     )
 
 
@@ -144,7 +144,7 @@ async def create_recovery_codes(
     services: Services, payload: PasswordPayload, request: Request
 ) -> Reply:
     codes = await services.auth.create_recovery_codes(
-        payload.session_token(), payload.password, services.clients.text_of(request)
+        payload.session_token(), payload.sent_password, services.clients.text_of(request)
     )
     return {"codes": codes}
 

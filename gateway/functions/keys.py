@@ -29,7 +29,7 @@ class RevokeKey(SessionPayload):
 async def create_key(services: Services, payload: CreateKey, request: Request) -> Reply:
     key_id, key = await services.auth.create_key(
         payload.session_token(),
-        payload.password,
+        payload.sent_password,
         payload.name,
         payload.scopes,
         payload.expires_at,

@@ -46,15 +46,23 @@ class SessionPayload(Payload):
 
 
 class PasswordPayload(SessionPayload):
-    """The payload of a call within a session that needs the password, too."""
+    """The payload of a call within a session that needs the password, too.
 
-    password: Password
+    It is null for an account that has none: then the session must be confirmed.
+    """
+
+    password: Annotated[Text | None, Field(repr=False)]
 
     def session_token(self) -> str:
-        """Return the token. Raises NoOwner, and InvalidArgument without a password."""
-        if not self.password:
+        """Return the token. Raises NoOwner, and InvalidArgument for an empty password."""
+        if self.password == "":
             raise InvalidArgument("The password is needed.")
         return super().session_token()
+
+    @property
+    def sent_password(self) -> str:
+        """The password, empty if there is none. No account has an empty one."""
+        return self.password or ""
 
 
 class OwnerPayload(SessionPayload):

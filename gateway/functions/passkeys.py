@@ -40,7 +40,7 @@ async def list_passkeys(services: Services, payload: SessionPayload, request: Re
 
 async def begin_passkey(services: Services, payload: PasswordPayload, request: Request) -> Reply:
     options = await services.auth.begin_passkey(
-        payload.session_token(), payload.password, services.clients.text_of(request)
+        payload.session_token(), payload.sent_password, services.clients.text_of(request)
     )
     return {"options": json.loads(options)}
 
@@ -54,7 +54,10 @@ async def finish_passkey(services: Services, payload: FinishPasskey, request: Re
 
 async def remove_passkey(services: Services, payload: RemovePasskey, request: Request) -> None:
     await services.auth.remove_passkey(
-        payload.session_token(), payload.id, payload.password, services.clients.text_of(request)
+        payload.session_token(),
+        payload.id,
+        payload.sent_password,
+        services.clients.text_of(request),
     )
 
 

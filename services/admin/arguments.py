@@ -81,17 +81,16 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def parse(
-    program: Program, arguments: Sequence[str], origins: Callable[[], Sequence[str]]
+    program: Program, arguments: Sequence[str], origin: Callable[[], str]
 ) -> argparse.Namespace:
     """Return the arguments of a command, and whether its answer is to be `json`.
 
     Beside them, `run` is the operator's command, or else `perform` is the further command.
-    `origins` returns those of the product, that of the public URL first, none if unknown. It is
-    called for a link, host or URL.
+    `origin` returns the product's public URL, empty if unknown; called for a link, host or URL.
     Raises SystemExit: with status 2 and the usage line on stderr for invalid arguments, with 0
     after printing the help that was asked for.
     """
-    parser = _create_parser(program, origins)
+    parser = _create_parser(program, origin)
     if not arguments:
         parser.exit(INVALID_ARGUMENTS, parser.format_help())
     options = list(itertools.takewhile(lambda argument: argument.startswith("-"), arguments))
@@ -106,15 +105,15 @@ def parse(
     return parsed
 
 
-def _create_parser(program: Program, origins: Callable[[], Sequence[str]]) -> ArgumentParser:
+def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParser:
     def parse_what(marked: str) -> Code | Pattern:
-        subject = parse_subject(parse_text(marked), origins())
+        subject = parse_subject(parse_text(marked), {origin()} - {""})
         if subject is None:
             raise ArgumentTypeError("neither a code or short URL of a link nor a host or path")
         return subject
 
     def parse_link(marked: str) -> Code:
-        subject = parse_subject(parse_text(marked), origins())
+        subject = parse_subject(parse_text(marked), {origin()} - {""})
         if not isinstance(subject, Code):
             raise ArgumentTypeError("neither a code nor a short URL of a link")
         return subject
@@ -130,7 +129,7 @@ def _create_parser(program: Program, origins: Callable[[], Sequence[str]]) -> Ar
         "--json", action="store_true", help="print one JSON document (docs/reference/operator.md)"
     )
     usage = f"{program.name} [--json]"
-    parser.set_defaults(origin=lambda: next(iter(origins()), ""))
+    parser.set_defaults(origin=origin)
     subparsers = parser.add_subparsers(
         title="commands", prog=usage, metavar="COMMAND", dest="command", required=True
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -16,8 +16,10 @@ from services.auth.application.challenges import Challenges
 from services.auth.application.confirmations import Confirmations
 from services.auth.application.device_tokens import DeviceTokens
 from services.auth.application.first_account import invite_first_account
+from services.auth.application.identities import Provider
 from services.auth.application.invitations import Invitations
 from services.auth.application.last_uses import LastUses
+from services.auth.application.oidc import OidcLogins
 from services.auth.application.passkeys import Passkeys
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.password_verifier import PasswordVerifier
@@ -34,6 +36,9 @@ from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.shared import background, stores
 from services.shared.rpc import server
 from services.shared.settings import format_origin
+
+CALLBACK = "/oidc/callback"
+"""Path of the page to which the provider returns."""
 
 
 def _mongo() -> stores.MongoFactory[Stores]:
@@ -67,6 +72,21 @@ def export_load(passwords: PasswordVerifier) -> None:
         LOGIN_SECONDS.labels(lane)  # A rate needs the initial zero.
 
 
+def open_provider(settings: AuthSettings, now: Callable[[], datetime]) -> Provider | None:
+    """Return the OpenID Connect provider, None if there is none: then nothing of it is imported."""
+    if not settings.oidc_issuer:
+        return None
+    from services.auth.provider.client import Client, OidcProvider
+
+    client = Client(
+        settings.oidc_issuer,
+        settings.oidc_client_id,
+        settings.oidc_client_secret.get_secret_value(),
+        f"{format_origin(settings.public_url)}{CALLBACK}",
+    )
+    return OidcProvider(client, now)
+
+
 @asynccontextmanager
 async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the service and its store. Close both on exit."""
@@ -80,14 +100,16 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
         attempts = AttemptLimiter(
             opened.attempts, secret, failure_limits(settings), window, now, settings.logins_waiting
         )
-        passwords = PasswordCheck(attempts, verifier)
+        passwords = PasswordCheck(attempts, verifier, now)
         accounts, codes = opened.accounts, opened.recovery_codes
         devices, tokens = DeviceTokens(secret, now), SessionTokens(secret, now)
         sessions = Sessions(accounts, opened.sessions, session_uses, tokens, devices, now)
         challenges = Challenges(secret, opened.attempts, now)
         origin = format_origin(settings.public_url)
         web_authn = WebAuthn(str(settings.public_url.host), origin, challenges)
-        registrations = Registrations(accounts, settings.registration, now)
+        registrations = Registrations(
+            accounts, settings.registration, settings.oidc_registration == "on", now
+        )
         service = AuthService(accounts, passwords, sessions, devices, now)
         recovery = Recovery(accounts, codes, attempts, verifier, passwords, sessions, devices, now)
         passkeys = Passkeys(
@@ -100,8 +122,22 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
             accounts, opened.sessions, opened.decisions, administration_secret, now
         )
         invitations = Invitations(opened.invitations, now)
+        provider = open_provider(settings, now)
+        oidc = OidcLogins(
+            provider,
+            secret,
+            accounts,
+            opened.connections,
+            registrations,
+            challenges,
+            passwords,
+            sessions,
+            now,
+        )
         calls: list[server.Servicer] = [
-            AuthServicer(registrations, service, recovery, passkeys, keys, sessions, confirmations),
+            AuthServicer(
+                registrations, service, recovery, passkeys, keys, sessions, confirmations, oidc
+            ),
             AdministrationServicer(administration, invitations, recovery, database),
         ]
         admin = AdminServicer(service, recovery, administration, invitations)
@@ -114,6 +150,8 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
             ):
                 yield server.Servicers(calls, [admin]), database
         finally:
+            if provider is not None:
+                await provider.close()
             await verifier.close()
 
 

@@ -12,6 +12,7 @@ from prometheus_client import Counter, Gauge, Histogram
 from services.auth.domain.errors import (
     AccountSuspended,
     EmailTaken,
+    EmailUnverified,
     InvalidEmail,
     InvalidPasswordHash,
     InvalidToken,
@@ -21,6 +22,8 @@ from services.auth.domain.errors import (
     LoginsBusy,
     NoAccount,
     NoPasskey,
+    ProviderRefused,
+    ProviderUnavailable,
     RegistrationClosed,
     TooManyAttempts,
     WrongPasskey,
@@ -73,6 +76,21 @@ PASSKEY_LOGINS = Counter(
     "Log-ins with passkeys by result: no_passkey, no account has it; wrong_passkey, the answer of "
     "the browser did not prove it; suspended, the account is. Internal errors are not counted.",
     ["result"],
+)
+OIDC_LOGINS = Counter(
+    "atajo_oidc_logins",
+    "Log-ins with OpenID Connect by result: ok, also if the password of an account is asked for; "
+    "refused, nothing proved an identity; unavailable, the provider did not answer as it should; "
+    "unverified, it knows no verified e-mail address; email_taken, by an account without a "
+    "password; suspended, closed and invitation, as for other log-ins and registrations. Internal "
+    "errors are not counted.",
+    ["result"],
+)
+CONNECTIONS_ADDED = Counter(
+    "atajo_connections_added", "Connections added to accounts by their password."
+)
+CONNECTIONS_REMOVED = Counter(
+    "atajo_connections_removed", "Connections that the owners of accounts removed."
 )
 RECOVERY_CODES_CREATED = Counter(
     "atajo_recovery_codes_created", "Sets of recovery codes that owners of accounts created."
@@ -147,6 +165,15 @@ _RESULTS: Mapping[Counter, Mapping[type[Exception], str]] = {
         TooManyAttempts: "limited",
         LoginsBusy: "busy",
         InvalidPasswordHash: "invalid_hash",
+    },
+    OIDC_LOGINS: {
+        ProviderRefused: "refused",
+        ProviderUnavailable: "unavailable",
+        EmailUnverified: "unverified",
+        EmailTaken: "email_taken",
+        AccountSuspended: "suspended",
+        RegistrationClosed: "closed",
+        InvitationInvalid: "invitation",
     },
     PASSKEY_LOGINS: {
         NoPasskey: "no_passkey",

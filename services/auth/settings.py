@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, PositiveInt, SecretStr, ValidationInfo, field_validator
 
+from services.auth.domain.provider_urls import check_provider_url
 from services.shared.settings import AdministeredSettings, PublicUrl, check_secret
 
 
@@ -23,6 +25,16 @@ class AuthSettings(AdministeredSettings):
     """Who may register: anyone (`open`), who has an invitation (`invite`), or nobody (`closed`).
     Unless it is `open`, each start prints an invitation for the first account, an administrator,
     while there is no account."""
+    oidc_issuer: str = ""
+    """Issuer of the OpenID Connect provider with which users may log in: https, or http on a
+    loopback address. Empty: there is none. The provider returns to `/oidc/callback`."""
+    oidc_client_id: str = ""
+    """Client id of this instance at the provider."""
+    oidc_client_secret: SecretStr = Field(default=SecretStr(""), validate_default=True)
+    """Secret of this client, which authenticates by `client_secret_basic`."""
+    oidc_registration: Literal["on", "off"] = "off"
+    """`on` lets those whom the provider knows register without an invitation, where registration is
+    by invitation."""
     limits: Literal["on", "off"] = "on"
     """`off` removes the limits on failed log-ins, for load tests."""
     login_failures_by_address: PositiveInt = 10
@@ -52,6 +64,21 @@ class AuthSettings(AdministeredSettings):
     After each check, choosing the next one compares all networks with waiting log-ins. That takes
     62 us for 500 networks, and four times as long for 2000.
     """
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _is_issuer(cls, issuer: str) -> str:
+        if issuer and urlsplit(check_provider_url(issuer)).query:
+            raise ValueError("an issuer has no query")
+        return issuer
+
+    @field_validator("oidc_client_secret")
+    @classmethod
+    def _is_complete(cls, secret: SecretStr, others: ValidationInfo) -> SecretStr:
+        given = [others.data.get("oidc_issuer"), others.data.get("oidc_client_id")]
+        if len({bool(text) for text in (*given, secret.get_secret_value())}) > 1:
+            raise ValueError("oidc_issuer, oidc_client_id and this are needed together")
+        return secret
 
     @field_validator("token_secret")
     @classmethod

@@ -93,7 +93,7 @@ async def service(tmp_path: Path, passwords: Passwords) -> AsyncIterator[AuthSer
         devices, tokens = DeviceTokens(SECRET, _now), SessionTokens(SECRET, _now)
         service = AuthService(
             stores.accounts,
-            PasswordCheck(attempts, verifier),
+            PasswordCheck(attempts, verifier, _now),
             Sessions(stores.accounts, stores.sessions, uses, tokens, devices, _now),
             devices,
             _now,
@@ -110,7 +110,7 @@ def _now() -> datetime:
 
 async def register(service: AuthService, email: str, password_hash: str, username: str) -> Account:
     """Register an account in the store of a service."""
-    registrations = Registrations(service._accounts, "open", _now)
+    registrations = Registrations(service._accounts, "open", False, _now)
     return await registrations.register(email, password_hash, SALT, username)
 
 

@@ -85,7 +85,7 @@ class Service:
 
     async def session(self, name: str = "ana") -> str:
         """Return the token of a session of an account, which is created if necessary."""
-        registrations = Registrations(self.account_store, "open", lambda: self.clock[0])
+        registrations = Registrations(self.account_store, "open", False, lambda: self.clock[0])
         account = await registrations.register(f"{name}@b", HASH, HASH[:29], name)
         login = await self.sessions.start(account, "", "", "")
         assert login is not None
@@ -116,7 +116,7 @@ async def service(tmp_path: Path) -> AsyncIterator[Service]:
         tokens, devices = SessionTokens(SECRET, now), DeviceTokens(SECRET, now)
         sessions = Sessions(stores.accounts, stores.sessions, session_uses, tokens, devices, now)
         attempts = AttemptLimiter(stores.attempts, SECRET, [], timedelta(), now, 1)
-        passwords = RightPassword(attempts, verifier)
+        passwords = RightPassword(attempts, verifier, now)
         accounts = AuthService(stores.accounts, passwords, sessions, devices, now)
         store = Store(SqliteBackend(database))
         uses = LastUses[bytes]("key_uses", lambda batch: store.record_uses(batch))

@@ -42,7 +42,7 @@ SECRET = "k3pt-n0where-and-f0r-tests-al0ne-0123456789"
 
 
 @asynccontextmanager
-async def auth(folder: Path, limits: str = "on", **more: int | str) -> AsyncIterator[AuthClient]:
+async def auth(folder: Path, limits: str = "on", **more: object) -> AsyncIterator[AuthClient]:
     """Yield a client of an auth service with its store in `folder`."""
     async with (
         serving_auth(folder, limits, **more) as address,
@@ -52,7 +52,7 @@ async def auth(folder: Path, limits: str = "on", **more: int | str) -> AsyncIter
 
 
 @asynccontextmanager
-async def serving_auth(folder: Path, limits: str = "on", **more: int | str) -> AsyncIterator[str]:
+async def serving_auth(folder: Path, limits: str = "on", **more: object) -> AsyncIterator[str]:
     """Yield the address of an auth service with its store in `folder`."""
     settings = AuthSettings.model_validate(
         {
@@ -69,23 +69,22 @@ async def serving_auth(folder: Path, limits: str = "on", **more: int | str) -> A
 
 
 @asynccontextmanager
-async def links(folder: Path, public_url: str, domains: str = "") -> AsyncIterator[LinksClient]:
+async def links(folder: Path, public_url: str) -> AsyncIterator[LinksClient]:
     """Yield a client of a links service of a product with this public URL."""
     async with (
-        serving_links(folder, public_url, domains) as address,
+        serving_links(folder, public_url) as address,
         _closing(LinksClient(address)) as client,
     ):
         yield client
 
 
 @asynccontextmanager
-async def serving_links(folder: Path, public_url: str, domains: str = "") -> AsyncIterator[str]:
+async def serving_links(folder: Path, public_url: str) -> AsyncIterator[str]:
     """Yield the address of a links service of a product with this public URL."""
     settings = LinksSettings.model_validate(
         {
             "store": _file(folder, "links"),
             "public_url": public_url,
-            "domains": domains,
             "administration_secret": ADMINISTRATION_SECRET,
         }
     )
@@ -209,16 +208,14 @@ class Services:
 
 
 @asynccontextmanager
-async def services(folder: Path, public_url: str, domains: str = "") -> AsyncIterator[Services]:
+async def services(folder: Path, public_url: str) -> AsyncIterator[Services]:
     """Yield clients of all services of a product, whose failed log-ins are not limited."""
     async with AsyncExitStack() as stack:
         store, _ = await stack.enter_async_context(
             stores.open_stores(_file(folder, "links"), "links", STORE_FACTORIES)
         )
-        auth_address = await stack.enter_async_context(
-            serving_auth(folder, limits="off", public_url=public_url)
-        )
-        links_address = await stack.enter_async_context(serving_links(folder, public_url, domains))
+        auth_address = await stack.enter_async_context(serving_auth(folder, limits="off"))
+        links_address = await stack.enter_async_context(serving_links(folder, public_url))
         auth_client, links_client = AuthClient(auth_address), LinksClient(links_address)
         administration = AdministrationClients(
             AccountsAdministrationClient(auth_address), LinksAdministrationClient(links_address)

@@ -13,10 +13,11 @@ from services.auth.application.administration import Administration
 from services.auth.application.api_keys import ApiKeys
 from services.auth.application.confirmations import Confirmations
 from services.auth.application.invitations import Invitations
+from services.auth.application.oidc import Browser, Link, OidcLogins
 from services.auth.application.passkeys import Passkeys
 from services.auth.application.recovery import Recovery
 from services.auth.application.registrations import Registrations
-from services.auth.application.sessions import Sessions
+from services.auth.application.sessions import Login, Sessions
 from services.auth.domain.account import Role
 from services.auth.domain.api_key import Scope
 from services.auth.domain.errors import InvalidExpiry, InvalidScopes
@@ -48,6 +49,7 @@ class AuthServicer:
     _keys: ApiKeys
     _sessions: Sessions
     _confirmations: Confirmations
+    _oidc: OidcLogins
 
     async def Register(self, request: pb.RegisterRequest) -> pb.RegisterResponse:
         account = await self._registrations.register(
@@ -68,7 +70,7 @@ class AuthServicer:
             request.browser,
             request.system,
         )
-        return to_message(pb.LoginResponse, login, device=login.device_token)
+        return _to_login(login)
 
     async def VerifyToken(self, request: pb.VerifyTokenRequest) -> pb.VerifyTokenResponse:
         account = await self._service.verify_token(request.token)
@@ -161,6 +163,38 @@ class AuthServicer:
     async def IssuePass(self, request: pb.IssuePassRequest) -> pb.IssuePassResponse:
         given = await self._confirmations.issue_pass(request.token)
         return pb.IssuePassResponse(administrator_pass=given)
+
+    async def BeginOidc(self, request: pb.BeginOidcRequest) -> pb.BeginOidcResponse:
+        return pb.BeginOidcResponse(url=await self._oidc.begin(request.secret, request.token))
+
+    async def FinishOidc(self, request: pb.FinishOidcRequest) -> pb.FinishOidcResponse:
+        response = request.code, request.state, request.issuer
+        if request.token:
+            await self._oidc.confirm(*response, request.secret, request.token)
+            return pb.FinishOidcResponse()
+        result = await self._oidc.finish(*response, _parse_browser(request), request.invitation)
+        if isinstance(result, Link):
+            return pb.FinishOidcResponse(link=to_message(pb.OidcLink, result))
+        return pb.FinishOidcResponse(login=_to_login(result))
+
+    async def LinkOidc(self, request: pb.LinkOidcRequest) -> pb.LinkOidcResponse:
+        login = await self._oidc.link(
+            request.link, request.password, request.client_address, _parse_browser(request)
+        )
+        return pb.LinkOidcResponse(login=_to_login(login))
+
+    async def ListConnections(
+        self, request: pb.ListConnectionsRequest
+    ) -> pb.ListConnectionsResponse:
+        has_password, connections = await self._oidc.list_all(request.token)
+        messages = [to_message(pb.Connection, connection) for connection in connections]
+        return pb.ListConnectionsResponse(has_password=has_password, connections=messages)
+
+    async def RemoveConnection(
+        self, request: pb.RemoveConnectionRequest
+    ) -> pb.RemoveConnectionResponse:
+        await self._oidc.remove(request.token, request.id, request.password, request.client_address)
+        return pb.RemoveConnectionResponse()
 
     async def CreateKey(self, request: pb.CreateKeyRequest) -> pb.CreateKeyResponse:
         key, text = await self._keys.create(
@@ -331,6 +365,14 @@ class AdminServicer:
     async def RemoveAccount(self, request: pb.RemoveAccountRequest) -> pb.RemoveAccountResponse:
         await self._service.remove(request.account_id)
         return pb.RemoveAccountResponse()
+
+
+def _to_login(login: Login) -> pb.LoginResponse:
+    return to_message(pb.LoginResponse, login, device=login.device_token)
+
+
+def _parse_browser(request: pb.FinishOidcRequest | pb.LinkOidcRequest) -> Browser:
+    return Browser(request.secret, request.device, request.browser, request.system)
 
 
 def _parse_role(number: pb.Role.ValueType) -> Role:

@@ -9,6 +9,7 @@ from datetime import datetime
 from services.auth.application.passkeys import Passkeys
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.sessions import Sessions
+from services.auth.domain.errors import WrongPassword
 from services.shared.administrators import (
     Administrator,
     ConfirmationNeeded,
@@ -36,6 +37,8 @@ class Confirmations:
         Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
         """
         current = await self._sessions.authenticate(token)
+        if not current.account.has_password:
+            raise WrongPassword("The account has no password.")
         await self._passwords.check_in_session(current, password, client_ip)
         await self._sessions.confirm(current)
 

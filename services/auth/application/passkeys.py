@@ -17,6 +17,7 @@ from services.auth.domain.errors import (
     AccountSuspended,
     InvalidPasskey,
     InvalidPasskeyName,
+    LastLogin,
     NoPasskey,
     TooManyPasskeys,
     WrongPasskey,
@@ -99,11 +100,22 @@ class Passkeys:
     async def remove(self, token: str, passkey_id: str, password: str, client_ip: str) -> None:
         """Delete a passkey of a token's account, unless it does not exist.
 
-        Raises InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy, Unavailable.
+        An account without a password must have a connection besides.
+
+        Raises InvalidToken, WrongPassword, ConfirmationNeeded, LastLogin, TooManyAttempts,
+        LoginsBusy, Unavailable.
         """
         current = await self._sessions.authenticate(token)
         await self._passwords.check_in_session(current, password, client_ip)
-        if await self._store.delete(current.account.id, passkey_id):
+        account = current.account
+        if account.has_password:
+            is_removed = await self._store.delete(account.id, passkey_id)
+        else:
+            is_removed = await self._store.delete_beside_connection(account.id, passkey_id)
+            found = None if is_removed else await self._store.find(passkey_id)
+            if found is not None and found[1].id == account.id:
+                raise LastLogin("An account without a password keeps its passkeys or connections.")
+        if is_removed:
             PASSKEYS_REMOVED.inc()
 
     def begin_login(self) -> str:

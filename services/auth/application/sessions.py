@@ -20,6 +20,7 @@ from services.auth.domain.session import (
     start_of_hour,
 )
 from services.auth.metrics import SESSIONS_ENDED
+from services.shared.administrators import CONFIRMATION_LIFETIME
 
 SessionUses = LastUses[tuple[str, str]]
 """Last uses by the ids of account and session."""
@@ -46,6 +47,11 @@ class CurrentSession:
     def confirmed_at(self) -> datetime | None:
         """When a password or passkey was last sent in it, None if it is not known."""
         return None if self.stored is None else self.stored.confirmed_at or self.stored.created_at
+
+    def is_confirmed(self, now: datetime) -> bool:
+        """Return whether that was at most `CONFIRMATION_LIFETIME` ago."""
+        confirmed_at = self.confirmed_at
+        return confirmed_at is not None and now <= confirmed_at + CONFIRMATION_LIFETIME
 
 
 @dataclass(frozen=True, slots=True)

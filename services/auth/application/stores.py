@@ -47,6 +47,7 @@ from services.auth.domain.invitation import MAX_INVITATIONS, Invitation
 from services.auth.domain.passkey import Passkey
 from services.auth.domain.recovery_code import RecoveryCode
 from services.auth.domain.session import Session, start_of_hour
+from services.shared.errors import AlreadyExists
 from services.shared.timestamps import to_micros
 from services.shared.unreadable_records import decode_each, decode_page_async
 
@@ -66,10 +67,33 @@ class AccountStore:
         """Store an account unless its e-mail key is taken. Return the account with that key."""
         return decode(Account, await self._backend.insert("accounts_add", encode(account)))
 
+    async def add_connected(self, account: Account, connection: Connection) -> Account:
+        """Do what `add` does, and store a connection with the account, in one transaction.
+
+        The connection has the id that no other account's has.
+        """
+
+        def work(transaction: Transaction) -> Account:
+            record = transaction.find_account({"email_key": account.email_key})
+            if record:
+                return decode(Account, record)
+            _insert_account(transaction, account, connection)
+            return account
+
+        return await self._backend.transact("accounts_add_connected", work)
+
     async def add_invited(
-        self, account: Account, token_hash: bytes, now: datetime, *, only_first: bool
+        self,
+        account: Account,
+        token_hash: bytes,
+        now: datetime,
+        *,
+        only_first: bool,
+        connection: Connection | None = None,
     ) -> Account | None:
         """Use up an invitation and store an account with its role, in one transaction.
+
+        With a connection, store it with the account, as `add_connected` does.
 
         With `only_first`, only the invitation of the first account counts. Return the account with
         the e-mail key, which may be another one: then the invitation stays. Return None, and change
@@ -95,7 +119,7 @@ class AccountStore:
                 return stored
             invited = replace(account, role=invitation.role)
             transaction.delete(INVITATIONS, {"id": invitation.id})
-            transaction.insert_account(encode(invited))
+            _insert_account(transaction, invited, connection)
             return invited
 
         return await self._backend.transact("accounts_add_invited", work)
@@ -223,6 +247,16 @@ class AccountStore:
     async def _find(self, name: str, where: Where) -> Account | None:
         record = await self._backend.find_account(name, where)
         return decode(Account, record) if record else None
+
+
+def _insert_account(
+    transaction: Transaction, account: Account, connection: Connection | None
+) -> None:
+    transaction.insert_account(encode(account))
+    if connection is not None:
+        insert = Insert(CONNECTIONS, [encode(connection)])
+        if not transaction.update({"id": account.id}, Update(insert=insert)):
+            raise AlreadyExists("The connection belongs to another account.")
 
 
 class _PartStore(Generic[T]):

@@ -41,14 +41,14 @@ def connection_id(issuer: str, subject: str) -> str:
     return hashlib.sha256(f"{issuer} {subject}".encode()).hexdigest()
 
 
-def create_impossible_hash() -> str:
-    """Return a well-formed bcrypt hash of cost 10 that no password has.
+def create_impossible_hash() -> tuple[str, str]:
+    """Return a well-formed bcrypt hash of cost 10 that no password has, and its salt.
 
     A log-in with a password takes as long with it as with any other hash, and is refused.
     """
     salt = "".join(secrets.choice(_SALT_ALPHABET) for _ in range(21)) + secrets.choice(".Oeu")
     digest = "".join(secrets.choice(_SALT_ALPHABET) for _ in range(30))
-    return f"$2b$10${salt}{digest}{secrets.choice('.CGKOSWaeimquy26')}"
+    return f"$2b$10${salt}{digest}{secrets.choice('.CGKOSWaeimquy26')}", f"$2b$10${salt}"
 
 
 def choose_username(names: Iterable[str], email: str) -> str:

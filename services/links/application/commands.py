@@ -21,25 +21,23 @@ from services.links.domain.link import (
     no_link,
 )
 from services.links.domain.owner import Account, Guest, Owner, require_owner
-from services.links.domain.url import InvalidDomain, UrlRefused
+from services.links.domain.url import UrlRefused
 
 
 class LinkCommands(LinkCreator):
     """What owners do with their links."""
 
-    async def create(self, code: str, url: str, owner: Owner, domain: str = "") -> Link:
+    async def create(self, code: str, url: str, owner: Owner) -> Link:
         """Store a link and return it. Repeating the creation changes nothing and returns the link.
 
-        Two creations are the same if code, original URL and owner are equal. An empty domain is
-        that of the public URL; only accounts choose another.
+        Two creations are the same if code, original URL and owner are equal.
 
-        Raises InvalidCode, InvalidUrl, InvalidDomain, UrlRefused, CodeTaken, AccountFull,
-        Unavailable.
+        Raises InvalidCode, InvalidUrl, UrlRefused, CodeTaken, AccountFull, Unavailable.
         """
-        return await self._add(self._draft(code, url, owner, domain))
+        return await self._add(self._draft(code, url, owner))
 
     async def create_all(
-        self, creations: Sequence[tuple[str, str, Owner, str]]
+        self, creations: Sequence[tuple[str, str, Owner]]
     ) -> list[Link | BaseException]:
         """Store up to `MAX_CREATIONS` links, each as `create` does.
 
@@ -53,11 +51,9 @@ class LinkCommands(LinkCreator):
         """Change a link of an owner; return it as it is now.
 
         Raises InvalidOwner for an anonymous owner, NoChanges, InvalidUrl, InvalidTitle,
-        InvalidTags, InvalidEndedUrl, InvalidDomain, UrlRefused, NoLink, TooManyUrls, Unavailable.
+        InvalidTags, InvalidEndedUrl, UrlRefused, NoLink, TooManyUrls, Unavailable.
         """
         known, now = require_owner(owner), self._now()
-        if "domain" in changes:
-            _check_chooses_domain(known)
         with self._count_refusals():
             edit = changes.edit(self._urls, now)
         (link,) = await self._edit(known, [code], edit, now)
@@ -120,15 +116,12 @@ class LinkCommands(LinkCreator):
             )
         return claimed, claimed == limit
 
-    def _draft(self, code: str, url: str, owner: Owner, domain: str) -> Link:
+    def _draft(self, code: str, url: str, owner: Owner) -> Link:
         check_code(code, owner)
-        if domain:
-            _check_chooses_domain(owner)
-            domain = self._urls.parse_domain(domain)
         with self._count_refusals():
-            return Link(code, self._urls.normalize(url), owner, self._now(), domain=domain)
+            return Link(code, self._urls.normalize(url), owner, self._now())
 
-    def _draft_or_error(self, creation: tuple[str, str, Owner, str]) -> Link | Exception:
+    def _draft_or_error(self, creation: tuple[str, str, Owner]) -> Link | Exception:
         try:
             return self._draft(*creation)
         except Exception as error:
@@ -178,9 +171,3 @@ class LinkCommands(LinkCreator):
         except UrlRefused as error:
             self._record_refusal(error.match)
             raise
-
-
-def _check_chooses_domain(owner: Owner) -> None:
-    """Raise InvalidDomain unless the owner is an account."""
-    if not isinstance(owner, Account):
-        raise InvalidDomain("Only accounts choose a domain.")

@@ -39,7 +39,7 @@ _IMPORT_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 _FINGERPRINT_BYTES = 16
 _DAY = timedelta(days=1)
 _FIRST_FIELDS = ("title", "tags", "expires_at", "public_statistics")
-_LATER_FIELDS = [*(name for name in OWNER_FIELDS if name not in _FIRST_FIELDS), "domain"]
+_LATER_FIELDS = [name for name in OWNER_FIELDS if name not in _FIRST_FIELDS]
 """The fields that the first fingerprints lacked, in their order."""
 
 
@@ -115,8 +115,7 @@ class ImportRow:
     url: str
     created_at: datetime | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Values of `domain` and of fields in `OWNER_FIELDS`. The link has the defaults of `Link` in
-    the others."""
+    """Values of fields in `OWNER_FIELDS`. The link has the defaults of `Link` in the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +125,6 @@ class Candidate:
     row: ImportRow
     url: str = ""
     """The URL to store; empty if there is a fault."""
-    domain: str = ""
-    """The domain to store."""
     fault: Verdict | None = None
     refusal: BlocklistMatch | None = None
     """The blocklist entry that names the destination."""
@@ -145,12 +142,7 @@ class Candidate:
             url=self.url,
             owner=owner,
             created_at=created_at if created_at is not None and known else now,
-            domain=self.domain,
-            **{
-                name: OWNER_FIELDS[name].fit(value)
-                for name, value in row.values.items()
-                if name != "domain"
-            },
+            **{name: OWNER_FIELDS[name].fit(value) for name, value in row.values.items()},
         )
 
 
@@ -250,8 +242,7 @@ class _Judge:
 def check_row(row: ImportRow, urls: UrlPolicy) -> Candidate:
     """Check the destination of a row. Raises Unavailable until the blocklists are loaded."""
     try:
-        url = urls.normalize(row.url)
-        return Candidate(row, url, urls.fit_domain(row.values.get("domain", "")))
+        return Candidate(row, urls.normalize(row.url))
     except UrlRefused as error:
         return Candidate(row, fault=Verdict.REFUSED, refusal=error.match)
     except OwnShortUrl:

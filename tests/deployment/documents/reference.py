@@ -43,7 +43,6 @@ from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.reconciler.settings import ReconcilerSettings
 from services.shared.environment import PREFIX
-from services.shared.origins import Origins
 from services.shared.settings import ProcessSettings, ServiceSettings
 from tests.deployment.monitoring.rules import alerts
 from tests.support import field_values
@@ -210,8 +209,7 @@ def _link() -> str:
         state=link.state,
         reason=None,
     )
-    origins = Origins("https://atajo.example")
-    shown, empty = link_json(link, Totals(), origins), link_json(bare, None, origins)
+    shown, empty = link_json(link, Totals(), ""), link_json(bare, None, "")
     enums = {"state": LinkState, "reason": BlockReason}
     rows = []
     for name, value in shown.items():

@@ -150,6 +150,11 @@ const byOutcome = {
   'not allowed': 'not-allowed',
   confirm: 'confirm',
   'last administrator': 'last-administrator',
+  off: 'off',
+  unavailable: 'unavailable',
+  refused: 'refused',
+  unverified: 'unverified',
+  'last login': 'last-login',
 } as const satisfies Record<string, FailureCode>;
 
 type Outcome = keyof typeof byOutcome;

@@ -16,6 +16,14 @@ export type FailureCode =
   /** The session must confirm its password or a passkey first. */
   | 'confirm'
   | 'last-administrator'
+  /** No OpenID Connect provider is configured. */
+  | 'off'
+  /** The OpenID Connect provider does not answer as it should. */
+  | 'unavailable'
+  | 'refused'
+  /** The OpenID Connect provider knows no verified email address. */
+  | 'unverified'
+  | 'last-login'
   | 'invalid-argument'
   | 'aborted'
   | 'resource-exhausted'

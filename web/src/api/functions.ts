@@ -3,6 +3,7 @@ export * from './functions/accounts';
 export * from './functions/apiKeys';
 export * from './functions/imports';
 export * from './functions/links';
+export * from './functions/oidc';
 export * from './functions/passkeys';
 export * from './functions/publicLinks';
 export * from './functions/recovery';

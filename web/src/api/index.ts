@@ -19,6 +19,8 @@ export type {
   ApiKey,
   BlockReason,
   CheckedRow,
+  Connection,
+  Connections,
   Credentials,
   Dates,
   Dimension,
@@ -32,6 +34,7 @@ export type {
   LinkReport,
   LinkState,
   Login,
+  OidcLink,
   Passkey,
   PastImport,
   Preview,
@@ -89,8 +92,7 @@ export function onLinkCreated(listener: LinkListener): void {
 export const createShortLink: Functions['createShortLink'] = async (link, owner, options) => {
   const { createShortLink: create, newLink } = await load();
   const code = await create(link, owner, options);
-  const created = newLink(code, link.url, undefined, link.domain);
-  for (const listener of linkListeners) listener(created, owner);
+  for (const listener of linkListeners) listener(newLink(code, link.url), owner);
   return code;
 };
 

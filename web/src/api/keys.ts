@@ -22,6 +22,7 @@ export const keys = {
   sessions: (owner: Owner) => key(owner, 'sessions'),
   recoveryCodes: (owner: Owner) => key(owner, 'recovery codes'),
   passkeys: (owner: Owner) => key(owner, 'passkeys'),
+  connections: (owner: Owner) => key(owner, 'connections'),
   /** The number of a guest's links. */
   count: (owner: Owner) => key(owner, 'count'),
   /** A guest's links on the pages with the shortener. */

@@ -17,6 +17,7 @@ const LinkPage = lazyPage(() => import('../pages/LinkPage'));
 const PreviewPage = lazyPage(() => import('../pages/PreviewPage'));
 const RedirectPage = lazyPage(() => import('../pages/RedirectPage'));
 const SettingsPage = lazyPage(() => import('../pages/SettingsPage'));
+const OidcCallbackPage = lazyPage(() => import('../pages/OidcCallbackPage'));
 const ImportPage = lazyPage(() => import('../pages/ImportPage'));
 const SharePage = lazyPage(() => import('../pages/SharePage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
@@ -34,6 +35,7 @@ const shown: Record<Name, ComponentType> = {
   resetPassword: ResetPasswordPage,
   account: AccountPage,
   settings: SettingsPage,
+  oidcCallback: OidcCallbackPage,
   import: ImportPage,
   link: LinkPage,
   preview: PreviewPage,

@@ -8,7 +8,9 @@ export const messages = {
   showPassword: 'Show password',
   hidePassword: 'Hide password',
   close: 'Close',
-  domain: 'Domain',
+  noPassword: (provider: string) =>
+    `Your account has no password. Your login with ${provider} confirms this for 15 minutes.`,
+  confirm: (provider: string) => `Confirm with ${provider} again`,
   unknownBrowser: 'Unknown browser',
   anUnknownBrowser: 'an unknown browser',
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,

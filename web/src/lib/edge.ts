@@ -10,6 +10,7 @@ export const pages = {
   resetPassword: '/reset-password',
   account: '/my-account',
   settings: '/my-account/settings',
+  oidcCallback: '/oidc/callback',
   import: '/my-account/import',
   link: '/links/:code',
   preview: '/:code+',
@@ -87,6 +88,11 @@ export const functions = {
   listInvitations: '/listInvitations',
   revokeInvitation: '/revokeInvitation',
   showInstance: '/showInstance',
+  beginOidc: '/beginOidc',
+  finishOidc: '/finishOidc',
+  linkOidc: '/linkOidc',
+  listConnections: '/listConnections',
+  removeConnection: '/removeConnection',
 } as const;
 
 /** Other paths that the gateway answers. */

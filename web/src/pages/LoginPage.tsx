@@ -2,6 +2,7 @@ import { Link, Navigate, useLocation, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { LoginForm } from '../features/session/LoginForm';
 import { login } from '../features/session/messages';
+import { ProviderButton } from '../features/session/ProviderButton';
 import { SessionEnded } from '../features/session/SessionEnded';
 import { registration } from '../lib/config';
 import { paths } from '../lib/paths';
@@ -24,6 +25,7 @@ export default function LoginPage() {
         initialEmail={typeof state?.email === 'string' ? state.email : ''}
         onLogin={() => void navigate(from ?? paths.home, { replace: from !== undefined })}
       />
+      <ProviderButton to={from ?? paths.home} />
       <p>
         <Link to={paths.resetPassword}>{login.forgot}</Link>
       </p>

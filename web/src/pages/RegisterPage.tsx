@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { Link, Navigate, useLocation, useNavigate } from 'react-router-dom';
 import { Page } from '../components/Page';
 import { register } from '../features/session/messages';
+import { ProviderButton } from '../features/session/ProviderButton';
 import { RegisterForm } from '../features/session/RegisterForm';
 import { registration } from '../lib/config';
 import { paths } from '../lib/paths';
@@ -48,6 +49,9 @@ export default function RegisterPage() {
         />
       ) : (
         <p>{register[policy]}</p>
+      )}
+      {policy !== 'closed' && (
+        <ProviderButton to={typeof from === 'string' ? from : paths.home} invitation={invitation} />
       )}
       <p>
         {register.hasAccount}{' '}

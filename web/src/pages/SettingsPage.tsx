@@ -9,6 +9,8 @@ import { messages as exports } from '../features/export/messages';
 import { messages } from '../features/settings/messages';
 import { ChangePasswordForm } from '../features/session/ChangePasswordForm';
 import { account } from '../features/session/messages';
+import { Connections } from '../features/session/Connections';
+import { connections } from '../features/session/oidcMessages';
 import { passkeys } from '../features/session/passkeyMessages';
 import { Passkeys } from '../features/session/Passkeys';
 import { RecoveryCodes } from '../features/session/RecoveryCodes';
@@ -16,6 +18,7 @@ import { recovery } from '../features/session/recoveryMessages';
 import { RemoveAccount } from '../features/session/RemoveAccount';
 import { messages as sessions } from '../features/sessions/messages';
 import { SessionList } from '../features/sessions/SessionList';
+import { providerName } from '../lib/oidc';
 import { useOwner } from '../lib/owner';
 import { paths } from '../lib/paths';
 import { hasPasskeys } from '../lib/webAuthn';
@@ -38,6 +41,11 @@ export default function SettingsPage() {
       {hasPasskeys() && (
         <Section id="passkeys" title={passkeys.title}>
           <Passkeys account={owner} />
+        </Section>
+      )}
+      {providerName() !== '' && (
+        <Section id="connections" title={connections.title(providerName())}>
+          <Connections account={owner} />
         </Section>
       )}
       <Section id="recovery-codes" title={recovery.title}>

@@ -43,12 +43,13 @@ const ifRevoked = (revoke: boolean) => (revoke ? { revoke } : {});
  */
 export async function changePassword(
   account: Account,
-  { revoke = false, ...change }: NewPassword & { password: string },
+  { revoke = false, ...change }: NewPassword & { password: string | null },
 ): Promise<{ token: string; expirationTimestamp: number }> {
   const payload = { token: account.token, ...change, ...ifRevoked(revoke) };
   const { data, date } = await succeed('changePassword', payload, session, [
     ...OWNER_OUTCOMES,
     'incorrect',
+    'confirm',
   ]);
   return {
     token: data.token,
@@ -56,11 +57,12 @@ export async function changePassword(
   };
 }
 
-export async function removeAccount(account: Account, password: string): Promise<void> {
+export async function removeAccount(account: Account, password: string | null): Promise<void> {
   await succeed('removeAccount', { token: account.token, password }, {}, [
     ...OWNER_OUTCOMES,
     'incorrect',
     'last administrator',
+    'confirm',
   ]);
 }
 

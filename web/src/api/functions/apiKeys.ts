@@ -24,10 +24,15 @@ export type ApiKey = v.InferOutput<typeof apiKey>;
 /** Creates an API key of the account. Returns the key, which no other call returns. */
 export async function createKey(
   { token }: Account,
-  key: { password: string; name: string; scopes: readonly Scope[]; expires_at: string | null },
+  key: {
+    password: string | null;
+    name: string;
+    scopes: readonly Scope[];
+    expires_at: string | null;
+  },
 ): Promise<string> {
   const entries = { id: v.string(), key: v.pipe(v.string(), v.nonEmpty()) };
-  const outcomes = [...OWNER_OUTCOMES, 'incorrect'] as const;
+  const outcomes = [...OWNER_OUTCOMES, 'incorrect', 'confirm'] as const;
   return (await succeed('createKey', { token, ...key }, entries, outcomes)).data.key;
 }
 

@@ -10,6 +10,9 @@ export const session = {
 /** Whether the account is an administrator. The replies of others do not have it. */
 const administrator = v.optional(v.boolean(), false);
 
+/** What the reply of a login has. */
+export const login = { ...session, username: v.string(), device: v.string(), administrator };
+
 export interface Login {
   token: string;
   /** Epoch milliseconds of this browser's clock. */
@@ -24,12 +27,19 @@ export async function requestLogin(
   name: 'verifyUser' | 'finishLogin',
   payload: object,
 ): Promise<Login> {
-  const entries = { ...session, username: v.string(), device: v.string(), administrator };
-  const { data, date } = await succeed(name, payload, entries, [
+  const { data, date } = await succeed(name, payload, login, [
     'incorrect',
     'no exist',
     'suspended',
   ]);
+  return toLogin(data, date);
+}
+
+/** Returns the login of a reply with this server time. */
+export function toLogin(
+  data: v.InferOutput<v.ObjectSchema<typeof login, undefined>>,
+  date: number,
+): Login {
   return {
     token: data.token,
     expirationTimestamp: byOwnClock(data.expirationTimestamp, date),

@@ -27,10 +27,10 @@ export async function listPasskeys(
 /** Returns the options with which this browser creates a passkey. The browser validates them. */
 export async function beginPasskey(
   { token }: Account,
-  password: string,
+  password: string | null,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const entries = { options: v.custom<PublicKeyCredentialCreationOptionsJSON>(isObject) };
-  const outcomes = [...OWNER_OUTCOMES, 'incorrect'] as const;
+  const outcomes = [...OWNER_OUTCOMES, 'incorrect', 'confirm'] as const;
   return (await succeed('beginPasskey', { token, password }, entries, outcomes)).data.options;
 }
 
@@ -45,9 +45,14 @@ export async function finishPasskey(
 export async function removePasskey(
   { token }: Account,
   id: string,
-  password: string,
+  password: string | null,
 ): Promise<void> {
-  await succeed('removePasskey', { token, id, password }, {}, [...OWNER_OUTCOMES, 'incorrect']);
+  await succeed('removePasskey', { token, id, password }, {}, [
+    ...OWNER_OUTCOMES,
+    'incorrect',
+    'confirm',
+    'last login',
+  ]);
 }
 
 /** Returns the options with which this browser logs in with a passkey. */

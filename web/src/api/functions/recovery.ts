@@ -5,9 +5,12 @@ import { succeed, type CallOptions } from '../client';
 import { OWNER_OUTCOMES, moment } from './shared';
 
 /** Replaces the recovery codes of the account. Returns the new ones, which are not stored. */
-export async function createRecoveryCodes({ token }: Account, password: string): Promise<string[]> {
+export async function createRecoveryCodes(
+  { token }: Account,
+  password: string | null,
+): Promise<string[]> {
   const entries = { codes: v.array(v.string()) };
-  const outcomes = [...OWNER_OUTCOMES, 'incorrect'] as const;
+  const outcomes = [...OWNER_OUTCOMES, 'incorrect', 'confirm'] as const;
   return (await succeed('createRecoveryCodes', { token, password }, entries, outcomes)).data.codes;
 }
 

@@ -2,12 +2,16 @@ import { useId, useState } from 'react';
 import { failureCode, type Scope } from '../../api';
 import { createKey } from '../../api/apiKeys';
 import { endRefusedSession } from '../../api/endRefusedSession';
+import { goToConfirm } from '../../api/oidc';
+import { useConfirmingProvider } from '../../api/useConnections';
 import { Button } from '../../components/Button';
 import { Checkbox } from '../../components/Checkbox';
-import { Field, PasswordField } from '../../components/Field';
+import { CurrentPassword } from '../../components/CurrentPassword';
+import { Field } from '../../components/Field';
 import { FieldError } from '../../components/FieldError';
 import { Select } from '../../components/Select';
 import type { Account } from '../../lib/owner';
+import { paths } from '../../lib/paths';
 import { codePoints } from '../../lib/text';
 import { useForm } from '../../lib/useForm';
 import { useHere } from '../../lib/useHere';
@@ -48,6 +52,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
   const [chosen, setChosen] = useState<readonly Scope[]>(['links:read']);
   const [lifetime, setLifetime] = useState<Lifetime>('quarter');
   const [password, setPassword] = useState('');
+  const provider = useConfirmingProvider(account);
   const isHere = useHere();
 
   const { problems, attempt, busy, failed, onSubmit } = useForm({
@@ -56,13 +61,13 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
       return {
         'key-name': length === 0 || length > MAX_NAME ? form.noName : undefined,
         scope: chosen.length === 0 ? form.noScopes : undefined,
-        password: password === '' ? form.noPassword : undefined,
+        password: password === '' && provider === undefined ? form.noPassword : undefined,
       };
     },
     submit: async () => {
       const duration = days[lifetime];
       const text = await createKey(account, {
-        password,
+        password: provider === undefined ? password : null,
         name: name.trim(),
         scopes: chosen,
         expires_at: duration === null ? null : new Date(Date.now() + duration * DAY).toISOString(),
@@ -71,6 +76,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
     },
     explain: (error) => {
       if (endRefusedSession(account, error)) return {};
+      if (failureCode(error) === 'confirm') return { password: form.confirm };
       return failureCode(error) === 'incorrect' ? { password: form.incorrect } : undefined;
     },
     failureText,
@@ -121,15 +127,14 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
         value={lifetime}
         onChange={setLifetime}
       />
-      <PasswordField
+      <CurrentPassword
         label={form.password}
-        name="password"
-        autoComplete="current-password"
         value={password}
-        onChange={(event) => setPassword(event.target.value)}
+        onValue={setPassword}
         error={problems.password}
         attempt={attempt}
-        aria-required
+        provider={provider}
+        onConfirm={() => goToConfirm(account, paths.settings, failureText)}
       />
       <p className={styles.failed} role="alert">
         {failed}

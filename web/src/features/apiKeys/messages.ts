@@ -34,6 +34,7 @@ export const form = {
   password: 'Password',
   noPassword: 'Please enter your password',
   incorrect: 'Incorrect password',
+  confirm: 'Your login was too long ago. Please confirm it first.',
   create: 'Create key',
 };
 

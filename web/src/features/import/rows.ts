@@ -25,8 +25,6 @@ export interface Found {
   tags?: string[];
   created?: unknown;
   expires?: unknown;
-  /** Of Atajo's own exports only. */
-  domain?: string;
   state?: SourceState | null | undefined;
   notes?: Note[];
 }
@@ -74,7 +72,6 @@ export class RowWriter {
         tags,
         created_at: isoOf(created.time),
         expires_at: isoOf(expires.time),
-        ...(found.domain !== undefined && { domain: found.domain }),
         state: found.state ?? (isExpired ? 'expired' : null),
         unreadable: causeOf(destination),
         notes: [

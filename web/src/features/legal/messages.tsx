@@ -220,7 +220,6 @@ export const stored = {
     labels:
       'Title and tags, and a lowercase copy of them with code and destination for the search.',
     expiry: 'The expiry date and the destination after expiry.',
-    domain: 'The host of the short URL, if you chose one.',
     history:
       'The original destination, earlier destinations and the times at which they were changed.',
     publicStatistics: 'Whether its statistics are public.',
@@ -312,6 +311,8 @@ export const stored = {
       'A signed token that shows that you logged in from this browser before. It is kept after you log out and is sent with logins only, so that failed logins of others do not lock you out. Clearing the data of this site deletes it.',
     import:
       'An import of links that is not finished, or was the last one: its number, your username, and in the browser’s database (IndexedDB) its rows and results. They are kept until you start another import or log out.',
+    providerLogin:
+      'While you log in with another provider: a random key of this login, the page to go on to, and the token of an invitation or of the session that is confirmed. It is deleted when you are back, or with the tab.',
     newApiKey:
       'An API key that you have just created, for the samples of the API documentation in the same tab, until you close the tab, log out or revoke the key.',
     styles: 'Saved styles of QR codes, until you delete them.',

@@ -42,7 +42,7 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
     cache,
   );
   const [problem, setProblem] = useState<FieldProblem>();
-  useEffect(() => focusField(form.current), []);
+  useEffect(() => form.current?.querySelector('input')?.focus(), []);
 
   // A change in flight cannot be canceled: the form stays open to show its result.
   const cancel = () => {
@@ -60,7 +60,7 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
 
   const fail = (text: string) => {
     setProblem((known) => ({ text, attempt: (known?.attempt ?? 0) + 1 }));
-    focusField(form.current);
+    form.current?.querySelector('input')?.focus();
   };
 
   const onSubmit = (event: SubmitEvent) => {
@@ -91,8 +91,4 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
       </DialogActions>
     </form>
   );
-}
-
-function focusField(form: HTMLFormElement | null): void {
-  form?.querySelector<HTMLElement>('input, select')?.focus();
 }

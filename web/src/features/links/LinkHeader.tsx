@@ -10,14 +10,14 @@ import styles from './LinkHeader.module.css';
 import { messages } from './messages';
 
 /** The short URL and its actions. */
-export function LinkHeader({ code, domain }: { code: string; domain: string | undefined }) {
+export function LinkHeader({ code }: { code: string }) {
   const [copied, copy] = useCopy();
   const navigate = useNavigate();
-  const url = shortUrl(code, domain);
+  const url = shortUrl(code);
   return (
     <div className={styles.header}>
       <h1>
-        <ShortAddress code={code} domain={domain} />
+        <ShortAddress code={code} />
       </h1>
       <div className={styles.actions}>
         <Button variant="primary" onClick={() => copy(url)}>

@@ -1,9 +1,14 @@
 import { useState } from 'react';
-import { changePassword, failureCode } from '../../api';
+import { changePassword, failureCode, type Connections } from '../../api';
+import { cache } from '../../api/cache';
 import { endRefusedSession } from '../../api/endRefusedSession';
-import { PasswordField } from '../../components/Field';
+import { keys } from '../../api/keys';
+import { goToConfirm } from '../../api/oidc';
+import { useConfirmingProvider } from '../../api/useConnections';
+import { CurrentPassword } from '../../components/CurrentPassword';
 import { forgetApiKey } from '../../lib/apiKey';
 import type { Account } from '../../lib/owner';
+import { paths } from '../../lib/paths';
 import { startSession, username } from '../../lib/session';
 import { useForm } from '../../lib/useForm';
 import { useHere } from '../../lib/useHere';
@@ -18,6 +23,7 @@ import { newPasswordProblem } from './rules';
 /** A form for a new password. The session continues here and ends everywhere else. */
 export function ChangePasswordForm({ account }: { account: Account }) {
   const [oldPassword, setOldPassword] = useState('');
+  const provider = useConfirmingProvider(account);
   const [newPassword, setNewPassword] = useState('');
   const [revoke, setRevoke] = useState(false);
   const [done, setDone] = useState('');
@@ -27,19 +33,23 @@ export function ChangePasswordForm({ account }: { account: Account }) {
     check: () => {
       setDone('');
       return {
-        password: oldPassword === '' ? messages.noPassword : undefined,
+        password: oldPassword === '' && provider === undefined ? messages.noPassword : undefined,
         'new-password': newPasswordProblem(newPassword),
       };
     },
     submit: async () => {
       const { password, salt } = await hashPassword(newPassword);
       const session = await changePassword(account, {
-        password: oldPassword,
+        password: provider === undefined ? oldPassword : null,
         new_password: password,
         new_salt: salt,
         revoke,
       });
       if (revoke) forgetApiKey();
+      cache.setQueryData<Connections>(
+        keys.connections(account),
+        (known) => known && { ...known, has_password: true },
+      );
       startSession(session, username());
       if (!isHere()) return;
       setOldPassword('');
@@ -49,6 +59,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
     },
     explain: (error) => {
       if (endRefusedSession(account, error)) return {};
+      if (failureCode(error) === 'confirm') return { password: messages.confirm };
       return failureCode(error) === 'incorrect' ? { password: login.incorrect } : undefined;
     },
     failureText,
@@ -57,15 +68,14 @@ export function ChangePasswordForm({ account }: { account: Account }) {
 
   return (
     <PasswordForm form={form} submit={texts.changePassword}>
-      <PasswordField
+      <CurrentPassword
         label={messages.currentPassword}
-        name="password"
-        autoComplete="current-password"
         value={oldPassword}
-        onChange={(event) => setOldPassword(event.target.value)}
+        onValue={setOldPassword}
         error={form.problems.password}
         attempt={form.attempt}
-        aria-required
+        provider={provider}
+        onConfirm={() => goToConfirm(account, paths.settings, failureText)}
       />
       <NewPasswordField
         label={messages.newPassword}

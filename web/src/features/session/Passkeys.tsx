@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useQuery } from '@tanstack/react-query';
-import { failureReason, type Passkey } from '../../api';
+import { failureCode, failureReason, type Passkey } from '../../api';
 import { cache } from '../../api/cache';
 import { keys } from '../../api/keys';
 import { beginPasskey, finishPasskey, listPasskeys, removePasskey } from '../../api/passkeys';
@@ -10,7 +10,6 @@ import { Field } from '../../components/Field';
 import { Item } from '../../components/ItemList';
 import { LoadedList } from '../../components/LoadedList';
 import { announce } from '../../lib/announce';
-import { domainOf, publicUrl } from '../../lib/config';
 import { formatInstant, formatMoment } from '../../lib/format';
 import type { Account } from '../../lib/owner';
 import { createPasskey, webAuthnError } from '../../lib/webAuthn';
@@ -44,7 +43,7 @@ export function Passkeys({ account }: { account: Account }) {
     void query.refetch();
   };
 
-  const remove = async ({ id, name }: Passkey, password: string) => {
+  const remove = async ({ id, name }: Passkey, password: string | null) => {
     await removePasskey(account, id, password);
     cache.setQueryData(
       queryKey,
@@ -56,9 +55,7 @@ export function Passkeys({ account }: { account: Account }) {
 
   return (
     <>
-      <p>
-        {texts.hint} {texts.host(domainOf(publicUrl()))}
-      </p>
+      <p>{texts.hint}</p>
       <LoadedList query={query} texts={texts}>
         {(passkey) => (
           <Item
@@ -98,6 +95,7 @@ export function Passkeys({ account }: { account: Account }) {
           title={texts.removeQuestion(passkeyToRemove.name)}
           submit={texts.remove}
           action={(password) => remove(passkeyToRemove, password)}
+          explain={(error) => (failureCode(error) === 'last-login' ? texts.last : undefined)}
           onClose={() => setPasskeyToRemove(undefined)}
         >
           <p>{texts.removeWarning}</p>
@@ -116,7 +114,7 @@ interface AddDialogProps {
 function AddDialog({ account, onAdded, onClose }: AddDialogProps) {
   const [name, setName] = useState(nameOfThisDevice);
 
-  const add = async (password: string) => {
+  const add = async (password: string | null) => {
     const given = name.trim() || adding.unnamed;
     const credential = await createPasskey(await beginPasskey(account, password));
     await finishPasskey(account, { name: given, credential });

@@ -1,11 +1,14 @@
 import { useState, type ReactNode } from 'react';
 import { failureCode } from '../../api';
 import { endRefusedSession } from '../../api/endRefusedSession';
+import { goToConfirm } from '../../api/oidc';
+import { useConfirmingProvider } from '../../api/useConnections';
 import { Button } from '../../components/Button';
 import { Dialog } from '../../components/Dialog';
-import { PasswordField } from '../../components/Field';
+import { CurrentPassword } from '../../components/CurrentPassword';
 import { actions } from '../../components/messages';
 import type { Account } from '../../lib/owner';
+import { paths } from '../../lib/paths';
 import { useForm } from '../../lib/useForm';
 import { failureText } from './failureText';
 import { login, messages } from './messages';
@@ -17,8 +20,11 @@ interface PasswordDialogProps {
   /** What the dialog is about, and further fields. */
   children?: ReactNode;
   submit: string;
-  /** Does it with the password. Rejects with a Failure, which the dialog explains. */
-  action: (password: string) => Promise<void>;
+  /**
+   * Does it with the password, null if the account has none. Rejects with a Failure, which the
+   * dialog explains.
+   */
+  action: (password: string | null) => Promise<void>;
   /** Text for a failure that the action knows better; undefined for others. */
   explain?: (error: unknown) => string | undefined;
   onClose: () => void;
@@ -35,12 +41,16 @@ export function PasswordDialog({
   onClose,
 }: PasswordDialogProps) {
   const [password, setPassword] = useState('');
+  const provider = useConfirmingProvider(account);
   const form = useForm({
-    check: () => ({ password: password === '' ? messages.noPassword : undefined }),
-    submit: () => action(password),
+    check: () => ({
+      password: password === '' && provider === undefined ? messages.noPassword : undefined,
+    }),
+    submit: () => action(provider === undefined ? password : null),
     explain: (error) => {
       if (endRefusedSession(account, error)) return {};
       if (failureCode(error) === 'incorrect') return { password: login.incorrect };
+      if (failureCode(error) === 'confirm') return { password: messages.confirm };
       return explain?.(error);
     },
     failureText,
@@ -54,15 +64,14 @@ export function PasswordDialog({
         cancel={<Button onClick={onClose}>{actions.cancel}</Button>}
       >
         {children}
-        <PasswordField
+        <CurrentPassword
           label={messages.password}
-          name="password"
-          autoComplete="current-password"
           value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          onValue={setPassword}
           error={form.problems.password}
           attempt={form.attempt}
-          aria-required
+          provider={provider}
+          onConfirm={() => goToConfirm(account, paths.settings, failureText)}
         />
       </PasswordForm>
     </Dialog>

@@ -22,7 +22,7 @@ export function RecoveryCodes({ account }: { account: Account }) {
   const [isConfirming, setConfirming] = useState(false);
   const [codes, setCodes] = useState<readonly string[]>();
 
-  const create = async (password: string) => {
+  const create = async (password: string | null) => {
     const made = await createRecoveryCodes(account, password);
     const created_at = new Date().toISOString();
     cache.setQueryData<RecoveryCodeCount>(queryKey, { left: made.length, created_at });

@@ -18,7 +18,7 @@ export function RemoveAccount({ account, onRemoved }: RemoveAccountProps) {
   const [open, setOpen] = useState(false);
   const isHere = useHere();
 
-  const remove = async (password: string) => {
+  const remove = async (password: string | null) => {
     await removeAccount(account, password);
     forgetUsername();
     // Leave the page first: on this one, the end of a session redirects elsewhere.

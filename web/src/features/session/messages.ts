@@ -8,6 +8,7 @@ export const messages = {
   ruleMet: '(met)',
   ruleNotMet: '(not met)',
   noPassword: 'Please enter your password',
+  confirm: 'Your login was too long ago. Please confirm it first.',
   revoke: 'Also revoke all API keys and passkeys',
   revokeHint:
     'Use this if somebody else may have used your account. Programs with an API key stop working, and you can no longer log in with a passkey.',

@@ -2,8 +2,6 @@
 export const passkeys = {
   title: 'Passkeys',
   hint: 'With a passkey, you log in with your fingerprint, face or screen lock instead of a password. Nobody can guess it.',
-  host: (host: string) =>
-    `They work at ${host} only: if this site moves to another host, you need your password.`,
   list: 'Your passkeys',
   loading: 'Loading your passkeys',
   loadFailed: 'Your passkeys could not be loaded.',
@@ -16,6 +14,7 @@ export const passkeys = {
   removeOf: (name: string) => `Remove ${name}`,
   removeQuestion: (name: string) => `Remove the passkey “${name}”?`,
   removeWarning: 'You can no longer log in with it. Delete it on your device as well.',
+  last: 'Nobody could log in to this account anymore. Set a password first.',
   removed: (name: string) => `The passkey “${name}” was removed.`,
 };
 

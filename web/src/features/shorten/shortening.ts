@@ -9,8 +9,6 @@ import type { Owner } from '../../lib/owner';
 export interface Submission {
   url: string;
   owner: Owner;
-  /** undefined for that of the public URL. */
-  domain?: string | undefined;
   /** Custom code. Without one, random codes are tried until one is free. */
   ending?: string;
   /** The first random code, if it was tried before. */
@@ -21,11 +19,10 @@ export interface Request {
   url: string;
   owner: Owner;
   code: string;
-  domain?: string | undefined;
 }
 
 export type Outcome =
-  | { kind: 'shortened'; code: string; url: string; domain: string | undefined }
+  | { kind: 'shortened'; code: string; url: string }
   | { kind: 'refused'; problem: 'invalid' | 'blocked' | 'full' }
   /** Another link has the custom code. */
   | { kind: 'taken'; url: string }
@@ -89,7 +86,7 @@ export function createShortening(ports: Ports, onOutcome: (outcome: Outcome) => 
 }
 
 async function untilAnswered(
-  { url, owner, domain, ending, code: first }: Submission,
+  { url, owner, ending, code: first }: Submission,
   ports: Ports,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
@@ -97,11 +94,11 @@ async function untilAnswered(
   let failures = 0;
   let taken = 0;
   while (!signal.aborted) {
-    const request = { url, owner, code, domain };
+    const request = { url, owner, code };
     ports.onAttempt(request);
     try {
       const short = await attempt(request, ports, signal);
-      return { kind: 'shortened', code: short, url, domain };
+      return { kind: 'shortened', code: short, url };
     } catch (error) {
       if (isAborted(signal)) return undefined;
       const failure = failureCode(error);

@@ -1119,6 +1119,379 @@ class FinishLoginResponse(_message.Message):
 Global___FinishLoginResponse: _TypeAlias = FinishLoginResponse  # noqa: Y015
 
 @_typing.final
+class BeginOidcRequest(_message.Message):
+    """Asks for the provider's URL."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SECRET_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    secret: _builtins.str
+    """Random text of the browser, 43 characters, which it sends again with the response."""
+    token: _builtins.str
+    """Session token, to confirm the session instead of a log-in. Empty for a log-in."""
+    def __init__(
+        self,
+        *,
+        secret: _builtins.str = ...,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["secret", b"secret", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BeginOidcRequest: _TypeAlias = BeginOidcRequest  # noqa: Y015
+
+@_typing.final
+class BeginOidcResponse(_message.Message):
+    """Where the browser goes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    URL_FIELD_NUMBER: _builtins.int
+    url: _builtins.str
+    """URL of the provider. Its `state` is valid for 5 minutes and once, in this browser only."""
+    def __init__(
+        self,
+        *,
+        url: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["url", b"url"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___BeginOidcResponse: _TypeAlias = BeginOidcResponse  # noqa: Y015
+
+@_typing.final
+class FinishOidcRequest(_message.Message):
+    """The provider's response, as the browser received it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: _builtins.int
+    STATE_FIELD_NUMBER: _builtins.int
+    ISSUER_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
+    TOKEN_FIELD_NUMBER: _builtins.int
+    INVITATION_FIELD_NUMBER: _builtins.int
+    DEVICE_FIELD_NUMBER: _builtins.int
+    BROWSER_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
+    code: _builtins.str
+    """Authorization code."""
+    state: _builtins.str
+    """The `state` of the response."""
+    issuer: _builtins.str
+    """The `iss` of the response, empty if it has none."""
+    secret: _builtins.str
+    """The secret with which this browser began."""
+    token: _builtins.str
+    """The session token with which it began."""
+    invitation: _builtins.str
+    """Token of an invitation, for a new account."""
+    device: _builtins.str
+    """As for a log-in."""
+    browser: _builtins.str
+    """Name of the browser for the list of sessions, empty if unknown."""
+    system: _builtins.str
+    """Name of the operating system, likewise."""
+    def __init__(
+        self,
+        *,
+        code: _builtins.str = ...,
+        state: _builtins.str = ...,
+        issuer: _builtins.str = ...,
+        secret: _builtins.str = ...,
+        token: _builtins.str = ...,
+        invitation: _builtins.str = ...,
+        device: _builtins.str = ...,
+        browser: _builtins.str = ...,
+        system: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "code", b"code", "device", b"device", "invitation", b"invitation", "issuer", b"issuer", "secret", b"secret", "state", b"state", "system", b"system", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FinishOidcRequest: _TypeAlias = FinishOidcRequest  # noqa: Y015
+
+@_typing.final
+class FinishOidcResponse(_message.Message):
+    """What the identity is good for. Neither field is set if the session of a token was confirmed."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LOGIN_FIELD_NUMBER: _builtins.int
+    LINK_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def login(self) -> Global___LoginResponse:
+        """A session of the account that is connected, or was created."""
+
+    @_builtins.property
+    def link(self) -> Global___OidcLink:
+        """The account of the e-mail address takes its password once."""
+
+    def __init__(
+        self,
+        *,
+        login: Global___LoginResponse | None = ...,
+        link: Global___OidcLink | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "login", b"login", "result", b"result"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["link", b"link", "login", b"login", "result", b"result"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_result: _TypeAlias = _typing.Literal["login", "link"]  # noqa: Y015
+    _WhichOneofArgType_result: _TypeAlias = _typing.Literal["result", b"result"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_result) -> _WhichOneofReturnType_result | None: ...
+
+Global___FinishOidcResponse: _TypeAlias = FinishOidcResponse  # noqa: Y015
+
+@_typing.final
+class OidcLink(_message.Message):
+    """An identity and the account with which its e-mail address can be connected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    EMAIL_FIELD_NUMBER: _builtins.int
+    link: _builtins.str
+    """Signed text for LinkOidc, valid for 5 minutes in this browser."""
+    email: _builtins.str
+    """The e-mail address of the account."""
+    def __init__(
+        self,
+        *,
+        link: _builtins.str = ...,
+        email: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["email", b"email", "link", b"link"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OidcLink: _TypeAlias = OidcLink  # noqa: Y015
+
+@_typing.final
+class LinkOidcRequest(_message.Message):
+    """The password that connects."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LINK_FIELD_NUMBER: _builtins.int
+    SECRET_FIELD_NUMBER: _builtins.int
+    PASSWORD_FIELD_NUMBER: _builtins.int
+    CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
+    DEVICE_FIELD_NUMBER: _builtins.int
+    BROWSER_FIELD_NUMBER: _builtins.int
+    SYSTEM_FIELD_NUMBER: _builtins.int
+    link: _builtins.str
+    """Of OidcLink."""
+    secret: _builtins.str
+    """The secret with which this browser began."""
+    password: _builtins.str
+    """Password as typed."""
+    client_address: _builtins.str
+    """IP address of the client. Client networks share the capacity for password checks. Not stored."""
+    device: _builtins.str
+    """As for a log-in."""
+    browser: _builtins.str
+    """Name of the browser for the list of sessions, empty if unknown."""
+    system: _builtins.str
+    """Name of the operating system, likewise."""
+    def __init__(
+        self,
+        *,
+        link: _builtins.str = ...,
+        secret: _builtins.str = ...,
+        password: _builtins.str = ...,
+        client_address: _builtins.str = ...,
+        device: _builtins.str = ...,
+        browser: _builtins.str = ...,
+        system: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["browser", b"browser", "client_address", b"client_address", "device", b"device", "link", b"link", "password", b"password", "secret", b"secret", "system", b"system"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LinkOidcRequest: _TypeAlias = LinkOidcRequest  # noqa: Y015
+
+@_typing.final
+class LinkOidcResponse(_message.Message):
+    """The account is connected."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LOGIN_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def login(self) -> Global___LoginResponse:
+        """A session of it."""
+
+    def __init__(
+        self,
+        *,
+        login: Global___LoginResponse | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["login", b"login"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["login", b"login"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___LinkOidcResponse: _TypeAlias = LinkOidcResponse  # noqa: Y015
+
+@_typing.final
+class ListConnectionsRequest(_message.Message):
+    """Selects the connections of an account."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Session token of the account."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListConnectionsRequest: _TypeAlias = ListConnectionsRequest  # noqa: Y015
+
+@_typing.final
+class ListConnectionsResponse(_message.Message):
+    """How to log in to an account besides passkeys."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    HAS_PASSWORD_FIELD_NUMBER: _builtins.int
+    CONNECTIONS_FIELD_NUMBER: _builtins.int
+    has_password: _builtins.bool
+    """Whether the account has a password."""
+    @_builtins.property
+    def connections(self) -> _containers.RepeatedCompositeFieldContainer[Global___Connection]:
+        """Newest first."""
+
+    def __init__(
+        self,
+        *,
+        has_password: _builtins.bool = ...,
+        connections: _abc.Iterable[Global___Connection] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["connections", b"connections", "has_password", b"has_password"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListConnectionsResponse: _TypeAlias = ListConnectionsResponse  # noqa: Y015
+
+@_typing.final
+class Connection(_message.Message):
+    """A subject of a provider that can log in to an account."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    ISSUER_FIELD_NUMBER: _builtins.int
+    EMAIL_FIELD_NUMBER: _builtins.int
+    CREATED_AT_FIELD_NUMBER: _builtins.int
+    LAST_USED_AT_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Identifier."""
+    issuer: _builtins.str
+    """The provider's issuer."""
+    email: _builtins.str
+    """E-mail address that the provider named when the connection was made."""
+    @_builtins.property
+    def created_at(self) -> _timestamp_pb2.Timestamp:
+        """When it was made."""
+
+    @_builtins.property
+    def last_used_at(self) -> _timestamp_pb2.Timestamp:
+        """The minute of the last log-in; absent if there was none after the first."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        issuer: _builtins.str = ...,
+        email: _builtins.str = ...,
+        created_at: _timestamp_pb2.Timestamp | None = ...,
+        last_used_at: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "last_used_at", b"last_used_at"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_at", b"created_at", "email", b"email", "id", b"id", "issuer", b"issuer", "last_used_at", b"last_used_at"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Connection: _TypeAlias = Connection  # noqa: Y015
+
+@_typing.final
+class RemoveConnectionRequest(_message.Message):
+    """A connection to remove."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TOKEN_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
+    PASSWORD_FIELD_NUMBER: _builtins.int
+    CLIENT_ADDRESS_FIELD_NUMBER: _builtins.int
+    token: _builtins.str
+    """Session token of the account."""
+    id: _builtins.str
+    """Identifier of the connection."""
+    password: _builtins.str
+    """Password as typed. Ignored if the account has none: then its session must be confirmed."""
+    client_address: _builtins.str
+    """IP address of the client. Client networks share the capacity for password checks. Not stored."""
+    def __init__(
+        self,
+        *,
+        token: _builtins.str = ...,
+        id: _builtins.str = ...,
+        password: _builtins.str = ...,
+        client_address: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["client_address", b"client_address", "id", b"id", "password", b"password", "token", b"token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RemoveConnectionRequest: _TypeAlias = RemoveConnectionRequest  # noqa: Y015
+
+@_typing.final
+class RemoveConnectionResponse(_message.Message):
+    """The account has no such connection."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RemoveConnectionResponse: _TypeAlias = RemoveConnectionResponse  # noqa: Y015
+
+@_typing.final
 class CreateKeyRequest(_message.Message):
     """A key to create."""
 

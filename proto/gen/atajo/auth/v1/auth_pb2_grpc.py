@@ -130,6 +130,31 @@ class AuthServiceStub:
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassRequest.SerializeToString,
                 response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassResponse.FromString,
                 _registered_method=True)
+        self.BeginOidc = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/BeginOidc',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginOidcRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginOidcResponse.FromString,
+                _registered_method=True)
+        self.FinishOidc = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/FinishOidc',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishOidcRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishOidcResponse.FromString,
+                _registered_method=True)
+        self.LinkOidc = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/LinkOidc',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LinkOidcRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LinkOidcResponse.FromString,
+                _registered_method=True)
+        self.ListConnections = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/ListConnections',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListConnectionsRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListConnectionsResponse.FromString,
+                _registered_method=True)
+        self.RemoveConnection = channel.unary_unary(
+                '/atajo.auth.v1.AuthService/RemoveConnection',
+                request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveConnectionRequest.SerializeToString,
+                response_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveConnectionResponse.FromString,
+                _registered_method=True)
         self.CreateKey = channel.unary_unary(
                 '/atajo.auth.v1.AuthService/CreateKey',
                 request_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.CreateKeyRequest.SerializeToString,
@@ -360,6 +385,64 @@ class AuthServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def BeginOidc(self, request, context):
+        """Begins a log-in at the OpenID Connect provider, or with a token, the confirmation of its session
+        there. Stores nothing.
+
+        Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), with a token
+        UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def FinishOidc(self, request, context):
+        """Ends what BeginOidc began, with the provider's response. Creates an account for a verified
+        e-mail address that has none, if registration is open to it. Do not retry: each state is valid
+        once.
+
+        Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), UNAUTHENTICATED
+        (PROVIDER_REFUSED; EMAIL_UNVERIFIED; with a token INVALID_TOKEN), ALREADY_EXISTS (EMAIL_TAKEN,
+        if the account of the address has no password), PERMISSION_DENIED (ACCOUNT_SUSPENDED,
+        REGISTRATION_CLOSED, INVITATION_INVALID).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def LinkOidc(self, request, context):
+        """Connects an account by its password with what FinishOidc identified, and starts a session. Do
+        not retry: each wrong password counts.
+
+        Errors: UNAUTHENTICATED (PROVIDER_REFUSED, if `link` has expired, or belongs to another browser;
+        WRONG_PASSWORD), PERMISSION_DENIED (ACCOUNT_SUSPENDED), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListConnections(self, request, context):
+        """Returns the connections of an account, newest first, and whether it has a password.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RemoveConnection(self, request, context):
+        """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
+        each wrong password counts towards the session's limit.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
+        (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
+        passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def CreateKey(self, request, context):
         """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
         not retry: each call creates a key, and each wrong password counts towards the session's limit.
@@ -497,6 +580,31 @@ def add_AuthServiceServicer_to_server(servicer, server):
                     servicer.IssuePass,
                     request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassRequest.FromString,
                     response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassResponse.SerializeToString,
+            ),
+            'BeginOidc': grpc.unary_unary_rpc_method_handler(
+                    servicer.BeginOidc,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginOidcRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.BeginOidcResponse.SerializeToString,
+            ),
+            'FinishOidc': grpc.unary_unary_rpc_method_handler(
+                    servicer.FinishOidc,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishOidcRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.FinishOidcResponse.SerializeToString,
+            ),
+            'LinkOidc': grpc.unary_unary_rpc_method_handler(
+                    servicer.LinkOidc,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LinkOidcRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.LinkOidcResponse.SerializeToString,
+            ),
+            'ListConnections': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListConnections,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListConnectionsRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.ListConnectionsResponse.SerializeToString,
+            ),
+            'RemoveConnection': grpc.unary_unary_rpc_method_handler(
+                    servicer.RemoveConnection,
+                    request_deserializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveConnectionRequest.FromString,
+                    response_serializer=atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveConnectionResponse.SerializeToString,
             ),
             'CreateKey': grpc.unary_unary_rpc_method_handler(
                     servicer.CreateKey,
@@ -1033,6 +1141,141 @@ class AuthService:
             '/atajo.auth.v1.AuthService/IssuePass',
             atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassRequest.SerializeToString,
             atajo_dot_auth_dot_v1_dot_auth__pb2.IssuePassResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def BeginOidc(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/BeginOidc',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.BeginOidcRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.BeginOidcResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def FinishOidc(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/FinishOidc',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FinishOidcRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.FinishOidcResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def LinkOidc(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/LinkOidc',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.LinkOidcRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.LinkOidcResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListConnections(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/ListConnections',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListConnectionsRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.ListConnectionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RemoveConnection(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.auth.v1.AuthService/RemoveConnection',
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveConnectionRequest.SerializeToString,
+            atajo_dot_auth_dot_v1_dot_auth__pb2.RemoveConnectionResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -164,6 +164,44 @@ class AuthServiceStub:
     Errors: UNAUTHENTICATED (INVALID_TOKEN), PERMISSION_DENIED (NOT_ADMINISTRATOR;
     CONFIRMATION_NEEDED if the session was confirmed more than 15 minutes ago).
     """
+    BeginOidc: _grpc.UnaryUnaryMultiCallable[_auth_pb2.BeginOidcRequest, _auth_pb2.BeginOidcResponse]
+    """Begins a log-in at the OpenID Connect provider, or with a token, the confirmation of its session
+    there. Stores nothing.
+
+    Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), with a token
+    UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    FinishOidc: _grpc.UnaryUnaryMultiCallable[_auth_pb2.FinishOidcRequest, _auth_pb2.FinishOidcResponse]
+    """Ends what BeginOidc began, with the provider's response. Creates an account for a verified
+    e-mail address that has none, if registration is open to it. Do not retry: each state is valid
+    once.
+
+    Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), UNAUTHENTICATED
+    (PROVIDER_REFUSED; EMAIL_UNVERIFIED; with a token INVALID_TOKEN), ALREADY_EXISTS (EMAIL_TAKEN,
+    if the account of the address has no password), PERMISSION_DENIED (ACCOUNT_SUSPENDED,
+    REGISTRATION_CLOSED, INVITATION_INVALID).
+    """
+    LinkOidc: _grpc.UnaryUnaryMultiCallable[_auth_pb2.LinkOidcRequest, _auth_pb2.LinkOidcResponse]
+    """Connects an account by its password with what FinishOidc identified, and starts a session. Do
+    not retry: each wrong password counts.
+
+    Errors: UNAUTHENTICATED (PROVIDER_REFUSED, if `link` has expired, or belongs to another browser;
+    WRONG_PASSWORD), PERMISSION_DENIED (ACCOUNT_SUSPENDED), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    LOGINS_BUSY, with google.rpc.RetryInfo).
+    """
+    ListConnections: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ListConnectionsRequest, _auth_pb2.ListConnectionsResponse]
+    """Returns the connections of an account, newest first, and whether it has a password.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    RemoveConnection: _grpc.UnaryUnaryMultiCallable[_auth_pb2.RemoveConnectionRequest, _auth_pb2.RemoveConnectionResponse]
+    """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
+    each wrong password counts towards the session's limit.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
+    (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
+    passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+    """
     CreateKey: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
     not retry: each call creates a key, and each wrong password counts towards the session's limit.
@@ -320,6 +358,44 @@ class AuthServiceAsyncStub(AuthServiceStub):
 
     Errors: UNAUTHENTICATED (INVALID_TOKEN), PERMISSION_DENIED (NOT_ADMINISTRATOR;
     CONFIRMATION_NEEDED if the session was confirmed more than 15 minutes ago).
+    """
+    BeginOidc: _aio.UnaryUnaryMultiCallable[_auth_pb2.BeginOidcRequest, _auth_pb2.BeginOidcResponse]  # type: ignore[assignment]
+    """Begins a log-in at the OpenID Connect provider, or with a token, the confirmation of its session
+    there. Stores nothing.
+
+    Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), with a token
+    UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    FinishOidc: _aio.UnaryUnaryMultiCallable[_auth_pb2.FinishOidcRequest, _auth_pb2.FinishOidcResponse]  # type: ignore[assignment]
+    """Ends what BeginOidc began, with the provider's response. Creates an account for a verified
+    e-mail address that has none, if registration is open to it. Do not retry: each state is valid
+    once.
+
+    Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), UNAUTHENTICATED
+    (PROVIDER_REFUSED; EMAIL_UNVERIFIED; with a token INVALID_TOKEN), ALREADY_EXISTS (EMAIL_TAKEN,
+    if the account of the address has no password), PERMISSION_DENIED (ACCOUNT_SUSPENDED,
+    REGISTRATION_CLOSED, INVITATION_INVALID).
+    """
+    LinkOidc: _aio.UnaryUnaryMultiCallable[_auth_pb2.LinkOidcRequest, _auth_pb2.LinkOidcResponse]  # type: ignore[assignment]
+    """Connects an account by its password with what FinishOidc identified, and starts a session. Do
+    not retry: each wrong password counts.
+
+    Errors: UNAUTHENTICATED (PROVIDER_REFUSED, if `link` has expired, or belongs to another browser;
+    WRONG_PASSWORD), PERMISSION_DENIED (ACCOUNT_SUSPENDED), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    LOGINS_BUSY, with google.rpc.RetryInfo).
+    """
+    ListConnections: _aio.UnaryUnaryMultiCallable[_auth_pb2.ListConnectionsRequest, _auth_pb2.ListConnectionsResponse]  # type: ignore[assignment]
+    """Returns the connections of an account, newest first, and whether it has a password.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN).
+    """
+    RemoveConnection: _aio.UnaryUnaryMultiCallable[_auth_pb2.RemoveConnectionRequest, _auth_pb2.RemoveConnectionResponse]  # type: ignore[assignment]
+    """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
+    each wrong password counts towards the session's limit.
+
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
+    (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
+    passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     CreateKey: _aio.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]  # type: ignore[assignment]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
@@ -588,6 +664,74 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Errors: UNAUTHENTICATED (INVALID_TOKEN), PERMISSION_DENIED (NOT_ADMINISTRATOR;
         CONFIRMATION_NEEDED if the session was confirmed more than 15 minutes ago).
+        """
+
+    @_abc_1.abstractmethod
+    def BeginOidc(
+        self,
+        request: _auth_pb2.BeginOidcRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.BeginOidcResponse, _abc.Awaitable[_auth_pb2.BeginOidcResponse]]:
+        """Begins a log-in at the OpenID Connect provider, or with a token, the confirmation of its session
+        there. Stores nothing.
+
+        Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), with a token
+        UNAUTHENTICATED (INVALID_TOKEN).
+        """
+
+    @_abc_1.abstractmethod
+    def FinishOidc(
+        self,
+        request: _auth_pb2.FinishOidcRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.FinishOidcResponse, _abc.Awaitable[_auth_pb2.FinishOidcResponse]]:
+        """Ends what BeginOidc began, with the provider's response. Creates an account for a verified
+        e-mail address that has none, if registration is open to it. Do not retry: each state is valid
+        once.
+
+        Errors: UNIMPLEMENTED (NO_PROVIDER), UNAVAILABLE (PROVIDER_UNAVAILABLE), UNAUTHENTICATED
+        (PROVIDER_REFUSED; EMAIL_UNVERIFIED; with a token INVALID_TOKEN), ALREADY_EXISTS (EMAIL_TAKEN,
+        if the account of the address has no password), PERMISSION_DENIED (ACCOUNT_SUSPENDED,
+        REGISTRATION_CLOSED, INVITATION_INVALID).
+        """
+
+    @_abc_1.abstractmethod
+    def LinkOidc(
+        self,
+        request: _auth_pb2.LinkOidcRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.LinkOidcResponse, _abc.Awaitable[_auth_pb2.LinkOidcResponse]]:
+        """Connects an account by its password with what FinishOidc identified, and starts a session. Do
+        not retry: each wrong password counts.
+
+        Errors: UNAUTHENTICATED (PROVIDER_REFUSED, if `link` has expired, or belongs to another browser;
+        WRONG_PASSWORD), PERMISSION_DENIED (ACCOUNT_SUSPENDED), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
+        """
+
+    @_abc_1.abstractmethod
+    def ListConnections(
+        self,
+        request: _auth_pb2.ListConnectionsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.ListConnectionsResponse, _abc.Awaitable[_auth_pb2.ListConnectionsResponse]]:
+        """Returns the connections of an account, newest first, and whether it has a password.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN).
+        """
+
+    @_abc_1.abstractmethod
+    def RemoveConnection(
+        self,
+        request: _auth_pb2.RemoveConnectionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_auth_pb2.RemoveConnectionResponse, _abc.Awaitable[_auth_pb2.RemoveConnectionResponse]]:
+        """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
+        each wrong password counts towards the session's limit.
+
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
+        (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
+        passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
         """
 
     @_abc_1.abstractmethod

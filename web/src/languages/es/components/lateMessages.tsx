@@ -7,7 +7,9 @@ export const messages: typeof english.messages = {
   showPassword: 'Mostrar la contraseña',
   hidePassword: 'Ocultar la contraseña',
   close: 'Cerrar',
-  domain: 'Dominio',
+  noPassword: (provider) =>
+    `Tu cuenta no tiene contraseña. El inicio de sesión con ${provider} confirma esto durante 15 minutos.`,
+  confirm: (provider) => `Confirmar otra vez con ${provider}`,
   unknownBrowser: 'Navegador desconocido',
   anUnknownBrowser: 'un navegador desconocido',
   browserOn: (browser, system) => `${browser} en ${system}`,

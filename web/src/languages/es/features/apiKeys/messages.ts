@@ -31,6 +31,7 @@ export const form: typeof english.form = {
   password: 'Contraseña',
   noPassword: 'Introduce tu contraseña',
   incorrect: 'Contraseña incorrecta',
+  confirm: 'Has iniciado sesión hace demasiado tiempo. Confírmalo primero.',
   create: 'Crear clave',
 };
 

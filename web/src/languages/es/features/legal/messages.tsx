@@ -214,7 +214,6 @@ export const stored: typeof english.stored = {
     labels:
       'El título y las etiquetas, y una copia en minúsculas de ellos con el código y el destino para la búsqueda.',
     expiry: 'La fecha de caducidad y el destino tras la caducidad.',
-    domain: 'El dominio de la URL corta, si elegiste uno.',
     history: 'El destino original, los destinos anteriores y las horas en que se cambiaron.',
     publicStatistics: 'Si sus estadísticas son públicas.',
     removed: 'Cuándo lo eliminaste.',
@@ -306,6 +305,8 @@ export const stored: typeof english.stored = {
       'Un token firmado que muestra que ya iniciaste sesión desde este navegador. Se conserva cuando cierras la sesión y solo se envía al iniciarla, para que los intentos fallidos de otros no te impidan entrar. Si borras los datos de este sitio, se borra.',
     import:
       'Una importación de enlaces sin terminar, o la última: su número, tu nombre de usuario y, en la base de datos del navegador (IndexedDB), sus filas y resultados. Se conservan hasta que empiezas otra importación o cierras la sesión.',
+    providerLogin:
+      'Mientras inicias sesión con otro proveedor: una clave al azar de este inicio, la página a la que vas después y el código de una invitación o de la sesión que se confirma. Se borra cuando vuelves, o con la pestaña.',
     newApiKey:
       'Una clave de API que acabas de crear, para los ejemplos de la documentación de la API en la misma pestaña, hasta que cierras la pestaña, cierras la sesión o revocas la clave.',
     styles: 'Los estilos de códigos QR guardados, hasta que los borras.',

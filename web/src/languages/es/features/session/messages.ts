@@ -9,6 +9,7 @@ export const messages: typeof english.messages = {
   ruleMet: '(se cumple)',
   ruleNotMet: '(no se cumple)',
   noPassword: 'Introduce tu contraseña',
+  confirm: 'Has iniciado sesión hace demasiado tiempo. Confírmalo primero.',
   revoke: 'Revocar también todas las claves de API y las claves de acceso',
   revokeHint:
     'Úsalo si otra persona puede haber usado tu cuenta. Los programas con una clave de API dejan de funcionar, y ya no puedes iniciar sesión con una clave de acceso.',

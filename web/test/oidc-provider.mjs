@@ -1,0 +1,38 @@
+/**
+ * The certified provider `oidc-provider`, with two accounts and its own forms to log in:
+ * node oidc-provider.mjs PORT REDIRECT_URI
+ *
+ * Prints a line once it listens. An account's id is what is typed as the login, with any password.
+ */
+import Provider from 'oidc-provider';
+
+const [port, redirect] = process.argv.slice(2);
+
+const provider = new Provider(`http://localhost:${port}`, {
+  clients: [
+    {
+      client_id: 'atajo',
+      client_secret: 'a-secret-of-the-test',
+      redirect_uris: [redirect],
+      token_endpoint_auth_method: 'client_secret_basic',
+    },
+  ],
+  claims: {
+    openid: ['sub'],
+    email: ['email', 'email_verified'],
+    profile: ['preferred_username', 'name'],
+  },
+  findAccount: (_context, id) => ({
+    accountId: id,
+    claims: () => ({
+      sub: id,
+      email: `${id}@example.com`,
+      email_verified: id !== 'unverified',
+      preferred_username: id,
+    }),
+  }),
+  pkce: { required: () => true },
+  cookies: { keys: ['a-key-of-the-test'] },
+});
+
+provider.listen(Number(port), '127.0.0.1', () => console.log('listening'));
