@@ -30,7 +30,7 @@ def test_an_invitation_that_nobody_needs_is_ignored(gateway: InProcessGateway) -
 
 def test_a_session_is_confirmed_by_password_or_passkey(gateway: InProcessGateway) -> None:
     token = gateway.log_in(gateway.register())
-    ours, theirs = (Authenticator("http://localhost") for _ in range(2))
+    ours, theirs = (Authenticator(gateway.url) for _ in range(2))
     for device, owner in ((ours, token), (theirs, gateway.log_in(gateway.register()))):
         secret = {"token": owner, "password": "Camino-42"}
         options = gateway.data("beginPasskey", secret)["options"]
