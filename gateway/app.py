@@ -2,6 +2,7 @@
 
 Redirects            GET and HEAD of a short URL
   Dispatcher           request id, duration, log line of a failure
+    FurtherOrigins   everything else on a further origin
     FastAPI          POST of the functions, CORS
     RestApi          the REST API at and below /api/v1
     StatusPage       GET and HEAD of /status
@@ -29,6 +30,7 @@ from gateway.functions.table import Function
 from gateway.http.metrics import HTTP_SECONDS
 from gateway.pages.files import Site
 from gateway.pages.status import StatusPage
+from gateway.redirects.further_origins import FurtherOrigins
 from gateway.redirects.link_pages import LinkPages
 from gateway.support.edge import Edge, RawHeaders
 from gateway.support.failures import (
@@ -153,6 +155,7 @@ class Dispatcher:
         site: Site,
         link_pages: LinkPages,
         status_page: StatusPage,
+        further: FurtherOrigins,
         edge: Edge,
     ) -> None:
         self._functions: ASGIApp = functions
@@ -161,6 +164,7 @@ class Dispatcher:
         self._site = site
         self._link_pages = link_pages
         self._status_page = status_page
+        self._further = further
         self._edge = edge
         self._names = frozenset(edge.functions)
         self._other_paths = frozenset((*edge.functions, *edge.gateway))
@@ -195,7 +199,9 @@ class Dispatcher:
     async def _dispatch(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
         app: ASGIApp
-        if self._is_of_api(path):
+        if self._further.matches(scope):
+            app = self._further.redirect
+        elif self._is_of_api(path):
             app = self._api
         elif scope["method"] not in ("GET", "HEAD") or path in self._names:
             app = self._functions

@@ -29,6 +29,7 @@ from gateway.functions.table import table
 from gateway.pages.files import Site
 from gateway.pages.html import PageSettings
 from gateway.pages.status import StatusPage
+from gateway.redirects.further_origins import FurtherOrigins
 from gateway.redirects.handler import Redirects
 from gateway.redirects.invalidation import ChangeFollower
 from gateway.redirects.link_pages import LinkPages
@@ -120,7 +121,9 @@ def bootstrap(
     site = _read_site(settings, edge)
     clients = ClientIpFinder(settings.trusted_proxies, settings.trusted_hops)
     visitors = Visitors(clients.find, _countries(settings))
-    visits = VisitPipeline(_open_journal(settings), analytics, visitors, own_url=settings.origin)
+    visits = VisitPipeline(
+        _open_journal(settings), analytics, visitors, own_urls=settings.origins.all
+    )
     keys = VisitorKeys(analytics, visitors)
     resolver = Resolver(
         links,
@@ -155,7 +158,7 @@ def bootstrap(
             partial(_find_backup, settings.backup_dir),
         ),
         LinkEditor(links, resolver),
-        LinkPresenter(views, settings.origin),
+        LinkPresenter(views, settings.origins),
         StatisticsReader(links, analytics),
         Profiles(links, views, ClientConcurrencyLimiter("profile", PROFILES, by_network)),
         resolver,
@@ -170,16 +173,18 @@ def bootstrap(
     status_page = StatusPage(
         edge, lambda: health.dependencies, lambda: visits.lag_seconds, rejected.is_recent
     )
+    further = FurtherOrigins(settings.origins, edge, settings.contact_address)
     dispatcher = Dispatcher(
         create_functions_app(table(services.limits), services, edge, origins, rejected),
         RestApi(services, _gate(settings, auth, clients), edge),
         site,
         LinkPages(edge, resolver, site),
         status_page,
+        further,
         edge,
     )
     redirect_metrics = RedirectMetrics()
-    app = Redirects(dispatcher, edge, resolver, visits, site, redirect_metrics)
+    app = Redirects(dispatcher, edge, resolver, visits, site, further, redirect_metrics)
     collectors: list[Collector] = [
         RedirectCollector(redirect_metrics, resolver, changes),
         VisitCollector(visits, keys),
@@ -264,7 +269,8 @@ def _read_site(settings: GatewaySettings, edge: Edge) -> Site:
                 settings.registration,
                 settings.guest_links,
                 settings.admin_pages,
-                oidc_name=settings.oidc_name.strip(),
+                " ".join(settings.origins.further),
+                settings.oidc_name.strip(),
             ),
         )
     except (OSError, UnicodeDecodeError) as error:

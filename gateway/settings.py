@@ -10,7 +10,15 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator
 
 from gateway.redirects.cache import FRESH_SECONDS, STALE_SECONDS
 from gateway.support.rate_limits import Rate
-from services.shared.settings import Endpoint, ProcessSettings, PublicUrl, format_origin
+from services.shared.origins import Origins
+from services.shared.settings import (
+    Domains,
+    Endpoint,
+    ProcessSettings,
+    PublicUrl,
+    split_list,
+    to_origins,
+)
 
 # Limits per client address, in each gateway. A local run, with its load tests, has one address.
 _PRODUCTION = {
@@ -55,6 +63,9 @@ class GatewaySettings(ProcessSettings):
     """Host and port of the public server."""
     public_url: PublicUrl
     """URL of the product. Its origin is always one of the CORS origins."""
+    domains: Domains = ()
+    """Comma-separated further origins at which short URLs work, such as a shorter one for links.
+    Every other path there redirects to the public URL."""
     contact: str = ""
     """E-mail address on the legal pages, by default `contact@` and the public host."""
     registration: Literal["open", "invite", "closed"] = "open"
@@ -123,9 +134,7 @@ class GatewaySettings(ProcessSettings):
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod
     def _split(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            return tuple(part.strip() for part in value.split(",") if part.strip())
-        return value
+        return split_list(value)
 
     @field_validator("trusted_hops")
     @classmethod
@@ -144,7 +153,12 @@ class GatewaySettings(ProcessSettings):
     @property
     def origin(self) -> str:
         """The origin of the public URL, as browsers write it."""
-        return format_origin(self.public_url)
+        return self.origins.public
+
+    @property
+    def origins(self) -> Origins:
+        """The origins of the public URL and of the further domains."""
+        return to_origins(self.public_url, self.domains)
 
     @property
     def contact_address(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field, IPvAnyAddress, ValidationInfo, field_validator, model_validator
 
 from services.shared.environment import PREFIX
-from services.shared.settings import ProcessSettings, PublicUrl
+from services.shared.settings import Domains, ProcessSettings, PublicUrl
 
 ROOT = Path(__file__).resolve().parents[2]
 """The root of the checkout."""
@@ -71,6 +71,9 @@ class RunSettings(ProcessSettings):
     deleted. Backups that you made are never deleted."""
     public_url: PublicUrl | None = None
     """The public URL; by default `http://localhost:<port>`."""
+    domains: Domains = ()
+    """Comma-separated further origins at which short URLs work. Everything else there redirects to
+    the public URL."""
     log_level: Literal["debug", "info", "warning", "error"] = "warning"
     """Less verbose than elsewhere, because logs appear in the terminal of the run. In production
     the default is `info`."""

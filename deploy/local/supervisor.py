@@ -16,6 +16,7 @@ from deploy.local.signals import ENDING_SIGNALS, is_ignored
 from deploy.local.store import store_of
 from services.shared.backups import FOLDER as BACKUPS
 from services.shared.environment import PREFIX
+from services.shared.settings import format_origin
 
 SERVICES = ("auth", "links", "analytics")
 _ADMINISTERED = ("auth", "links")
@@ -198,6 +199,7 @@ class _Run:
         return {
             "pid": os.getpid(),
             "url": self._settings.url,
+            "domains": [format_origin(url) for url in self._settings.domains],
             "store": "mongodb" if self._settings.store else "sqlite",
             "processes": {
                 child.name: {"pid": child.pid, **child.addresses} for child in self._children

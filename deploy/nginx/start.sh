@@ -3,6 +3,7 @@
 # the pages' documents with their placeholders filled in. Passes its arguments on to nginx.
 #
 #   ATAJO_PUBLIC_URL       the public origin of the product; required
+#   ATAJO_DOMAINS          further origins, separated by commas; short URLs work there
 #   ATAJO_CONTACT          e-mail address on the legal pages; contact@ and the public host by default
 #   ATAJO_SERVICE_WORKER   off: remove the pages' service worker from every browser that has it
 #   ATAJO_REGISTRATION     open, invite or closed, as of the gateway; open by default
@@ -46,19 +47,42 @@ address() { # name, value
   esac
 }
 
-# The origin as the gateway writes it: lower case, without a default port or a trailing slash.
-origin() {
-  url=$(printf '%s' "$1" | tr '[:upper:]' '[:lower:]')
+# An origin as the gateway writes it: lower case, without a default port or a trailing slash.
+origin() { # name, value
+  url=$(printf '%s' "$2" | tr '[:upper:]' '[:lower:]')
   url=${url%/}
   case $url in
   http://*) url=${url%:80} ;;
   https://*) url=${url%:443} ;;
-  *) refuse "ATAJO_PUBLIC_URL: http:// or https:// is needed" ;;
+  *) refuse "$1: http:// or https:// is needed" ;;
   esac
   case ${url#*://} in
-  '' | *[!]a-z0-9.:[-]*) refuse "ATAJO_PUBLIC_URL: scheme, host and port are needed, and no more" ;;
+  '' | *[!]a-z0-9.:[-]*) refuse "$1: scheme, host and port are needed, and no more" ;;
   esac
   printf '%s' "$url"
+}
+
+# The further origins, one a line.
+further_origins() { # value
+  case $1 in
+  *[[:cntrl:]]*) refuse "ATAJO_DOMAINS: a control character is in it" ;;
+  esac
+  printf '%s\n' "$1" | tr ',' '\n' | sed -e 's/^ *//' -e 's/ *$//' -e '/^$/d' |
+    while IFS= read -r each; do
+      origin ATAJO_DOMAINS "$each"
+      echo
+    done
+}
+
+# The values of Host of requests to the further origins: a default port may be stated.
+further_hosts() { # origins
+  printf '%s\n' "$1" | sed -e '/^$/d' -e 's|.*://||' | while IFS= read -r host; do
+    echo "$host"
+    case $host in
+    *]:* | [!'[']*:*) ;;
+    *) printf '%s\n' "$host:80" "$host:443" ;;
+    esac
+  done | grep -vxF "${public_url#*://}" || :
 }
 
 # Escapes text for an HTML attribute and for sed.
@@ -171,7 +195,10 @@ CONF
 }
 
 # Each is an assignment of its own: only then does a refusal end the script.
-public_url=$(origin "${ATAJO_PUBLIC_URL:?is needed}")
+public_url=$(origin ATAJO_PUBLIC_URL "${ATAJO_PUBLIC_URL:?is needed}")
+further=$(further_origins "${ATAJO_DOMAINS:-}")
+[ -z "$(printf '%s\n' "$public_url" "$further" | sed 's|.*://||' | sort | uniq -d)" ] ||
+  refuse "ATAJO_DOMAINS: a host is listed twice, or is that of the public URL"
 case ${ATAJO_CONTACT:-} in
 *[![:space:]]*) ;;
 *) ATAJO_CONTACT=$(default_contact "$public_url") ;;
@@ -247,6 +274,18 @@ case $public_url in
 https://*) echo "include edge/https_headers.conf;" ;;
 esac >start/https_headers.conf
 
+# Requests to a further origin are the gateway's.
+: >start/further_hosts.conf
+: >start/further.conf
+if [ "$further" ]; then
+  {
+    echo "map \$http_host \$further {"
+    further_hosts "$further" | sed 's/.*/    "&" 1;/'
+    echo "}"
+  } >start/further_hosts.conf
+  echo "if (\$further) { rewrite ^ /.further last; }" >start/further.conf
+fi
+
 if [ "$service_worker" = off ]; then
   echo "location = /sw.js { try_files /sw-off.js =404; set \$cache_control \$edge_cache_files; }"
 fi >start/service_worker.conf
@@ -257,7 +296,7 @@ for document in $(cd "$web" && find documents -name '*.html'); do
   sed -e "$parts" -e "s|@ATAJO_PUBLIC_URL@|$public_url|g" -e "s|@ATAJO_CONTACT@|$contact|g" \
     -e "s|@ATAJO_SERVICE_WORKER@|$service_worker|g" -e "s|@ATAJO_REGISTRATION@|$registration|g" \
     -e "s|@ATAJO_GUEST_LINKS@|$guest_links|g" -e "s|@ATAJO_ADMIN_PAGES@|$admin_pages|g" \
-    -e "s|@ATAJO_DOMAINS@||g" -e "s|@ATAJO_OIDC_NAME@|$oidc_name|g" "$web/$document" >"$document"
+    -e "s|@ATAJO_DOMAINS@|$(printf '%s' "$further" | tr '\n' ' ')|g" -e "s|@ATAJO_OIDC_NAME@|$oidc_name|g" "$web/$document" >"$document"
   gzip -9 -n -c "$document" >"$document.gz"
   # nginx derives the ETag from time and size. Derived from the content, the time is the same on every
   # replica, and differs for other settings.

@@ -32,6 +32,7 @@ LINK = {
     "public_statistics": False,
     "views": 0,
     "bots": 0,
+    "domain": "atajo.example",
 }
 SEEN_LINK = {**LINK, "views": 1204, "bots": 87}
 CHANGED_LINK = {

@@ -39,7 +39,7 @@ _BODY = ("invalid_input", "invalid_json", "body_too_large", "unsupported_media_t
 _IDEMPOTENCY = ("idempotency_mismatch", "in_progress")
 _FIELDS = (
     *("invalid_url", "url_refused", "invalid_title", "invalid_tags", "invalid_expiry"),
-    "invalid_ended_url",
+    *("invalid_ended_url", "invalid_domain"),
 )
 
 

@@ -61,6 +61,7 @@ Url = Annotated[str, Field(min_length=3, max_length=999, pattern=_WITHOUT_NUL)]
 Title = Annotated[str, Field(max_length=100, pattern=_WITHOUT_NUL)]
 Tag = Annotated[str, Field(min_length=1, max_length=30, pattern=_WITHOUT_NUL)]
 Tags = Annotated[list[Tag], Field(max_length=10)]
+Domain = Annotated[str, Field(min_length=1, max_length=259, pattern=_WITHOUT_NUL)]
 CODE_PATTERN = f"^{link_codes.PATTERN}$"
 Code = Annotated[str, Field(pattern=CODE_PATTERN)]
 Day = Annotated[
@@ -73,6 +74,7 @@ TITLE = "Title, empty for none."
 TAGS = "Tags in this order. Duplicates are dropped."
 EXPIRES_AT = "When it expires, null for never. A time in the past expires it at once."
 ENDED_URL = "Where it leads after it expired, null for nowhere."
+DOMAIN = "Host of the short URL, with its port if it has one: one of the instance's domains."
 
 
 class Request(BaseModel):
@@ -101,6 +103,11 @@ class NewLink(Request):
     ended_url: Url | None = Field(
         default=None, description=ENDED_URL, examples=["https://example.com/"]
     )
+    domain: Domain | None = Field(
+        default=None,
+        description=f"{DOMAIN} Null for that of the public URL.",
+        examples=["atajo.example"],
+    )
 
     def as_port_value(self) -> ports.NewLink:
         """Return the link for links, which has the same names. Null is the default there."""
@@ -128,6 +135,7 @@ class LinkChanges(Request):
     public_statistics: bool = Field(
         default=False, description="Whether everybody may see its statistics."
     )
+    domain: Domain = Field(default="", description=DOMAIN)
 
     @model_validator(mode="after")
     def _has_changes(self) -> Self:
@@ -226,6 +234,7 @@ class Link(Response):
         description="The ending of the short URL in its QR codes. Absent if it has none.",
         examples=["8K2-M0QX"],
     )
+    domain: str = Field(description=DOMAIN, examples=["atajo.example"])
 
 
 class LinkPage(Response):

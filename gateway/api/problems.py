@@ -54,6 +54,7 @@ KINDS: Mapping[str, Kind] = {
     "invalid_ended_url": Kind(
         422, "Invalid destination after expiry", "The URL is not a valid http or https URL."
     ),
+    "invalid_domain": Kind(422, "Invalid domain", "This is none of the domains of this instance."),
     "invalid_title": Kind(
         422, "Invalid title", "A title has up to 100 characters and no control characters."
     ),

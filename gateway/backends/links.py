@@ -82,12 +82,14 @@ class LinksClient(ServiceClient["pb_grpc.LinksServiceAsyncStub"]):
         self._creations = Batcher(self._create_all, MAX_CREATIONS)
         self._pending_creations = 0
 
-    async def create(self, code: str, url: str, owner: Owner | None) -> Resolution:
+    async def create(
+        self, code: str, url: str, owner: Owner | None, domain: str = ""
+    ) -> Resolution:
         """Create a link, without an owner for None, and return its resolution.
 
-        Reasons: CODE_TAKEN, INVALID_*, ACCOUNT_FULL.
+        An empty domain is that of the public URL. Reasons: CODE_TAKEN, INVALID_*, ACCOUNT_FULL.
         """
-        request = _to_creation(code, url, owner)
+        request = _to_creation(code, url, owner, domain)
         if self._pending_creations >= MAX_PENDING_CREATIONS:
             raise Unavailable("Too many links are being created.", "CREATIONS_OVERLOADED")
         self._pending_creations += 1
@@ -360,9 +362,9 @@ def _to_owner(owner: Owner) -> pb.Owner:
             return pb.Owner(guest_key_hash=key_hash)
 
 
-def _to_creation(code: str, url: str, owner: Owner | None) -> pb.CreateLinkRequest:
+def _to_creation(code: str, url: str, owner: Owner | None, domain: str) -> pb.CreateLinkRequest:
     """Return the request to create a link."""
-    request = pb.CreateLinkRequest(code=code, url=url)
+    request = pb.CreateLinkRequest(code=code, url=url, domain=domain)
     match owner:
         case Account(account_id):
             request.account_id = account_id

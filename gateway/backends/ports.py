@@ -162,6 +162,8 @@ class Link(LinkPreview):
     public_statistics: bool = False
     scan_code: str = ""
     """The code of its QR codes, empty for none."""
+    domain: str = ""
+    """The domain of its short URL, empty for that of the public URL. It may no longer be listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +218,8 @@ class LinkChanges(TypedDict, total=False):
     ended_url: str | None
     """None for no URL."""
     public_statistics: bool
+    domain: str
+    """One of the instance's domains, for links of accounts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +233,8 @@ class NewLink:
     tags: Sequence[str] = ()
     expires_at: datetime | None = None
     ended_url: str = ""
+    domain: str = ""
+    """Empty for that of the public URL."""
 
 
 class ImportVerdict(Enum):
@@ -256,6 +262,7 @@ class ImportRow:
     tags: Sequence[str] = ()
     created_at: datetime | None = None
     expires_at: datetime | None = None
+    domain: str = ""
 
 
 @dataclass(frozen=True, slots=True)

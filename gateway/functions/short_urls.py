@@ -16,10 +16,11 @@ from services.shared import link_codes
 
 
 class CreateShortLink(OwnerPayload):
-    """Without `token` and `guest`, the link has no owner."""
+    """Without `token` and `guest`, the link has no owner. Accounts may choose a domain."""
 
     code: Text
     url: Text
+    domain: Annotated[Text | None, Field(min_length=1)] = None
 
 
 class AccessLink(Payload):
@@ -50,7 +51,7 @@ async def create_short_link(
     with services.limits.count_code(to_networks(services.clients.of(request)), payload.code):
         owner = await find_caller(services, payload)
         services.policy.check_creation(owner)
-        await services.editor.create(payload.code, payload.url, owner)
+        await services.editor.create(payload.code, payload.url, owner, payload.domain or "")
     return {"code": payload.code, "short_link": payload.code}
 
 

@@ -16,10 +16,11 @@ from starlette.responses import Response
 from gateway.api.app import CORS_HEADERS
 from gateway.api.problems import from_error
 from gateway.functions.protocol import failure
+from gateway.pages import further
 from gateway.pages.files import SERVICE_WORKER, SERVICE_WORKER_OFF, TYPES
 from gateway.pages.html import DOCUMENTS, document_path
 from gateway.pages.languages import VARY
-from gateway.support.edge import Edge
+from gateway.support.edge import Edge, RawHeaders
 from gateway.support.json_bodies import BodyTooLarge
 from gateway.support.rate_limits import too_many_calls
 from services.shared import link_codes
@@ -38,6 +39,7 @@ def includes(edge: Edge) -> dict[str, str]:
             ("values.conf", _values(edge)),
             ("types.conf", _types()),
             ("headers.conf", _headers(edge.page_headers)),
+            ("further_headers.conf", _headers(_further_headers(edge))),
             ("https_headers.conf", _headers(edge.https_headers)),
             # What exceeds the buffer goes to a file.
             ("large_call.conf", [f"client_max_body_size {edge.large_body_bytes};"]),
@@ -89,6 +91,12 @@ def _values(edge: Edge) -> list[str]:
             ],
         ),
     ]
+
+
+def _further_headers(edge: Edge) -> RawHeaders:
+    """Return the headers of a document at a further origin."""
+    policy = (b"content-security-policy", further.POLICY.encode())
+    return (*edge.plain_headers, policy)
 
 
 def _redirect_buffers(edge: Edge) -> list[str]:

@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from gateway.pages import languages
+from gateway.pages import further, languages
 from gateway.pages.html import UNLISTED, Documents, PageSettings, document_path
 from gateway.support.edge import Edge
 
@@ -28,12 +28,16 @@ def write(built: Path, folder: Path) -> None:
     shutil.copytree(built, folder / "files", ignore=ignored)
     edge = Edge.load()
     available = languages.built(built)
+    if set(available) - further.TEXTS.keys():
+        raise ValueError(f"gateway/pages/further.py lacks a language of {available}")
     (folder / "languages.conf").write_text(languages.nginx_maps(available), encoding="utf-8")
     for version in languages.versions(available):
         documents = Documents(built, edge, SETTINGS, version, all_parts=True)
         target = folder / f"documents{version.folder}"
         target.mkdir(parents=True)
         (target / UNLISTED[1:]).write_bytes(documents.unlisted())
+        unavailable = further.render_unavailable(SETTINGS.public_url, version.language)
+        (target / further.UNAVAILABLE[1:]).write_bytes(unavailable)
         for path in edge.listed:
             (target / document_path(path, edge)[1:]).write_bytes(documents.of(path))
 

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gateway.http.fast_path import ERROR, LOOKUP, Lookup
 from gateway.pages.files import Site
+from gateway.redirects.further_origins import FurtherOrigins
 from gateway.redirects.metrics import RedirectMetrics
 from gateway.redirects.resolution import LinkState, Resolution, to_location
 from gateway.redirects.resolver import Resolver
@@ -43,6 +44,7 @@ class Redirects:
         resolver: Resolver,
         visits: VisitPipeline,
         site: Site,
+        further: FurtherOrigins,
         metrics: RedirectMetrics,
     ) -> None:
         self._app = app
@@ -51,6 +53,7 @@ class Redirects:
         self._visits = visits
         self.before_sending = visits.flush
         self._site = site
+        self._further = further
         self._metrics = metrics
         self._headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
@@ -156,11 +159,17 @@ class Redirects:
                 self._visits.record_request(code, scope["headers"], host, resolution.link_code)
         except Exception as error:
             self._log_failure(error, time.perf_counter() - started)
-            await self._site.send_unavailable(scope, receive, send_with_id)
+            if self._further.matches(scope):
+                await self._further.send_unavailable(scope, send_with_id)
+            else:
+                await self._site.send_unavailable(scope, receive, send_with_id)
             result = "failed"
         else:
             if resolution is None:
-                await self._site.send_error(scope, receive, send_with_id)
+                if self._further.matches(scope):
+                    await self._further.redirect(scope, receive, send_with_id)
+                else:
+                    await self._site.send_error(scope, receive, send_with_id)
                 result = "not_found"
             else:
                 if target := resolution.target:
@@ -169,7 +178,10 @@ class Redirects:
                     await send({"type": "http.response.body", "body": _BODY})
                 else:
                     status = _STATUS_OF_ENDED[resolution.state]
-                    await self._site.send_error(scope, receive, send_with_id, status)
+                    if self._further.matches(scope):
+                        await self._further.send_ended(scope, send_with_id, status, resolution)
+                    else:
+                        await self._site.send_error(scope, receive, send_with_id, status)
                 result = "found" if is_active else "ended"
         self._metrics.observe(result, time.perf_counter() - started)
 

@@ -42,6 +42,8 @@ class Edge:
     """The page that takes a link from elsewhere."""
     settings: str
     """The settings page, to which `change_password` redirects."""
+    plain_headers: RawHeaders
+    """Headers of all responses."""
     page_headers: RawHeaders
     document_headers: RawHeaders
     """Headers of `documents`, instead of `page_headers`."""
@@ -83,6 +85,7 @@ class Edge:
             **table["gateway"],
             share=table["pages"]["share"]["path"],
             settings=table["pages"]["settings"]["path"],
+            plain_headers=_raw(common),
             page_headers=_raw(common | table["page_headers"]),
             document_headers=_raw(common | table["document_headers"]),
             redirect_headers=_raw(common | table["redirect_headers"]),

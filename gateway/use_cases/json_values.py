@@ -10,6 +10,7 @@ from typing import Any
 from gateway.backends.ports import Dimension, Link, People, Statistics
 from gateway.backends.view_counts import Totals
 from gateway.support.timestamps import format_timestamp
+from services.shared.origins import Origins, parse_domain
 
 _NAMES = [field.name for field in fields(Link)]
 
@@ -27,15 +28,17 @@ def to_json(value: Any) -> Any:
     return {field.name: to_json(getattr(value, field.name)) for field in fields(value)}
 
 
-def link_json(link: Link, views: Totals | None, origin: str) -> dict[str, Any]:
+def link_json(link: Link, views: Totals | None, origins: Origins) -> dict[str, Any]:
     """Return every field of a link, with its views, which are null if unknown.
 
-    The short URL begins with `origin`, the origin of the public URL.
-    A link without a scan code has no `scan_code`.
+    A domain that is no longer listed is replaced by that of the public URL. A link without a scan
+    code has no `scan_code`.
     """
+    origin = origins.find(link.domain)
     shown = {name: to_json(getattr(link, name)) for name in _NAMES}
     shown["short_link"] = link.code
     shown["short_url"] = f"{origin}/{link.code}"
+    shown["domain"] = parse_domain(origin)
     shown["long_link"] = shown.pop("url")
     shown["ended_url"] = link.ended_url or None
     shown["views"] = views.people if views else None

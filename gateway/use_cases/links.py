@@ -18,6 +18,7 @@ from gateway.redirects.resolution import Resolutions
 from gateway.redirects.resolver import Resolver
 from gateway.use_cases.json_values import link_json
 from services.shared.errors import DeadlineExceeded
+from services.shared.origins import Origins
 
 LINKS_CREATED = Counter("atajo_links_created", "Links created, repeated creations included.")
 CLAIM_SECONDS = 60.0
@@ -31,10 +32,10 @@ class LinkEditor:
     links: LinksClient
     resolver: Resolver
 
-    async def create(self, code: str, url: str, owner: Owner | None) -> None:
-        """Create a link, without an owner for None."""
+    async def create(self, code: str, url: str, owner: Owner | None, domain: str = "") -> None:
+        """Create a link, without an owner for None. An empty domain is that of the public URL."""
         version = self.resolver.version
-        resolution = await self.links.create(code, url, owner)
+        resolution = await self.links.create(code, url, owner, domain)
         self.resolver.put_created(code, resolution, version)
         LINKS_CREATED.inc()
 
@@ -100,17 +101,14 @@ class LinkEditor:
 
 @dataclass(frozen=True)
 class LinkPresenter:
-    """Shows links with their views, which are null while analytics is unavailable.
-
-    `origin` is that of the public URL.
-    """
+    """Shows links with their views, which are null while analytics is unavailable."""
 
     views: ViewCounts
-    origin: str
+    origins: Origins
 
     def created(self, link: Link) -> dict[str, Any]:
         """Return a new link as JSON, which a repeated request returns to the byte."""
-        return link_json(link, NO_VIEWS, self.origin)
+        return link_json(link, NO_VIEWS, self.origins)
 
     async def one(self, link: Link) -> dict[str, Any]:
         """Return a link as JSON."""
@@ -122,7 +120,7 @@ class LinkPresenter:
         totals = await self.views.totals([link.code for link in links]) if links else {}
         return [
             link_json(
-                link, None if totals is None else totals.get(link.code, NO_VIEWS), self.origin
+                link, None if totals is None else totals.get(link.code, NO_VIEWS), self.origins
             )
             for link in links
         ]

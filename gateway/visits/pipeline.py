@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gateway.support.headers import Headers, combined
 from gateway.visits.enrichment.classification import (
@@ -51,12 +51,12 @@ class VisitPipeline:
         sink: VisitSink,
         visitors: Visitors,
         clock: Callable[[], float] = time.time,
-        own_url: str = "",
+        own_urls: Sequence[str] = (),
     ) -> None:
-        """`own_url` is the URL of the product, whose host does not count as a referrer."""
+        """`own_urls` are the URLs of the product, whose hosts do not count as referrers."""
         self.journal = journal
         self._visitors = visitors
-        self._referrer_of = referrers_except(own_url)
+        self._referrer_of = referrers_except(own_urls)
         self._referrers = ReferrerNames(self._referrer_of)
         self._clock = clock
         self._hour = -1

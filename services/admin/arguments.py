@@ -81,16 +81,17 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 def parse(
-    program: Program, arguments: Sequence[str], origin: Callable[[], str]
+    program: Program, arguments: Sequence[str], origins: Callable[[], Sequence[str]]
 ) -> argparse.Namespace:
     """Return the arguments of a command, and whether its answer is to be `json`.
 
     Beside them, `run` is the operator's command, or else `perform` is the further command.
-    `origin` returns the product's public URL, empty if unknown; called for a link, host or URL.
+    `origins` returns those of the product, that of the public URL first, none if unknown. It is
+    called for a link, host or URL.
     Raises SystemExit: with status 2 and the usage line on stderr for invalid arguments, with 0
     after printing the help that was asked for.
     """
-    parser = _create_parser(program, origin)
+    parser = _create_parser(program, origins)
     if not arguments:
         parser.exit(INVALID_ARGUMENTS, parser.format_help())
     options = list(itertools.takewhile(lambda argument: argument.startswith("-"), arguments))
@@ -105,15 +106,15 @@ def parse(
     return parsed
 
 
-def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParser:
+def _create_parser(program: Program, origins: Callable[[], Sequence[str]]) -> ArgumentParser:
     def parse_what(marked: str) -> Code | Pattern:
-        subject = parse_subject(parse_text(marked), {origin()} - {""})
+        subject = parse_subject(parse_text(marked), origins())
         if subject is None:
             raise ArgumentTypeError("neither a code or short URL of a link nor a host or path")
         return subject
 
     def parse_link(marked: str) -> Code:
-        subject = parse_subject(parse_text(marked), {origin()} - {""})
+        subject = parse_subject(parse_text(marked), origins())
         if not isinstance(subject, Code):
             raise ArgumentTypeError("neither a code nor a short URL of a link")
         return subject
@@ -129,7 +130,7 @@ def _create_parser(program: Program, origin: Callable[[], str]) -> ArgumentParse
         "--json", action="store_true", help="print one JSON document (docs/reference/operator.md)"
     )
     usage = f"{program.name} [--json]"
-    parser.set_defaults(origin=origin)
+    parser.set_defaults(origin=lambda: next(iter(origins()), ""))
     subparsers = parser.add_subparsers(
         title="commands", prog=usage, metavar="COMMAND", dest="command", required=True
     )

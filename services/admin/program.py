@@ -27,7 +27,7 @@ _FAILED, _NOT_FOUND = 1, 3
 def execute(program: Program, arguments: Sequence[str]) -> None:
     """Execute the command that the arguments of a program name. Raises SystemExit if it fails."""
     settings = functools.cache(AdminSettings.load)  # `--help` works without settings.
-    parsed = parse(program, arguments, lambda: settings().origin())
+    parsed = parse(program, arguments, lambda: settings().origins())
     if parsed.run is None:
         outcome = parsed.perform(parsed)
     else:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from services.shared.settings import ProcessSettings, PublicUrl
+from services.shared.settings import Domains, ProcessSettings, PublicUrl, format_origin
 
 SERVICES = ("auth", "links", "analytics")
 
@@ -21,6 +21,8 @@ class AdminSettings(ProcessSettings):
     none."""
     public_url: PublicUrl | None = None
     """Where visitors reach the product; identifies short URLs."""
+    domains: Domains = ()
+    """Comma-separated further origins, which identify short URLs, too."""
     data_dir: Path = Path(__file__).resolve().parents[2] / ".data"
     """Data folder of `make run`, which stores its endpoints there."""
 
@@ -41,11 +43,13 @@ class AdminSettings(ProcessSettings):
                 f"Atajo does not run over {folder}: start it, or set {names}."
             ) from None
 
-    def origin(self) -> str:
-        """Return the public URL of the product; empty if unknown."""
+    def origins(self) -> list[str]:
+        """Return the origins of the product, that of the public URL first; none if unknown."""
         if self.public_url is not None or any(self._given().values()):
-            return str(self.public_url or "")
-        return str(_read_run(self.data_dir).get("url", ""))
+            urls = (self.public_url, *self.domains) if self.public_url else ()
+            return [format_origin(url) for url in urls]
+        run = _read_run(self.data_dir)
+        return [str(origin) for origin in (run["url"], *run.get("domains", ()))] if run else []
 
     def _given(self) -> dict[str, str]:
         return {

@@ -76,7 +76,7 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         await exit_stack.enter_async_context(rescanner.running())
         maintenance = Maintenance(store, _now)
         await exit_stack.enter_async_context(maintenance.running())
-        urls = UrlPolicy(str(settings.public_url), blocklist)
+        urls = UrlPolicy(settings.origins.public, blocklist, settings.origins.further)
         accounts = AccountSizes(store, _now)
         calls = LinksServicer(
             LinkCommands(store, urls, _now, accounts, slices),
@@ -88,7 +88,7 @@ async def opened(settings: LinksSettings) -> AsyncIterator[tuple[server.Servicer
         )
         moderation = Moderation(store, blocklist, urls, _now, slices=slices)
         administration = AdministrationServicer(
-            Administration(store, moderation, [str(settings.public_url)], _now),
+            Administration(store, moderation, settings.origins.all, _now),
             settings.administration_secret.get_secret_value(),
             database.size,
             _now,

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     HttpUrl,
@@ -18,6 +19,7 @@ from pydantic import (
 )
 
 from services.shared.environment import PREFIX, read_variable, replace_undecodable
+from services.shared.origins import Origins, parse_domain
 
 _PLACEHOLDERS = frozenset({"change-me", "changeme", "placeholder", "secret", "password", "test"})
 
@@ -65,6 +67,22 @@ def format_origin(url: HttpUrl) -> str:
     return f"{url.scheme}://{url.host}{port}"
 
 
+def split_list(value: Any) -> Any:
+    """Return the parts of a text that commas separate, without empty ones."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return value
+
+
+def _check_distinct(further: tuple[HttpUrl, ...], info: ValidationInfo) -> tuple[HttpUrl, ...]:
+    public = info.data.get("public_url")
+    urls = (public, *further) if public else further
+    domains = [parse_domain(format_origin(url)) for url in urls]
+    if len(set(domains)) < len(domains):
+        raise ValueError("a host is listed twice, or is that of the public URL")
+    return further
+
+
 Endpoint = Annotated[
     str, StringConstraints(pattern=r"^[!-~]+:[0-9]{1,5}$"), AfterValidator(_check_port)
 ]
@@ -77,6 +95,15 @@ GrpcEndpoint = Annotated[
 """An `Endpoint`, or a Unix socket: `unix:` and an absolute path, percent-encoded."""
 PublicUrl = Annotated[HttpUrl, AfterValidator(_check_origin)]
 """The public origin of the product: scheme, host and port only."""
+Domains = Annotated[
+    tuple[PublicUrl, ...], BeforeValidator(split_list), AfterValidator(_check_distinct)
+]
+"""Further origins of the product. None has the host and port of another, or of `public_url`."""
+
+
+def to_origins(public_url: HttpUrl, domains: tuple[HttpUrl, ...]) -> Origins:
+    """Return the origins of an instance by its settings."""
+    return Origins(format_origin(public_url), tuple(map(format_origin, domains)))
 
 
 class ProcessSettings(BaseModel):

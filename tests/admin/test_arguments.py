@@ -18,7 +18,11 @@ VALUES = ("", "two  words ", "-abc", "--x", "--json", "--help", "-h", "--", "=",
 
 
 def parsed(*arguments: str) -> Namespace:
-    return parse(Program("atajo", "Does it."), arguments, lambda: "https://atajo.example")
+    return parse(
+        Program("atajo", "Does it."),
+        arguments,
+        lambda: ["https://atajo.example", "https://go.example"],
+    )
 
 
 def made(target: str, **values: str) -> Namespace:

@@ -144,7 +144,7 @@ async def test_concurrent_calls_do_not_exceed_the_limit(store: LinkStore, clock:
         *(service.creations.run(ONE, f"key{call}".encode(), bytes(32), new) for call in range(3)),
         service.imports.run(ONE, IMPORT, rows("import-1", "import-2")),
         service.commands.claim(GUEST, ONE),
-        service.commands.create_all([(f"single{number}", URL, ONE) for number in range(LIMIT)]),
+        service.commands.create_all([(f"single{number}", URL, ONE, "") for number in range(LIMIT)]),
     ]
     await asyncio.gather(*calls, return_exceptions=True)
     assert await store.lists.count(ONE, LinkFilter(), clock.now) == LIMIT
@@ -219,7 +219,7 @@ async def test_concurrent_calls_count_once(
         return await count_all(*arguments)
 
     monkeypatch.setattr(store.lists, "count_all", counting)
-    await service.commands.create_all([(f"single{number}", URL, ONE) for number in range(20)])
+    await service.commands.create_all([(f"single{number}", URL, ONE, "") for number in range(20)])
     await service.commands.create("single99", URL, ONE)
     assert counts == 1
 

@@ -54,7 +54,8 @@ FILE = json.loads((ROOT / "tests/links/url_cases.json").read_text(encoding="utf-
 
 @pytest.mark.parametrize("case", [pytest.param(given, id=given["name"]) for given in FILE["cases"]])
 def test_urls_are_normalized_as_in_the_shared_cases(case: dict[str, Any]) -> None:
-    policy = UrlPolicy(case.get("public_url", FILE["public_url"]))
+    public_url = case.get("public_url", FILE["public_url"])
+    policy = UrlPolicy(public_url, further=case.get("further", ()))
     try:
         stored = policy.normalize(case["input"])
     except InvalidUrl:

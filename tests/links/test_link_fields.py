@@ -40,17 +40,17 @@ INTERNAL = {
 SHOWN = {field.name for field in fields(Link)} - INTERNAL
 COMPUTED = {"state", "reason"}
 """What the owner sees besides."""
-SETTABLE = {"url", "ended_url", *OWNER_FIELDS}
+SETTABLE = {"url", "ended_url", "domain", *OWNER_FIELDS}
 """The fields that an owner changes."""
 CREATED = SETTABLE - {"public_statistics"} | {"code"}
 """The fields that a creation can set."""
 IMPORTED = CREATED - {"ended_url"} | {"created_at"}
 """The fields that an import can set."""
-VALUES = {**field_values.values(Link), "code": "abcdefgh"}
+VALUES = {**field_values.values(Link), "code": "abcdefgh", "domain": "go.example"}
 LATER = field_values.MOMENT + timedelta(days=100)
 MOVED: dict[str, Any] = {"created_url": BARE.url, "changed_at": NOW}
 """What changes with the URL."""
-URLS = UrlPolicy("https://atajo.example")
+URLS = UrlPolicy("https://atajo.example", further=["https://go.example"])
 
 
 async def test_stores_keep_every_field_of_a_new_link(store: LinkStore) -> None:

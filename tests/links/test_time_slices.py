@@ -83,7 +83,7 @@ async def create_account_links(service: Service, urls: Sequence[str]) -> object:
 
 
 async def create_links(service: Service, urls: Sequence[str]) -> object:
-    creations = [(f"code{number:04}", url, ANONYMOUS) for number, url in enumerate(urls)]
+    creations = [(f"code{number:04}", url, ANONYMOUS, "") for number, url in enumerate(urls)]
     return await service.commands.create_all(creations)
 
 

@@ -30,7 +30,10 @@ from services.shared.sqlite import Migration
         ),
         pytest.param(
             LINKS,
-            ["5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea", "222f4936396f5984"],
+            [
+                *("5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea", "222f4936396f5984"),
+                "04f42fbf7e76dc8e",
+            ],
             id="links",
         ),
         pytest.param(

@@ -72,7 +72,9 @@ class InProcessGateway(GatewayClient):
 
     async def _serve(self) -> None:
         async with AsyncExitStack() as exit_stack:
-            opening = in_process_services.services(self._folder, self.url)
+            origins = self._settings.origins
+            domains = ",".join(origins.further)
+            opening = in_process_services.services(self._folder, origins.public, domains)
             opened = await exit_stack.enter_async_context(opening)
             self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
             called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)

@@ -69,22 +69,23 @@ async def serving_auth(folder: Path, limits: str = "on", **more: object) -> Asyn
 
 
 @asynccontextmanager
-async def links(folder: Path, public_url: str) -> AsyncIterator[LinksClient]:
+async def links(folder: Path, public_url: str, domains: str = "") -> AsyncIterator[LinksClient]:
     """Yield a client of a links service of a product with this public URL."""
     async with (
-        serving_links(folder, public_url) as address,
+        serving_links(folder, public_url, domains) as address,
         _closing(LinksClient(address)) as client,
     ):
         yield client
 
 
 @asynccontextmanager
-async def serving_links(folder: Path, public_url: str) -> AsyncIterator[str]:
+async def serving_links(folder: Path, public_url: str, domains: str = "") -> AsyncIterator[str]:
     """Yield the address of a links service of a product with this public URL."""
     settings = LinksSettings.model_validate(
         {
             "store": _file(folder, "links"),
             "public_url": public_url,
+            "domains": domains,
             "administration_secret": ADMINISTRATION_SECRET,
         }
     )
@@ -208,14 +209,16 @@ class Services:
 
 
 @asynccontextmanager
-async def services(folder: Path, public_url: str) -> AsyncIterator[Services]:
+async def services(folder: Path, public_url: str, domains: str = "") -> AsyncIterator[Services]:
     """Yield clients of all services of a product, whose failed log-ins are not limited."""
     async with AsyncExitStack() as stack:
         store, _ = await stack.enter_async_context(
             stores.open_stores(_file(folder, "links"), "links", STORE_FACTORIES)
         )
-        auth_address = await stack.enter_async_context(serving_auth(folder, limits="off"))
-        links_address = await stack.enter_async_context(serving_links(folder, public_url))
+        auth_address = await stack.enter_async_context(
+            serving_auth(folder, limits="off", public_url=public_url)
+        )
+        links_address = await stack.enter_async_context(serving_links(folder, public_url, domains))
         auth_client, links_client = AuthClient(auth_address), LinksClient(links_address)
         administration = AdministrationClients(
             AccountsAdministrationClient(auth_address), LinksAdministrationClient(links_address)

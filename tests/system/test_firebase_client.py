@@ -28,6 +28,7 @@ INVALID_TOKEN = {"success": False, "error": "invalid token"}
 LINK_KEYS = {
     *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
     *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots", "short_url"),
+    "domain",
 }
 Owner = dict[str, str | None]
 

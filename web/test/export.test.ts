@@ -112,7 +112,7 @@ describe('the kit', () => {
     const links = JSON.parse(files.get('links.json') ?? '') as ExportedLink[];
     expect(links.map(({ history }) => history)).toEqual(LINKS.map(({ history }) => history));
     const [head = '', first = ''] = (files.get('links.csv') ?? '').split('\r\n');
-    expect(head).toMatch(/,scan_code,history$/);
+    expect(head).toMatch(/,scan_code,domain,history$/);
     const cell = JSON.stringify(LINKS[0]?.history).replaceAll('"', '""');
     expect(first.endsWith(`,"${cell}"`)).toBe(true);
   });

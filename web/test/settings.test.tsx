@@ -188,6 +188,7 @@ describe('downloading all links', () => {
     views: 3,
     bots: null,
     scan_code: 'AB12-CD3',
+    domain: 'go.example',
     ...more,
   });
   const many = Array.from({ length: 250 }, (_, at) => link(`code${String(at).padStart(4, '0')}`));
@@ -306,12 +307,12 @@ describe('downloading all links', () => {
     const [head, line, end] = (await text()).split('\r\n');
     expect(head?.replace('\ufeff', '')).toBe(
       'code,short_link,short_url,long_link,title,tags,state,reason,created_at,changed_at,' +
-        'expires_at,ended_url,public_statistics,views,bots,scan_code',
+        'expires_at,ended_url,public_statistics,views,bots,scan_code,domain',
     );
     expect(line).toBe(
       "'-dash000,'-dash000,https://atajo.example/-dash000,https://example.org/-dash000," +
         `"'=HYPERLINK(""https://evil.example"")","'@one;two, ""three""",active,,` +
-        '2026-11-20T10:00:00Z,,2026-12-01T00:00:00Z,,true,3,,AB12-CD3',
+        '2026-11-20T10:00:00Z,,2026-12-01T00:00:00Z,,true,3,,AB12-CD3,go.example',
     );
     expect(end).toBe('');
   });

@@ -42,5 +42,22 @@ annotations:
 {{- end }}
 
 {{- define "atajo.host" -}}
-{{ regexReplaceAll ":[0-9]+$" (urlParse .Values.publicUrl).host "" }}
+{{ include "atajo.hostOf" .Values.publicUrl }}
+{{- end }}
+
+{{/* The host of an origin, without its port. */}}
+{{- define "atajo.hostOf" -}}
+{{ regexReplaceAll ":[0-9]+$" (urlParse .).host "" }}
+{{- end }}
+
+{{/* JSON of the hosts of the public URL and of the further domains that begin with `scheme`. Takes {root, scheme}. */}}
+{{- define "atajo.hosts" -}}
+{{- $hosts := list (include "atajo.host" .root) }}
+{{- $scheme := .scheme }}
+{{- range .root.Values.domains }}
+{{- if hasPrefix $scheme . }}
+{{- $hosts = append $hosts (include "atajo.hostOf" .) }}
+{{- end }}
+{{- end }}
+{{- dict "hosts" (uniq $hosts) | toJson }}
 {{- end }}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -119,18 +119,18 @@ kind_of: Callable[[bytes], Kind] = HeaderCache(_kind_of).__getitem__
 """Returns whether a User-Agent is that of a person's browser or of a bot."""
 
 
-def referrers_except(own_url: str) -> Callable[[bytes], str]:
+def referrers_except(own_urls: Sequence[str]) -> Callable[[bytes], str]:
     """Return a function from a Referer header to the name under which it is counted.
 
     The name is the host of a web page (lower case, Punycode, without a trailing dot), or
     `android-app://` and the package of an Android app. It is empty for any other header, and for
-    the host of `own_url`: the product's own pages are no referrer.
+    the hosts of `own_urls`: the product's own pages are no referrer.
     """
-    own = _referrer_of(own_url.encode())
+    own = {_referrer_of(url.encode()) for url in own_urls}
 
     def judge(header: bytes) -> str:
         referrer = _referrer_of(header)
-        return "" if referrer == own else referrer
+        return "" if referrer in own else referrer
 
     return HeaderCache(judge).__getitem__
 

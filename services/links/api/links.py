@@ -60,13 +60,15 @@ class LinksServicer:
     _large_calls: LargeCalls = field(default_factory=LargeCalls)
 
     async def CreateLink(self, request: pb.CreateLinkRequest) -> pb.CreateLinkResponse:
-        link = await self._commands.create(request.code, request.url, parse_owner(request))
+        link = await self._commands.create(
+            request.code, request.url, parse_owner(request), request.domain
+        )
         return pb.CreateLinkResponse(resolution=to_resolution(link.resolution()))
 
     async def CreateLinks(self, request: pb.CreateLinksRequest) -> pb.CreateLinksResponse:
         started = time.perf_counter()
         outcomes = await self._commands.create_all(
-            [(link.code, link.url, parse_owner(link)) for link in request.links]
+            [(link.code, link.url, parse_owner(link), link.domain) for link in request.links]
         )
         seconds = time.perf_counter() - started
         return pb.CreateLinksResponse(

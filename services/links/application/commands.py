@@ -21,23 +21,25 @@ from services.links.domain.link import (
     no_link,
 )
 from services.links.domain.owner import Account, Guest, Owner, require_owner
-from services.links.domain.url import UrlRefused
+from services.links.domain.url import InvalidDomain, UrlRefused
 
 
 class LinkCommands(LinkCreator):
     """What owners do with their links."""
 
-    async def create(self, code: str, url: str, owner: Owner) -> Link:
+    async def create(self, code: str, url: str, owner: Owner, domain: str = "") -> Link:
         """Store a link and return it. Repeating the creation changes nothing and returns the link.
 
-        Two creations are the same if code, original URL and owner are equal.
+        Two creations are the same if code, original URL and owner are equal. An empty domain is
+        that of the public URL; only accounts choose another.
 
-        Raises InvalidCode, InvalidUrl, UrlRefused, CodeTaken, AccountFull, Unavailable.
+        Raises InvalidCode, InvalidUrl, InvalidDomain, UrlRefused, CodeTaken, AccountFull,
+        Unavailable.
         """
-        return await self._add(self._draft(code, url, owner))
+        return await self._add(self._draft(code, url, owner, domain))
 
     async def create_all(
-        self, creations: Sequence[tuple[str, str, Owner]]
+        self, creations: Sequence[tuple[str, str, Owner, str]]
     ) -> list[Link | BaseException]:
         """Store up to `MAX_CREATIONS` links, each as `create` does.
 
@@ -51,9 +53,11 @@ class LinkCommands(LinkCreator):
         """Change a link of an owner; return it as it is now.
 
         Raises InvalidOwner for an anonymous owner, NoChanges, InvalidUrl, InvalidTitle,
-        InvalidTags, InvalidEndedUrl, UrlRefused, NoLink, TooManyUrls, Unavailable.
+        InvalidTags, InvalidEndedUrl, InvalidDomain, UrlRefused, NoLink, TooManyUrls, Unavailable.
         """
         known, now = require_owner(owner), self._now()
+        if "domain" in changes:
+            _check_chooses_domain(known)
         with self._count_refusals():
             edit = changes.edit(self._urls, now)
         (link,) = await self._edit(known, [code], edit, now)
@@ -116,12 +120,15 @@ class LinkCommands(LinkCreator):
             )
         return claimed, claimed == limit
 
-    def _draft(self, code: str, url: str, owner: Owner) -> Link:
+    def _draft(self, code: str, url: str, owner: Owner, domain: str) -> Link:
         check_code(code, owner)
+        if domain:
+            _check_chooses_domain(owner)
+            domain = self._urls.parse_domain(domain)
         with self._count_refusals():
-            return Link(code, self._urls.normalize(url), owner, self._now())
+            return Link(code, self._urls.normalize(url), owner, self._now(), domain=domain)
 
-    def _draft_or_error(self, creation: tuple[str, str, Owner]) -> Link | Exception:
+    def _draft_or_error(self, creation: tuple[str, str, Owner, str]) -> Link | Exception:
         try:
             return self._draft(*creation)
         except Exception as error:
@@ -171,3 +178,9 @@ class LinkCommands(LinkCreator):
         except UrlRefused as error:
             self._record_refusal(error.match)
             raise
+
+
+def _check_chooses_domain(owner: Owner) -> None:
+    """Raise InvalidDomain unless the owner is an account."""
+    if not isinstance(owner, Account):
+        raise InvalidDomain("Only accounts choose a domain.")

@@ -69,7 +69,7 @@ def apply_blocklist(blocklist: VersionedBlocklist) -> Edit:
 class LinkChanges(dict[str, Any]):
     """The values that an owner requests for fields of a link, unchecked, by field of `Link`.
 
-    The fields are `url`, `ended_url` and `OWNER_FIELDS`. Other fields stay as they are.
+    The fields are `url`, `ended_url`, `domain` and `OWNER_FIELDS`. Other fields stay as they are.
     """
 
     def edit(self, urls: UrlPolicy, now: datetime) -> Edit:
@@ -93,8 +93,8 @@ class LinkChanges(dict[str, Any]):
     def checked(self, urls: UrlPolicy) -> dict[str, Any]:
         """Return the values to store, by field of `Link`.
 
-        Raises KeyError for a field that owners do not set, InvalidUrl, InvalidEndedUrl, UrlRefused,
-        Unavailable, and what the fields of `OWNER_FIELDS` raise.
+        Raises KeyError for a field that owners do not set, InvalidUrl, InvalidEndedUrl,
+        InvalidDomain, UrlRefused, Unavailable, and what the fields of `OWNER_FIELDS` raise.
         """
         new: dict[str, Any] = {}
         for name, value in self.items():
@@ -102,6 +102,8 @@ class LinkChanges(dict[str, Any]):
                 new[name] = urls.normalize(value)
             elif name == "ended_url":
                 new[name] = value and urls.normalize_ended(value)
+            elif name == "domain":
+                new[name] = urls.parse_domain(value)
             else:
                 new[name] = OWNER_FIELDS[name].check(value)
         return new

@@ -39,7 +39,7 @@ _IMPORT_ID = re.compile(r"[A-Za-z0-9_-]{22}")
 _FINGERPRINT_BYTES = 16
 _DAY = timedelta(days=1)
 _FIRST_FIELDS = ("title", "tags", "expires_at", "public_statistics")
-_LATER_FIELDS = [name for name in OWNER_FIELDS if name not in _FIRST_FIELDS]
+_LATER_FIELDS = [*(name for name in OWNER_FIELDS if name not in _FIRST_FIELDS), "domain"]
 """The fields that the first fingerprints lacked, in their order."""
 
 
@@ -115,7 +115,8 @@ class ImportRow:
     url: str
     created_at: datetime | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
-    """Values of fields in `OWNER_FIELDS`. The link has the defaults of `Link` in the others."""
+    """Values of `domain` and of fields in `OWNER_FIELDS`. The link has the defaults of `Link` in
+    the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,8 @@ class Candidate:
     row: ImportRow
     url: str = ""
     """The URL to store; empty if there is a fault."""
+    domain: str = ""
+    """The domain to store."""
     fault: Verdict | None = None
     refusal: BlocklistMatch | None = None
     """The blocklist entry that names the destination."""
@@ -142,7 +145,12 @@ class Candidate:
             url=self.url,
             owner=owner,
             created_at=created_at if created_at is not None and known else now,
-            **{name: OWNER_FIELDS[name].fit(value) for name, value in row.values.items()},
+            domain=self.domain,
+            **{
+                name: OWNER_FIELDS[name].fit(value)
+                for name, value in row.values.items()
+                if name != "domain"
+            },
         )
 
 
@@ -242,7 +250,8 @@ class _Judge:
 def check_row(row: ImportRow, urls: UrlPolicy) -> Candidate:
     """Check the destination of a row. Raises Unavailable until the blocklists are loaded."""
     try:
-        return Candidate(row, urls.normalize(row.url))
+        url = urls.normalize(row.url)
+        return Candidate(row, url, urls.fit_domain(row.values.get("domain", "")))
     except UrlRefused as error:
         return Candidate(row, fault=Verdict.REFUSED, refusal=error.match)
     except OwnShortUrl:

@@ -99,6 +99,9 @@ class Link:
     """When the operator unblocked it. Only a later decision of the operator blocks it again."""
     scan_code: str = ""
     """Its second code, used by QR symbols; empty if it has none."""
+    domain: str = ""
+    """The domain (host, with its port if it has one) of its short URL; empty for that of the public
+    URL. If the instance no longer has it, the public URL's counts."""
 
     def repeats(self, other: Link) -> bool:
         """Return whether creating this link repeats the creation of `other`."""
@@ -186,7 +189,8 @@ OWNER_FIELDS = {
     "expires_at": OwnerField(_whole_seconds, _whole_seconds),
     "public_statistics": OwnerField(bool, bool),
 }
-"""The fields of `Link` that owners set, except for the URLs, which `UrlPolicy` checks."""
+"""The fields of `Link` that owners set, except for the URLs and the domain, which `UrlPolicy`
+checks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from posixpath import normpath
 from urllib.parse import unquote
@@ -17,6 +18,7 @@ from services.links.domain.url_cleaning import clean_url
 from services.shared.characters import CONTROL_CHARACTERS
 from services.shared.errors import InvalidArgument
 from services.shared.link_codes import code_in_path
+from services.shared.origins import Origins
 
 MIN_URL_LENGTH = 3
 MAX_URL_LENGTH = 999
@@ -48,6 +50,12 @@ class OwnShortUrl(InvalidUrl):
     """The URL is a short URL of this product, so a link to it could be a loop."""
 
 
+class InvalidDomain(InvalidArgument):
+    """A link was given a domain that is none of the instance, or that its owner may not choose."""
+
+    default_reason = "INVALID_DOMAIN"
+
+
 class InvalidEndedUrl(InvalidArgument):
     default_reason = "INVALID_ENDED_URL"
 
@@ -65,17 +73,19 @@ class UrlRefused(InvalidArgument):
 class UrlPolicy:
     """Rules for the URLs of links in a product that is served at `public_url`.
 
-    Without a blocklist, every well-formed URL is accepted.
+    Its short URLs also work at the origins in `further`. Without a blocklist, every well-formed URL
+    is accepted.
     """
 
-    def __init__(self, public_url: str, blocklist: UrlBlocklist | None = None) -> None:
+    def __init__(
+        self,
+        public_url: str,
+        blocklist: UrlBlocklist | None = None,
+        further: Sequence[str] = (),
+    ) -> None:
         self._blocklist = blocklist
-        own = ada_url.URL(public_url)
-        self._own = get_host(own)
-        self._is_local = _is_loopback(self._own)
-        port, defaults = _port(own), frozenset(_DEFAULT_PORTS.values())
-        # A product on a default port is reached on the other one too.
-        self._ports = defaults if port in defaults else frozenset({port})
+        self._origins = Origins(public_url, tuple(further))
+        self._own = [_OwnHost.parse(origin) for origin in self._origins.all]
 
     def normalize(self, given: str) -> str:
         """Return the URL to store for a visitor's input.
@@ -135,6 +145,23 @@ class UrlPolicy:
         except InvalidUrl as error:
             raise InvalidEndedUrl(error.message) from None
 
+    def parse_domain(self, given: str) -> str:
+        """Return the domain to store: empty for that of the public URL, which may change.
+
+        Raises InvalidDomain.
+        """
+        domain = given.lower()
+        if domain not in self._origins.by_domain:
+            raise InvalidDomain("This is none of the domains of this instance.")
+        return "" if self._origins.find(domain) == self._origins.public else domain
+
+    def fit_domain(self, given: str) -> str:
+        """Return the domain to store for one that may be of another instance."""
+        try:
+            return self.parse_domain(given)
+        except InvalidDomain:
+            return ""
+
     def unblock_if_unlisted(self, link: Link) -> Link:
         """Return a link, unblocked if a blocklist blocked it and none names its destinations.
 
@@ -147,17 +174,37 @@ class UrlPolicy:
         return replace(link, blocked=None, blocklist="")
 
     def is_within(self, host: str) -> bool:
-        """Return whether the product is served at a canonical host or a subdomain of it."""
-        return f".{self._own}".endswith(f".{host}")
+        """Return whether the product is reached at a canonical host or a subdomain of it."""
+        return any(f".{own.host}".endswith(f".{host}") for own in self._own)
 
     def _is_short_address(self, url: ada_url.URL) -> bool:
-        host = get_host(url)
-        same_host = host == self._own or (self._is_local and _is_loopback(host))
-        if not same_host or _port(url) not in self._ports:
+        host, port = get_host(url), _port(url)
+        if not any(own.is_at(host, port) for own in self._own):
             return False
         # Dots are resolved after decoding: an encoded slash or dot leads to the same place.
         path = normpath(unquote(url.pathname).replace("\\", "/")).strip("/")
         return code_in_path(path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _OwnHost:
+    """A host of the product, in the form of blocklists, and the ports at which it is reached."""
+
+    host: str
+    ports: frozenset[int]
+    is_local: bool
+
+    @classmethod
+    def parse(cls, origin: str) -> _OwnHost:
+        url = ada_url.URL(origin)
+        host, port, defaults = get_host(url), _port(url), frozenset(_DEFAULT_PORTS.values())
+        # A product on a default port is reached on the other one too.
+        ports = defaults if port in defaults else frozenset({port})
+        return cls(host, ports, _is_loopback(host))
+
+    def is_at(self, host: str, port: int) -> bool:
+        same_host = host == self.host or (self.is_local and _is_loopback(host))
+        return same_host and port in self.ports
 
 
 def _find_authority(url: str) -> tuple[int, str]:

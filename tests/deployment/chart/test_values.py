@@ -54,6 +54,7 @@ def test_an_unknown_value_is_refused(misspelt: str, path: str) -> None:
         ("auth.env.ATAJO_TOKEN_SECRET=x", "ATAJO_TOKEN_SECRET"),
         ("links.env.ATAJO_STORE=mongodb://user:word@host/", "ATAJO_STORE"),
         ("publicUrl=https://atajo.example/path", "/publicUrl"),
+        ("domains[0]=go.example", "/domains/0"),
         ("gateway.replicas=0", "/gateway/replicas"),
         ("links.blocklists.configMap=both", "/links/blocklists"),
         ("trustedHops=1", "'not' failed"),

@@ -43,6 +43,7 @@ from services.auth.settings import AuthSettings
 from services.links.settings import LinksSettings
 from services.reconciler.settings import ReconcilerSettings
 from services.shared.environment import PREFIX
+from services.shared.origins import Origins
 from services.shared.settings import ProcessSettings, ServiceSettings
 from tests.deployment.monitoring.rules import alerts
 from tests.support import field_values
@@ -209,7 +210,8 @@ def _link() -> str:
         state=link.state,
         reason=None,
     )
-    shown, empty = link_json(link, Totals(), ""), link_json(bare, None, "")
+    origins = Origins("https://atajo.example")
+    shown, empty = link_json(link, Totals(), origins), link_json(bare, None, origins)
     enums = {"state": LinkState, "reason": BlockReason}
     rows = []
     for name, value in shown.items():

@@ -24,6 +24,7 @@ from tests.support.api_client import ApiClient
 from tests.support.bodiless_calls import BodilessCall
 from tests.support.gateway_client import new_code
 from tests.support.nginx import BUILT, Nginx, start_gateway
+from tests.support.ports import free_port
 from tests.support.processes import NO_TLS, ROOT, TIMEOUT_SECONDS
 from tests.support.product import Product
 from tests.support.waiting import PROPAGATION_SECONDS, wait_until
@@ -32,6 +33,7 @@ EDGE = Edge.load()
 _CASES = json.loads((ROOT / "tests/shared/short_url_cases.json").read_text(encoding="utf-8"))
 _SHORT_URLS = (*_CASES["followed"], *_CASES["not_followed"])
 CONTACT = "hello@atajo.example"
+FURTHER = ("https://go.example", "http://other.example:8443")
 JSON = {"content-type": "application/json"}
 ASSETS = {path.suffix: path.name for path in (BUILT / "assets").glob("index-*")}
 SCRIPT, STYLE = (f"/assets/{ASSETS.get(suffix)}" for suffix in (".js", ".css"))
@@ -65,12 +67,12 @@ def ask(origin: str, method: str, path: str, **more: Any) -> httpx.Response:
 @pytest.fixture(scope="module")
 def pair(product: Product, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
     folder = tmp_path_factory.mktemp("pair")
-    contact = {"ATAJO_CONTACT": CONTACT}
-    pages = {"ATAJO_WEB_DIR": str(BUILT), **contact}
+    settings = {"ATAJO_CONTACT": CONTACT, "ATAJO_DOMAINS": ",".join(FURTHER)}
+    pages = {"ATAJO_WEB_DIR": str(BUILT), **settings}
     with (
         start_gateway(product, folder / "with", pages) as with_pages,
-        start_gateway(product, folder / "without") as without,
-        Nginx(folder, without.addresses["http"], product.url, settings=contact) as web,
+        start_gateway(product, folder / "without", settings) as without,
+        Nginx(folder, without.addresses["http"], product.url, settings=settings) as web,
     ):
         known = product.shorten("https://example.com/a?b=c#d")
         yield Pair(f"http://{with_pages.addresses['http']}", web, known)
@@ -104,7 +106,15 @@ GETS = (
     *(SCRIPT, STYLE, "/icon.svg", "/icon-192.png", "/manifest.webmanifest", "/favicon.ico"),
     *("/nothing-here", "/Login", "/login/", "/login%0a", "/login?a=b", "//", "//login", "/%ff%fe"),
     *("/index.html", "/unlisted.html", "/documents/index.html", "/.documents/login.html"),
-    *("/.call", "/.gateway", "/.documents/", "/.documents", "/@missing"),
+    *(
+        "/.call",
+        "/.gateway",
+        "/.further",
+        "/further.html",
+        "/.documents/",
+        "/.documents",
+        "/@missing",
+    ),
     *("/assets", "/assets/", "/assets/none.js", f"{SCRIPT}.gz", "/icon.svg.br"),
     *("/links", "/links/", "/links/abc", "/links/{known}/", "/links/{known}%0a", "/links/:code"),
     *("/Links/{known}", "/my-account/", "/my-account/{known}"),
@@ -148,6 +158,25 @@ REQUESTS: list[tuple[str, str, dict[str, Any]]] = [
         ("POST", f"{EDGE.api}{path}", {"content": b"a" * size, "headers": JSON})
         for path in ("", "/links")
         for size in (10, 70_000, 600_000)
+    ],
+]
+AT_FURTHER = {"headers": {"host": "go.example"}}
+REQUESTS += [
+    *[("GET", path, AT_FURTHER) for path in (*GETS, *BOTH, "/{known}+?a=b&c", "/%c3%b1?%26")],
+    *[("HEAD", path, AT_FURTHER) for path in BOTH],
+    *[
+        (method, path, AT_FURTHER)
+        for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "POST")
+        for path in ("/", "/accessLink", "/nothing", "/{known}", f"{EDGE.api}/links")
+    ],
+    ("POST", "/accessLink", {"content": b"a" * 60_000, **AT_FURTHER}),
+    *[
+        ("GET", path, {"headers": {"host": host}})
+        for path in ("/", "/{known}", "/{unknown}")
+        for host in (
+            *("GO.EXAMPLE", "go.example:80", "go.example:443", "other.example:8443"),
+            *("go.example:8080", "other.example", "www.go.example"),
+        )
     ],
 ]
 NEGOTIATED = ("/", "/login", "/links/{known}", "/{known}+", "/{known}", "/{unknown}", SCRIPT, STYLE)
@@ -305,6 +334,14 @@ def test_both_answer_for_a_link_as_it_is_now_whatever_they_had_in_memory(
 
     for one in (pair.gateway, pair.web.url):
         wait_until(partial(answers, one), PROPAGATION_SECONDS)
+    for method in METHODS:
+        by_gateway, by_nginx = pair.ask(method, f"/{code}", **AT_FURTHER)
+        assert (by_nginx.status_code, by_gateway.status_code) == (status, status)
+        assert by_nginx.headers.get("location") == by_gateway.headers.get("location") == location
+        assert by_nginx.content == by_gateway.content
+        assert compared_headers(by_nginx) == compared_headers(by_gateway)
+        if location is None and method == "GET":
+            assert f'<a href="{product.url}/">GO HOME</a>' in by_nginx.text
     requests = [(method, path) for method in METHODS for path in (f"/{code}", f"//{code}%EF%BC%89")]
     for method, path in requests:
         by_gateway, by_nginx = pair.ask(method, path, headers={"accept-encoding": "identity"})
@@ -455,3 +492,21 @@ def test_both_serve_the_script_that_turns_the_service_worker_off(
             assert script.headers["content-type"] == "text/javascript; charset=utf-8"
             document = ask(origin, "GET", "/").text
             assert '<meta name="atajo-service-worker" content="off"' in document
+
+
+@pytest.mark.parametrize(("accepted", "language"), [("es", "es"), ("en", "en"), ("fr", "en")])
+def test_a_further_origin_says_that_the_gateway_is_away(
+    tmp_path: Path, accepted: str, language: str
+) -> None:
+    settings = {"ATAJO_DOMAINS": FURTHER[0]}
+    with Nginx(
+        tmp_path, f"127.0.0.1:{free_port()}", "https://atajo.example", settings=settings
+    ) as web:
+        headers = {"host": "go.example", "accept-language": accepted}
+        answer = ask(web.url, "GET", "/abcdefgh", headers=headers)
+    assert answer.status_code == 503
+    assert answer.headers["cache-control"] == "private, no-store"
+    assert "retry-after" in answer.headers
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert f'<html lang="{language}">' in answer.text
+    assert 'href="https://atajo.example/"' in answer.text

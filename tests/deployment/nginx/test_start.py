@@ -102,6 +102,7 @@ def test_documents_follow_the_policy_as_those_of_the_gateway(
         ATAJO_REGISTRATION=registration,
         ATAJO_GUEST_LINKS=guest_links,
         ATAJO_ADMIN_PAGES="off",
+        ATAJO_DOMAINS=" https://Go.Example:443/,http://[::1]:8080,",
         ATAJO_OIDC_NAME="Müller & Söhne",
     )
     assert code == 0, stderr
@@ -112,6 +113,7 @@ def test_documents_follow_the_policy_as_those_of_the_gateway(
         registration=registration,
         guest_links=guest_links,
         admin_pages="off",
+        domains="https://go.example http://[::1]:8080",
         oidc_name="Müller & Söhne",
     )
     written = documents(tmp_path)

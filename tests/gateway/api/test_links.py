@@ -16,6 +16,7 @@ from tests.support.waiting import wait_until
 LINK_KEYS = {
     *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
     *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots", "short_url"),
+    "domain",
 }
 
 
@@ -79,6 +80,7 @@ def test_a_created_link_is_returned_with_its_location_and_works_at_once(api: Api
         "public_statistics": False,
         "views": 0,
         "bots": 0,
+        "domain": api.gateway.url.removeprefix("http://"),
     }
 
 

@@ -24,6 +24,7 @@ from tests.support.waiting import RECOVERY_SECONDS, wait_until
 LINK_KEYS = {
     *("code", "short_link", "long_link", "title", "tags", "state", "reason", "created_at"),
     *("changed_at", "expires_at", "ended_url", "public_statistics", "views", "bots", "short_url"),
+    "domain",
 }
 NO_LOGGED = {"success": False, "error": "no logged"}
 INVALID_TOKEN = {"success": False, "error": "invalid token"}
@@ -116,6 +117,7 @@ def test_a_link_has_these_keys_and_null_for_missing_values(gateway: InProcessGat
         "public_statistics": False,
         "views": 0,
         "bots": 0,
+        "domain": gateway.url.removeprefix("http://"),
     }
     assert created.endswith("Z")
     assert timedelta(seconds=-1) < datetime.fromisoformat(created) - before < timedelta(seconds=30)

@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 
 from gateway.http.fast_path import protocol_class
 from gateway.pages.files import Site
+from gateway.redirects.further_origins import FurtherOrigins
 from gateway.redirects.handler import Redirects
 from gateway.redirects.metrics import RedirectMetrics
 from gateway.redirects.resolution import ChangeFeedPage, Resolution
@@ -26,6 +27,7 @@ from gateway.support.edge import Edge
 from gateway.support.headers import Headers
 from services.shared.errors import Unavailable
 from services.shared.observability import logs
+from services.shared.origins import Origins
 from tests.support.in_process_gateway import InProcessGateway
 
 URL = "https://example.com/"
@@ -82,7 +84,16 @@ class Server:
         self.visits = Visits()
         self.metrics = RedirectMetrics()
         site = Site(edge, None)
-        self.app = Redirects(others or site, edge, self.resolver, self.visits, site, self.metrics)  # type: ignore[arg-type]
+        further = FurtherOrigins(Origins("https://atajo.example"), edge, "")
+        self.app = Redirects(
+            others or site,
+            edge,
+            self.resolver,
+            self.visits,  # type: ignore[arg-type]
+            site,
+            further,
+            self.metrics,
+        )
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[int]:

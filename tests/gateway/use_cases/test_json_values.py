@@ -7,11 +7,14 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import get_type_hints
 
+import pytest
+
 from gateway.api import models
 from gateway.backends.ports import Link, LinkChanges, LinkPreview
 from gateway.functions.preview import preview_json
 from gateway.redirects.resolution import LinkState
 from gateway.use_cases.json_values import link_json
+from services.shared.origins import Origins
 from tests.support import field_values
 from tests.support.processes import ROOT
 
@@ -24,8 +27,8 @@ LINK = Link(
     state=LinkState.ACTIVE,
     reason=None,
 )
-ORIGIN = "https://s.example:8443"
-OTHERS = field_values.values(Link)
+ORIGINS = Origins("https://s.example:8443", ("https://go.example",))
+OTHERS = {**field_values.values(Link), "domain": "go.example"}
 """Another value of every field of a link."""
 PUBLIC_FIELDS = {"code", "url", "title", "created_at", "changed_at", "state", "reason"}
 """The fields of a link that strangers may see. Decide on privacy before you add one."""
@@ -33,12 +36,26 @@ PUBLIC_FIELDS = {"code", "url", "title", "created_at", "changed_at", "state", "r
 
 def test_an_owner_sees_every_field_of_a_link() -> None:
     for name, other in OTHERS.items():
-        changed = link_json(replace(LINK, **{name: other}), None, ORIGIN)
-        assert changed != link_json(LINK, None, ORIGIN), name
+        changed = link_json(replace(LINK, **{name: other}), None, ORIGINS)
+        assert changed != link_json(LINK, None, ORIGINS), name
 
 
 def test_an_owner_sees_the_whole_short_url() -> None:
-    assert link_json(LINK, None, ORIGIN)["short_url"] == "https://s.example:8443/abcdefgh"
+    assert link_json(LINK, None, ORIGINS)["short_url"] == "https://s.example:8443/abcdefgh"
+
+
+@pytest.mark.parametrize(
+    ("domain", "shown"),
+    [
+        ("", "https://s.example:8443"),
+        ("go.example", "https://go.example"),
+        ("gone.example", "https://s.example:8443"),
+    ],
+)
+def test_the_domain_of_a_link_is_that_of_its_short_url(domain: str, shown: str) -> None:
+    link = link_json(replace(LINK, domain=domain), None, ORIGINS)
+    assert link["short_url"] == f"{shown}/abcdefgh"
+    assert link["domain"] == shown.removeprefix("https://")
 
 
 def test_the_pages_know_every_field_of_an_answer() -> None:
@@ -46,7 +63,7 @@ def test_the_pages_know_every_field_of_an_answer() -> None:
     schema = re.search(r"^const link = v.object\({\n(.*?)^}\);", source, re.DOTALL | re.MULTILINE)
     assert schema
     known = set(re.findall(r"^  (\w+)", schema[1], re.MULTILINE))
-    shown = link_json(field_values.filled(Link), None, ORIGIN).keys()
+    shown = link_json(field_values.filled(Link), None, ORIGINS).keys()
     assert known == shown - {"short_link"} | {"recent"}
 
 
@@ -59,7 +76,7 @@ def test_the_pages_can_change_every_field_that_owners_change() -> None:
 
 
 def test_the_description_has_every_field_of_an_answer() -> None:
-    shown = link_json(field_values.filled(Link), None, ORIGIN).keys()
+    shown = link_json(field_values.filled(Link), None, ORIGINS).keys()
     assert models.Link.model_fields.keys() == shown
 
 

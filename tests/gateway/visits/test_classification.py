@@ -26,7 +26,7 @@ BOTS = {
 LOOKED_AT = 512
 """Bytes of a header that are read."""
 
-referrer_of = referrers_except("")
+referrer_of = referrers_except([])
 BROWSERS = list(json.loads((FOLDER / "agents.json").read_text(encoding="utf-8")))
 OF_PEOPLE_ALONE = {r"AP3A\.240617\.008", "Fluid", "MetaIAB Facebook"}
 """Excepted patterns for which the list itself has a person's browser as an example."""
@@ -225,7 +225,8 @@ def test_a_referrer_has_one_name(referrer: bytes, name: str) -> None:
     ],
 )
 def test_own_pages_are_no_referrer(own: str, referrers: list[str]) -> None:
-    told = referrers_except(own)
+    told = referrers_except(["https://go.example", own])
+    assert told(b"https://go.example/") == ""
     assert [told(referrer.encode()) for referrer in referrers] == [""] * len(referrers)
     assert told(b"https://www.atajo.example/") == "www.atajo.example"
     assert told(b"https://t.example/") == "t.example"

@@ -92,7 +92,8 @@ export function onLinkCreated(listener: LinkListener): void {
 export const createShortLink: Functions['createShortLink'] = async (link, owner, options) => {
   const { createShortLink: create, newLink } = await load();
   const code = await create(link, owner, options);
-  for (const listener of linkListeners) listener(newLink(code, link.url), owner);
+  const created = newLink(code, link.url, undefined, link.domain);
+  for (const listener of linkListeners) listener(created, owner);
   return code;
 };
 

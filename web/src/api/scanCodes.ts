@@ -19,6 +19,6 @@ export function knownScanCode(
 /**
  * Returns the URL in a link's QR symbols. It is in upper case, which QR encodes in smaller symbols.
  */
-export function scanUrl(scanCode: string): string {
-  return shortUrl(scanCode).toUpperCase();
+export function scanUrl(scanCode: string, domain?: string): string {
+  return shortUrl(scanCode, domain).toUpperCase();
 }

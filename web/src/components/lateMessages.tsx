@@ -11,6 +11,7 @@ export const messages = {
   noPassword: (provider: string) =>
     `Your account has no password. Your login with ${provider} confirms this for 15 minutes.`,
   confirm: (provider: string) => `Confirm with ${provider} again`,
+  domain: 'Domain',
   unknownBrowser: 'Unknown browser',
   anUnknownBrowser: 'an unknown browser',
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,

@@ -9,14 +9,37 @@ export function publicUrl(): string {
   return URL.canParse(configured) ? new URL(configured).origin : location.origin;
 }
 
-/** Returns the short URL as people read and copy it: host and code. */
-export function shortAddress(code: string): string {
-  return `${new URL(publicUrl()).host}/${code}`;
+/** Returns the origins of short URLs: that of the public URL, then further ones. */
+export function origins(): string[] {
+  const further = setting('atajo-domains')
+    .split(' ')
+    .filter((origin) => URL.canParse(origin));
+  return [publicUrl(), ...further.map((origin) => new URL(origin).origin)];
+}
+
+/** Whether accounts can choose the domain of a link. */
+export function hasFurtherDomains(): boolean {
+  return origins().length > 1;
+}
+
+/** Returns the domain of an origin: its host, with its port if it has one. */
+export function domainOf(origin: string): string {
+  return new URL(origin).host;
+}
+
+/** Returns the origin of a domain; that of the public URL if there is none with this domain. */
+function originOf(domain: string | undefined): string {
+  return origins().find((origin) => domainOf(origin) === domain) ?? publicUrl();
+}
+
+/** Returns the short URL as people read it: host and code. */
+export function shortAddress(code: string, domain?: string): string {
+  return `${domainOf(originOf(domain))}/${code}`;
 }
 
 /** Returns the short URL with its scheme, for a QR code or a link. */
-export function shortUrl(code: string): string {
-  return `${publicUrl()}/${code}`;
+export function shortUrl(code: string, domain?: string): string {
+  return `${originOf(domain)}/${code}`;
 }
 
 /** Returns who may register: everybody, or those with an invitation, or nobody. */

@@ -7,6 +7,8 @@ export interface Pending {
   code: string;
   /** Whether the user chose the code. */
   isCustom: boolean;
+  /** undefined for that of the public URL. */
+  domain?: string | undefined;
   /** Who asked for it, see `nameOf`. */
   owner: string;
 }
@@ -24,9 +26,9 @@ export function forgetPending(): void {
 export function readPending(): Pending | null {
   try {
     const kept = JSON.parse(readItem(KEY) ?? 'null') as Partial<Pending> | null;
-    const { url, code, owner, isCustom } = kept ?? {};
+    const { url, code, domain, owner, isCustom } = kept ?? {};
     const isValid = [url, code, owner].every((part) => typeof part === 'string');
-    return isValid ? ({ url, code, owner, isCustom: isCustom === true } as Pending) : null;
+    return isValid ? ({ url, code, domain, owner, isCustom: isCustom === true } as Pending) : null;
   } catch {
     return null; // Not valid JSON. The next link overwrites it.
   }

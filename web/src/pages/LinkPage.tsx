@@ -24,13 +24,12 @@ export default function LinkPage() {
   const ended = useSessionEnded();
   if (!isCode(code)) return <NotFoundPage />;
 
-  const title = shortAddress(code);
   const forAll = (
     <PublicStatistics
       key={code}
       code={code}
       page={(children: ReactNode) => (
-        <Page title={title} description={details.publicDescription}>
+        <Page title={shortAddress(code)} description={details.publicDescription}>
           <SessionEnded />
           {children}
         </Page>
@@ -44,8 +43,8 @@ export default function LinkPage() {
       owner={as}
       code={code}
       statistics={<Statistics owner={as} code={code} />}
-      page={(children) => (
-        <Page title={title} description={details.description}>
+      page={(children, domain) => (
+        <Page title={shortAddress(code, domain)} description={details.description}>
           {children}
         </Page>
       )}

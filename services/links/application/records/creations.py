@@ -27,7 +27,7 @@ _WITHOUT_OUTCOMES = Table("creations", key=("key",), fields=("creator", "created
 _KEY_BYTES = 16
 _ERRORS: dict[str, type[AppError]] = {"invalid": InvalidArgument, "exists": AlreadyExists}
 """The class of each error that is an outcome, by its encoding."""
-_SETTABLE = {"code", "url", "ended_url", *OWNER_FIELDS}
+_SETTABLE = {"code", "url", "ended_url", "domain", *OWNER_FIELDS}
 _NAMES = [field.name for field in fields(Link) if field.name in _SETTABLE]
 """What a creation can set, in the order of `Link`."""
 _DECODERS: dict[str, Callable[[Any], Any]] = {"tags": tuple, "expires_at": from_micros}

@@ -210,4 +210,7 @@ MIGRATIONS = (
     -- The e-mail address of an administrator, or `operator`.
     ALTER TABLE decisions ADD COLUMN decided_by TEXT NOT NULL DEFAULT 'operator';
     """,
+    """
+    ALTER TABLE links ADD COLUMN domain TEXT NOT NULL DEFAULT '';
+    """,
 )

@@ -31,6 +31,7 @@ export interface ImportedRow extends CheckedRow {
   tags: string[];
   created_at: string | null;
   expires_at: string | null;
+  domain?: string;
 }
 
 /** Returns the verdicts of an import on rows, without writing anything. */

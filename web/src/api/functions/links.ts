@@ -15,7 +15,7 @@ import {
 } from './shared';
 
 export async function createShortLink(
-  link: { code: string; url: string },
+  link: { code: string; url: string; domain?: string },
   owner: Owner,
   options: CallOptions,
 ): Promise<string> {
@@ -48,13 +48,15 @@ const link = v.object({
   views: v.nullable(v.number()),
   bots: v.nullable(v.number()),
   scan_code: v.optional(scanCode),
+  domain: v.optional(v.string()),
   recent: v.optional(v.nullable(v.array(v.number()))),
 });
 
 /**
  * A link as its owner sees it.
  *
- * Times are ISO 8601 in UTC. `short_url` is absent if the gateway is older than this page.
+ * Times are ISO 8601 in UTC. `short_url` and `domain`, its host with the port, are absent if the
+ * gateway is older than this page.
  * `changed_at` is the last change of the destination. `views` (of people) and `bots` are null while
  * unknown. `scan_code` is present once the link has one. `recent` contains the people of each of
  * the last 30 UTC days, oldest first. It is present only in a list that requested it, and null
@@ -67,9 +69,11 @@ export function newLink(
   shortCode: string,
   url: string,
   created_at = new Date().toISOString(),
+  domain?: string,
 ): Link {
   return {
     code: shortCode,
+    ...(domain !== undefined && { domain }),
     long_link: url,
     title: '',
     tags: [],
@@ -147,7 +151,7 @@ export async function showLinks(
   return (await succeed('showLinks', payload, entries, OWNER_OUTCOMES, options)).data;
 }
 
-type Changeable = 'title' | 'tags' | 'expires_at' | 'ended_url' | 'public_statistics';
+type Changeable = 'title' | 'tags' | 'expires_at' | 'ended_url' | 'public_statistics' | 'domain';
 
 /**
  * Changes of a link. Absent fields do not change. `expires_at` is ISO 8601 with an offset, or null

@@ -39,6 +39,8 @@ export function checkedRow({ row, code, destination }: Row): CheckedRow {
 }
 
 export function importedRow(row: Row, code: string): ImportedRow {
-  const { title, tags, created_at, expires_at } = row;
-  return { row: row.row, code, url: row.destination, title, tags, created_at, expires_at };
+  const { title, tags, created_at, expires_at, domain } = row;
+  const url = row.destination;
+  const kept = { row: row.row, code, url, title, tags, created_at, expires_at };
+  return domain === undefined ? kept : { ...kept, domain };
 }

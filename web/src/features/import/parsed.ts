@@ -69,6 +69,8 @@ export interface Row {
   /** ISO 8601 in UTC, like `expires_at`. */
   created_at: string | null;
   expires_at: string | null;
+  /** Domain of the short URL in Atajo's own exports. Another instance does not keep it. */
+  domain?: string;
   state: SourceState | null;
   /** Set if the row has the verdict `unreadable`. */
   unreadable: Cause | null;

@@ -25,6 +25,8 @@ export interface Found {
   tags?: string[];
   created?: unknown;
   expires?: unknown;
+  /** Of Atajo's own exports only. */
+  domain?: string;
   state?: SourceState | null | undefined;
   notes?: Note[];
 }
@@ -72,6 +74,7 @@ export class RowWriter {
         tags,
         created_at: isoOf(created.time),
         expires_at: isoOf(expires.time),
+        ...(found.domain !== undefined && { domain: found.domain }),
         state: found.state ?? (isExpired ? 'expired' : null),
         unreadable: causeOf(destination),
         notes: [

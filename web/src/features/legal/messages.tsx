@@ -220,6 +220,7 @@ export const stored = {
     labels:
       'Title and tags, and a lowercase copy of them with code and destination for the search.',
     expiry: 'The expiry date and the destination after expiry.',
+    domain: 'The host of the short URL, if you chose one.',
     history:
       'The original destination, earlier destinations and the times at which they were changed.',
     publicStatistics: 'Whether its statistics are public.',

@@ -42,7 +42,7 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
     cache,
   );
   const [problem, setProblem] = useState<FieldProblem>();
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  useEffect(() => focusField(form.current), []);
 
   // A change in flight cannot be canceled: the form stays open to show its result.
   const cancel = () => {
@@ -60,7 +60,7 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
 
   const fail = (text: string) => {
     setProblem((known) => ({ text, attempt: (known?.attempt ?? 0) + 1 }));
-    form.current?.querySelector('input')?.focus();
+    focusField(form.current);
   };
 
   const onSubmit = (event: SubmitEvent) => {
@@ -91,4 +91,8 @@ export function Editor({ owner, code, read, onDone, children }: EditorProps) {
       </DialogActions>
     </form>
   );
+}
+
+function focusField(form: HTMLFormElement | null): void {
+  form?.querySelector<HTMLElement>('input, select')?.focus();
 }

@@ -4,12 +4,13 @@ import { knownScanCode } from '../../api/scanCodes';
 import { actions } from '../../components/messages';
 import { TextButton } from '../../components/TextButton';
 import { announce } from '../../lib/announce';
-import { contact, shortAddress } from '../../lib/config';
+import { contact, hasFurtherDomains, shortAddress } from '../../lib/config';
 import { formatInstant, formatMoment } from '../../lib/format';
 import type { Owner } from '../../lib/owner';
 import { usePart } from '../../lib/usePart';
 import { codePoints } from '../../lib/text';
 import { remove, restore } from './changes';
+import { DomainEditor } from './DomainEditor';
 import { ExpiryEditor } from './ExpiryEditor';
 import styles from './LinkDetails.module.css';
 import { details, messages, problems } from './messages';
@@ -38,7 +39,7 @@ interface LinkDetailsProps {
 /** The fields of a link, which its owner can change. */
 export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
   const link = useCurrent(known);
-  const { code, title, tags, long_link, ended_url, expires_at } = link;
+  const { code, domain, title, tags, long_link, ended_url, expires_at } = link;
   const isRemoved = link.state === 'removed';
   const edits = { owner, link };
   const scanCode = knownScanCode(owner, link);
@@ -47,11 +48,11 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
 
   const removeIt = () => {
     setConfirming(false);
-    announce(messages.removed(shortAddress(code)));
+    announce(messages.removed(shortAddress(code, domain)));
     void remove(owner, [link]);
   };
   const restoreIt = () => {
-    announce(messages.restored(shortAddress(code)));
+    announce(messages.restored(shortAddress(code, domain)));
     void restore(owner, [link]);
   };
 
@@ -154,6 +155,17 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
         {ended_url === null ? details.noDestination : <Address url={ended_url} />}
       </Part>
     ),
+    domain: owner.kind === 'account' && hasFurtherDomains() && (
+      <Part
+        name={details.domain}
+        action={details.change}
+        of={details.changes.domain}
+        fixed={isRemoved}
+        editor={(onDone) => <DomainEditor {...edits} onDone={onDone} />}
+      >
+        {domain}
+      </Part>
+    ),
   };
 
   return (
@@ -169,7 +181,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
         {Object.entries(parts).map(([field, part]) => (
           <Fragment key={field}>{part}</Fragment>
         ))}
-        {scanCode !== undefined && <ScanCode scanCode={scanCode} />}
+        {scanCode !== undefined && <ScanCode scanCode={scanCode} domain={domain} />}
         <div className={styles.fact}>
           <dt>{details.created}</dt>
           <dd>
@@ -198,6 +210,7 @@ export function LinkDetails({ owner, link: known, history }: LinkDetailsProps) {
       {isConfirming && dialog && (
         <dialog.RemoveLinkDialog
           code={code}
+          domain={domain}
           onClose={() => setConfirming(false)}
           onRemove={removeIt}
         />

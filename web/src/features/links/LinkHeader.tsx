@@ -10,14 +10,14 @@ import styles from './LinkHeader.module.css';
 import { messages } from './messages';
 
 /** The short URL and its actions. */
-export function LinkHeader({ code }: { code: string }) {
+export function LinkHeader({ code, domain }: { code: string; domain: string | undefined }) {
   const [copied, copy] = useCopy();
   const navigate = useNavigate();
-  const url = shortUrl(code);
+  const url = shortUrl(code, domain);
   return (
     <div className={styles.header}>
       <h1>
-        <ShortAddress code={code} />
+        <ShortAddress code={code} domain={domain} />
       </h1>
       <div className={styles.actions}>
         <Button variant="primary" onClick={() => copy(url)}>

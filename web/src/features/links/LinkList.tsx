@@ -158,7 +158,7 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
     (link: Link) => {
       setLinkToConfirm(null);
       touchedRef.current = link.code;
-      announce(messages.removed(shortAddress(link.code)));
+      announce(messages.removed(shortAddress(link.code, link.domain)));
       void remove(owner, [link]);
     },
     [owner],
@@ -187,7 +187,7 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
       },
       restore: (link) => {
         touchedRef.current = link.code;
-        announce(messages.restored(shortAddress(link.code)));
+        announce(messages.restored(shortAddress(link.code, link.domain)));
         void restore(owner, [link]);
       },
     }),
@@ -219,6 +219,7 @@ function Links({ owner, Chart, query, list, loadMore }: LinksProps) {
       {linkToConfirm && (
         <RemoveLinkDialog
           code={linkToConfirm.code}
+          domain={linkToConfirm.domain}
           onClose={() => setLinkToConfirm(null)}
           onRemove={() => removeNow(linkToConfirm)}
         />

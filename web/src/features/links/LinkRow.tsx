@@ -44,18 +44,19 @@ export const LinkRow = memo(function LinkRow({
   actions,
   touchedRef,
 }: LinkRowProps) {
-  const { code, title, tags, views, recent, long_link } = link;
+  const { code, domain, title, tags, views, recent, long_link } = link;
   const [copied, copy] = useCopy();
   const navigate = useNavigate();
   const place = useRef<HTMLDivElement>(null);
   useTouched(place, code, touchedRef);
 
-  const address = shortAddress(code);
-  const makeQr = { to: paths.qr, state: { url: shortUrl(code) } };
+  const address = shortAddress(code, domain);
+  const url = shortUrl(code, domain);
+  const makeQr = { to: paths.qr, state: { url } };
   const items = [
-    { text: names.copy, onChoose: () => copy(shortUrl(code)) },
+    { text: names.copy, onChoose: () => copy(url) },
     { text: messages.qr, onChoose: () => void navigate(makeQr.to, { state: makeQr.state }) },
-    ...(canShare() ? [{ text: names.share, onChoose: () => void share(shortUrl(code)) }] : []),
+    ...(canShare() ? [{ text: names.share, onChoose: () => void share(url) }] : []),
     { text: row.statistics, onChoose: () => void navigate(linkPath(code)) },
     { text: row.edit, onChoose: () => void navigate(linkPath(code)) },
     link.state === 'removed'
@@ -77,8 +78,8 @@ export const LinkRow = memo(function LinkRow({
       </div>
       <div role="cell" className={styles.words}>
         <div ref={place} className={styles.address}>
-          <TextButton variant="subtle" title={row.clickToCopy} onClick={() => copy(shortUrl(code))}>
-            <ShortAddress code={code} />
+          <TextButton variant="subtle" title={row.clickToCopy} onClick={() => copy(url)}>
+            <ShortAddress code={code} domain={domain} />
           </TextButton>
           {copied !== 'idle' && (
             <span className={styles.copied} aria-hidden="true">
@@ -118,7 +119,7 @@ export const LinkRow = memo(function LinkRow({
       </div>
       <div role="cell" className={styles.actions}>
         <span className={styles.wide}>
-          <TextButton variant="primary" onClick={() => copy(shortUrl(code))}>
+          <TextButton variant="primary" onClick={() => copy(url)}>
             {names.copy} <VisuallyHidden>{address}</VisuallyHidden>
           </TextButton>
           <RouterLink className={styles.qr} {...makeQr}>
@@ -143,14 +144,16 @@ export function UndoLine({
   return (
     <div role="cell" className={styles.undo} ref={place}>
       <span>
-        {(isRemoved ? row.wasRemoved : row.wasRestored)(<ShortAddress code={link.code} />)}
+        {(isRemoved ? row.wasRemoved : row.wasRestored)(
+          <ShortAddress code={link.code} domain={link.domain} />,
+        )}
       </span>
       <TextButton
         variant="primary"
         onClick={() => (isRemoved ? actions.restore(link) : actions.remove(link))}
       >
         {isRemoved ? names.undo : names.remove}{' '}
-        <VisuallyHidden>{shortAddress(link.code)}</VisuallyHidden>
+        <VisuallyHidden>{shortAddress(link.code, link.domain)}</VisuallyHidden>
       </TextButton>
     </div>
   );

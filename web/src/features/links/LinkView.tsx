@@ -14,8 +14,8 @@ interface LinkViewProps {
   code: string;
   /** Statistics below the details. */
   statistics: ReactNode;
-  /** Wraps the page of the link. */
-  page: (children: ReactNode) => ReactNode;
+  /** Wraps the page of the link, whose domain is unknown until it has loaded. */
+  page: (children: ReactNode, domain: string | undefined) => ReactNode;
   /** Replaces a link that is not the owner's or does not exist. */
   otherwise: ReactNode;
 }
@@ -24,9 +24,10 @@ interface LinkViewProps {
 export function LinkView({ owner, code, statistics, page, otherwise }: LinkViewProps) {
   const link = useLink(owner, code);
   if (link.state === 'no-exist' || link.state === 'not-logged') return otherwise;
+  const domain = link.state === 'loaded' ? link.link.domain : undefined;
   return page(
     <>
-      <LinkHeader code={code} />
+      <LinkHeader code={code} domain={domain} />
       {link.state === 'loading' && (
         <div className={styles.loading}>
           <Spinner label={details.loading} />
@@ -47,5 +48,6 @@ export function LinkView({ owner, code, statistics, page, otherwise }: LinkViewP
         </>
       )}
     </>,
+    domain,
   );
 }

@@ -108,6 +108,7 @@ export const details = {
   afterExpiry: 'After expiry',
   afterExpiryField: 'Destination after expiry (optional)',
   noDestination: 'Shows that the link has expired',
+  domain: 'Domain',
   /** What a button 'Change' changes, for screen readers. */
   changes: {
     destination: 'the destination',
@@ -115,6 +116,7 @@ export const details = {
     tags: 'the tags',
     expiry: 'the expiry date',
     afterExpiry: 'the destination after expiry',
+    domain: 'the domain',
   },
   created: 'Created',
   views: 'Views',
@@ -153,4 +155,5 @@ export const problems = {
   INVALID_TITLE: 'Enter at most 100 characters.',
   INVALID_TAGS: 'Enter at most 10 tags with at most 30 characters each.',
   INVALID_EXPIRY: 'Enter a date and a time.',
+  INVALID_DOMAIN: 'This domain is no longer offered.',
 } satisfies Partial<Record<Reason, string>>;

@@ -10,6 +10,7 @@ import { Field } from '../../components/Field';
 import { Item } from '../../components/ItemList';
 import { LoadedList } from '../../components/LoadedList';
 import { announce } from '../../lib/announce';
+import { domainOf, publicUrl } from '../../lib/config';
 import { formatInstant, formatMoment } from '../../lib/format';
 import type { Account } from '../../lib/owner';
 import { createPasskey, webAuthnError } from '../../lib/webAuthn';
@@ -55,7 +56,9 @@ export function Passkeys({ account }: { account: Account }) {
 
   return (
     <>
-      <p>{texts.hint}</p>
+      <p>
+        {texts.hint} {texts.host(domainOf(publicUrl()))}
+      </p>
       <LoadedList query={query} texts={texts}>
         {(passkey) => (
           <Item

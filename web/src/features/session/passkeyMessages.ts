@@ -2,6 +2,8 @@
 export const passkeys = {
   title: 'Passkeys',
   hint: 'With a passkey, you log in with your fingerprint, face or screen lock instead of a password. Nobody can guess it.',
+  host: (host: string) =>
+    `They work at ${host} only: if this site moves to another host, you need your password.`,
   list: 'Your passkeys',
   loading: 'Loading your passkeys',
   loadFailed: 'Your passkeys could not be loaded.',

@@ -28,7 +28,14 @@ type Answer = 'pending' | 'free' | 'taken' | 'unknown';
 /**
  * The field for a custom ending. While the user types, it shows whether the ending is available.
  */
-export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
+export function Ending({
+  ref,
+  domain,
+}: {
+  ref: Ref<EndingHandle>;
+  /** Domain of the short URL; undefined for that of the public URL. */
+  domain: string | undefined;
+}) {
   const id = useId();
   const field = useRef<HTMLDivElement>(null);
   const [text, setText] = useState('');
@@ -99,14 +106,24 @@ export function Ending({ ref }: { ref: Ref<EndingHandle> }) {
         describedBy={id}
       />
       <p id={id} className={styles.words} aria-live="polite">
-        {!error && <Words ending={ending} answer={answer} />}
+        {!error && <Words ending={ending} domain={domain} answer={answer} />}
       </p>
     </div>
   );
 }
 
-function Words({ ending, answer }: { ending: string; answer: Answer }) {
+function Words({
+  ending,
+  domain,
+  answer,
+}: {
+  ending: string;
+  domain: string | undefined;
+  answer: Answer;
+}) {
   if (ending === '') return messages.rule;
   if (answer === 'unknown') return messages.unknown;
-  return answer === 'free' ? messages.available(<ShortAddress code={ending} />) : null;
+  return answer === 'free'
+    ? messages.available(<ShortAddress code={ending} domain={domain} />)
+    : null;
 }

@@ -4,6 +4,8 @@ import { useGuest, useOwner, type Owner } from '../../lib/owner';
 export interface Result {
   code: string;
   url: string;
+  /** undefined for that of the public URL. */
+  domain?: string | undefined;
   owner: Owner;
   /** Whether the owner just removed it and may restore it. */
   removed?: boolean;

@@ -13,6 +13,7 @@ import { FieldError } from '../../components/FieldError';
 import { Offered } from '../../components/Offered';
 import { isFirstPage } from '../../components/Page';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
+import { hasFurtherDomains } from '../../lib/config';
 import { guestLinks } from '../../lib/guest';
 import { useOwner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
@@ -38,6 +39,7 @@ const EARLIER = 5;
 
 /** Nothing is chained to the import(): the build would make it part of the import(). */
 const loadEnding = () => import('./Ending');
+const loadDomain = () => import('./DomainChoice');
 const loadCampaignTags = () => import('./CampaignTags');
 const loadGuestLinks = () => import('./GuestLinks');
 
@@ -54,7 +56,9 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
   const ending = useRef<EndingHandle>(null);
   const campaign = useRef<CampaignHandle>(null);
   const [isCustom, setCustom] = useState(false);
+  const [domain, setDomain] = useState<string>();
   const endingPart = usePart(loadEnding, isCustom && isAccount);
+  const domainPart = usePart(loadDomain, isCustom && isAccount && hasFurtherDomains());
   const campaignPart = usePart(loadCampaignTags, isCustom);
   const guestPart = usePart(loadGuestLinks, owner.kind === 'guest');
   // Reserve space for these links before they load, so that the layout does not shift.
@@ -95,7 +99,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     if (chosen === null) return;
     const text = campaign.current ? campaign.current.addTo(input.value) : input.value;
     input.value = '';
-    submit(text, chosen);
+    submit(text, chosen, isAccount ? domain : undefined);
   };
 
   const onGiveUp = () => {
@@ -147,7 +151,8 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
           <details className={styles.options} onToggle={() => setCustom(true)}>
             <summary>{messages.customize}</summary>
             <div>
-              {endingPart && <endingPart.Ending ref={ending} />}
+              {endingPart && <endingPart.Ending ref={ending} domain={domain} />}
+              {domainPart && <domainPart.DomainSelect value={domain} onChange={setDomain} />}
               {campaignPart && <campaignPart.CampaignTags ref={campaign} link={field} />}
             </div>
           </details>

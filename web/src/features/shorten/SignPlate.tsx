@@ -21,7 +21,7 @@ interface SignPlateProps {
 export function SignPlate({ result, small = false, actions: Actions }: SignPlateProps) {
   const [copied, copy] = useCopy();
   if (result.removed) return Actions && <Actions result={result} />;
-  const address = shortAddress(result.code);
+  const address = shortAddress(result.code, result.domain);
   // Length of the longer line if the URL breaks into two. The font shrinks until it fits.
   const longest = Math.max(address.length - result.code.length - 1, result.code.length + 1);
   return (
@@ -30,12 +30,12 @@ export function SignPlate({ result, small = false, actions: Actions }: SignPlate
         type="button"
         className={[styles.plate, small && styles.small].filter(Boolean).join(' ')}
         style={{ '--longest': longest } as CSSProperties}
-        onClick={() => copy(shortUrl(result.code))}
+        onClick={() => copy(shortUrl(result.code, result.domain))}
       >
         <Mark kind="level" size={small ? 'normal' : 'plate'} />
         <span className={styles.text}>
           <span className={styles.address}>
-            <ShortAddress code={result.code} />
+            <ShortAddress code={result.code} domain={result.domain} />
           </span>{' '}
           <span className={styles.to} dir="auto">
             {result.url}
@@ -46,7 +46,7 @@ export function SignPlate({ result, small = false, actions: Actions }: SignPlate
         </span>
       </button>
       <div className={styles.beside}>
-        <Link to={paths.qr} state={{ url: shortUrl(result.code) }}>
+        <Link to={paths.qr} state={{ url: shortUrl(result.code, result.domain) }}>
           {messages.makeQr}
         </Link>
         {Actions && <Actions result={result} />}

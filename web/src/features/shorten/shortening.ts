@@ -9,6 +9,8 @@ import type { Owner } from '../../lib/owner';
 export interface Submission {
   url: string;
   owner: Owner;
+  /** undefined for that of the public URL. */
+  domain?: string | undefined;
   /** Custom code. Without one, random codes are tried until one is free. */
   ending?: string;
   /** The first random code, if it was tried before. */
@@ -19,10 +21,11 @@ export interface Request {
   url: string;
   owner: Owner;
   code: string;
+  domain?: string | undefined;
 }
 
 export type Outcome =
-  | { kind: 'shortened'; code: string; url: string }
+  | { kind: 'shortened'; code: string; url: string; domain: string | undefined }
   | { kind: 'refused'; problem: 'invalid' | 'blocked' | 'full' }
   /** Another link has the custom code. */
   | { kind: 'taken'; url: string }
@@ -86,7 +89,7 @@ export function createShortening(ports: Ports, onOutcome: (outcome: Outcome) => 
 }
 
 async function untilAnswered(
-  { url, owner, ending, code: first }: Submission,
+  { url, owner, domain, ending, code: first }: Submission,
   ports: Ports,
   signal: AbortSignal,
 ): Promise<Outcome | undefined> {
@@ -94,11 +97,11 @@ async function untilAnswered(
   let failures = 0;
   let taken = 0;
   while (!signal.aborted) {
-    const request = { url, owner, code };
+    const request = { url, owner, code, domain };
     ports.onAttempt(request);
     try {
       const short = await attempt(request, ports, signal);
-      return { kind: 'shortened', code: short, url };
+      return { kind: 'shortened', code: short, url, domain };
     } catch (error) {
       if (isAborted(signal)) return undefined;
       const failure = failureCode(error);

@@ -11,6 +11,7 @@ interface Case {
   home: string | null;
   elsewhere: string | null;
   public_url?: string;
+  further?: string[];
 }
 
 // Read at run time: it contains lone surrogates, which a bundler's JSON loader refuses.
@@ -19,10 +20,10 @@ const table = JSON.parse(
 ) as { public_url: string; cases: Case[] };
 
 describe('the rules of URLs', () => {
-  it.each(table.cases)('$name', ({ input, stored, home, elsewhere, public_url }) => {
-    const publicUrl = public_url ?? table.public_url;
-    const onHome = checkUrl(input, { publicUrl, wantsScheme: true });
-    const onOther = checkUrl(input, { publicUrl, wantsScheme: false });
+  it.each(table.cases)('$name', ({ input, stored, home, elsewhere, public_url, further }) => {
+    const origins = [public_url ?? table.public_url, ...(further ?? [])];
+    const onHome = checkUrl(input, { origins, wantsScheme: true });
+    const onOther = checkUrl(input, { origins, wantsScheme: false });
 
     expect(onHome.ok ? null : messages[onHome.problem]).toBe(home);
     expect(onOther.ok ? null : messages[onOther.problem]).toBe(elsewhere);

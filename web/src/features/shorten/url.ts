@@ -16,7 +16,8 @@ export type UrlProblem = 'invalid' | 'too-long' | 'no-scheme';
 export type UrlVerdict = { ok: true; stored: string } | { ok: false; problem: UrlProblem };
 
 interface Rules {
-  publicUrl: string;
+  /** The product's own: that of the public URL, then further ones. */
+  origins: readonly string[];
   /** Whether the text must contain a scheme or the product's own host, as on the home page. */
   wantsScheme: boolean;
 }
@@ -35,7 +36,7 @@ const SCHEME_AS_HOST = /^https?[^a-z0-9]*$/;
 const AUTHORITY =
   /^(?<before>https?:\/\/(?:[^/\\?#]*@)?)(?<host>[^/\\?#]*?)(?<port>:[0-9]*)?(?<after>[/\\?#].*)?$/is;
 
-export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVerdict {
+export function checkUrl(text: string, { origins, wantsScheme }: Rules): UrlVerdict {
   if (codePoints(text) > MAX_GIVEN_LENGTH) return refused('too-long');
   const given = cleanUrl(text);
   const length = codePoints(given);
@@ -43,15 +44,15 @@ export function checkUrl(text: string, { publicUrl, wantsScheme }: Rules): UrlVe
   if (length > MAX_LENGTH) return refused('too-long');
   if (hasLoneSurrogate(given) || EMAIL_ADDRESS.test(given)) return refused('invalid');
 
-  const own = new URL(publicUrl);
-  if (wantsScheme && !mentionsScheme(given, own.host)) return refused('no-scheme');
+  const own = origins.map((origin) => new URL(origin));
+  if (wantsScheme && !mentionsScheme(given, own)) return refused('no-scheme');
   if (CONTROL.test(given) || NO_WEB_SCHEME.test(given)) return refused('invalid');
 
   const full = webUrl(given);
   if (full === null) return refused('invalid');
   const url = new URL(full);
   if (/^\.*$/.test(url.hostname) || isDoubledScheme(full, url)) return refused('invalid');
-  if (isLoop(url, own)) return refused('invalid');
+  if (own.some((each) => isLoop(url, each))) return refused('invalid');
   return { ok: true, stored: withAsciiHost(full, url.hostname) };
 }
 
@@ -63,9 +64,11 @@ function hasLoneSurrogate(text: string): boolean {
   return /\p{Surrogate}/u.test(text);
 }
 
-function mentionsScheme(text: string, ownHost: string): boolean {
+function mentionsScheme(text: string, own: readonly URL[]): boolean {
   const lower = text.toLowerCase();
-  return ['http://', 'https://', ownHost.toLowerCase()].some((part) => lower.includes(part));
+  return ['http://', 'https://', ...own.map(({ host }) => host)].some((part) =>
+    lower.includes(part),
+  );
 }
 
 /**

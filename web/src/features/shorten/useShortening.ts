@@ -3,7 +3,7 @@ import { useLocation, useNavigate, type Path } from 'react-router-dom';
 import { createShortLink, reloadOnce } from '../../api';
 import { showToast } from '../../components/toast';
 import { announce } from '../../lib/announce';
-import { publicUrl, shortAddress } from '../../lib/config';
+import { origins, shortAddress } from '../../lib/config';
 import { newCode } from '../../lib/newCode';
 import {
   confirmSessionOf,
@@ -42,8 +42,8 @@ interface State {
   wait: Wait | null;
   /** A link that another user of this browser asked for offline, for the field; '' for none. */
   foreign: string;
-  /** `ending` is the custom code, '' for none. */
-  submit: (text: string, ending: string) => void;
+  /** `ending` is the custom code, '' for none; `domain` is undefined for the public URL's. */
+  submit: (text: string, ending: string, domain: string | undefined) => void;
   giveUp: () => void;
 }
 
@@ -90,11 +90,12 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
     setWorking(null);
     forgetPending();
     if (outcome.kind === 'shortened') {
-      const result = { code: outcome.code, url: outcome.url, owner: owner.current };
+      const { code, url, domain } = outcome;
+      const result = { code, url, domain, owner: owner.current };
       add(result);
       confirmSessionOf(result.owner);
       chosen.onMade();
-      announce(messages.ready(shortAddress(result.code)));
+      announce(messages.ready(shortAddress(code, domain)));
     } else if (outcome.kind === 'taken') {
       if (!chosen.onTaken(outcome.url)) fail(messages.taken);
     } else if (outcome.kind === 'refused') {
@@ -115,14 +116,14 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
 
   const reloadWithLink = useEffectEvent((url: string): boolean => reloadOnce(() => keepLink(url)));
 
-  const start = (url: string, ending: string) => {
+  const start = (url: string, ending: string, domain: string | undefined) => {
     setError(undefined);
     if (state?.link !== undefined) keepLink(null);
     setWorking(url);
     setWait(null);
     owner.current = ownerOfNewLink();
     custom.current = ending !== '';
-    shortening.current?.submit({ url, owner: owner.current, ...(ending && { ending }) });
+    shortening.current?.submit({ url, domain, owner: owner.current, ...(ending && { ending }) });
   };
 
   useEffect(() => {
@@ -132,25 +133,30 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
         setWait({ until: Date.now() + duration, words: messages.retrying(duration) });
     };
     const ports = {
-      create: ({ code, url, owner }: Request, options: { signal: AbortSignal }) =>
-        createShortLink({ code, url }, owner, options),
+      create: ({ code, url, domain, owner }: Request, options: { signal: AbortSignal }) =>
+        createShortLink({ code, url, ...(domain !== undefined && { domain }) }, owner, options),
       newCode,
       random: Math.random,
       log,
       reload: (url: string) => reloadWithLink(url),
-      onAttempt: ({ url, code, owner: by }: Request) => {
+      onAttempt: ({ url, code, domain, owner: by }: Request) => {
         if (navigator.onLine) return;
-        keepPending({ url, code, isCustom: custom.current, owner: nameOf(by) });
+        keepPending({ url, code, domain, isCustom: custom.current, owner: nameOf(by) });
       },
       onRetryAfter,
       browser: window,
     };
     const mine = (shortening.current = createShortening(ports, (outcome) => onOutcome(outcome)));
     if (resumed) {
-      const { url, code, isCustom } = resumed;
+      const { url, code, domain, isCustom } = resumed;
       owner.current = ownerOfNewLink();
       custom.current = isCustom;
-      mine.submit({ url, owner: owner.current, ...(isCustom ? { ending: code } : { code }) });
+      mine.submit({
+        url,
+        domain,
+        owner: owner.current,
+        ...(isCustom ? { ending: code } : { code }),
+      });
     } else {
       forgetPending();
     }
@@ -160,18 +166,18 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
     };
   }, [resumed]);
 
-  const submit = (text: string, ending: string) => {
+  const submit = (text: string, ending: string, domain: string | undefined) => {
     if (text.trim() === '' && working !== null) return;
     forgetPending();
     loadRules().then(
       ({ checkUrl, cleanUrl }) => {
-        const verdict = checkUrl(text, { publicUrl: publicUrl(), wantsScheme });
-        if (verdict.ok) start(cleanUrl(text), ending);
+        const verdict = checkUrl(text, { origins: origins(), wantsScheme });
+        if (verdict.ok) start(cleanUrl(text), ending, domain);
         else fail(messages[verdict.problem]);
       },
       (error: unknown) => {
         log(error);
-        start(text.trim(), ending); // The server has the same rules.
+        start(text.trim(), ending, domain); // The server has the same rules.
       },
     );
   };

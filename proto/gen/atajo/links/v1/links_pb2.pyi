@@ -270,6 +270,7 @@ class Link(_message.Message):
     STATE_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     SCAN_CODE_FIELD_NUMBER: _builtins.int
+    DOMAIN_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """4 to 32 characters of A-Z a-z 0-9 - _."""
     url: _builtins.str
@@ -286,6 +287,8 @@ class Link(_message.Message):
     """Why it is blocked; unspecified in other states."""
     scan_code: _builtins.str
     """Second code, for QR symbols; empty if it has none."""
+    domain: _builtins.str
+    """Domain of its short URL: host, with its port if it has one; empty for the public URL's."""
     @_builtins.property
     def created_at(self) -> _timestamp_pb2.Timestamp:
         """Creation time."""
@@ -317,10 +320,11 @@ class Link(_message.Message):
         state: Global___LinkState.ValueType = ...,
         reason: Global___BlockReason.ValueType = ...,
         scan_code: _builtins.str = ...,
+        domain: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "created_at", b"created_at", "expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "code", b"code", "created_at", b"created_at", "ended_url", b"ended_url", "expires_at", b"expires_at", "public_statistics", b"public_statistics", "reason", b"reason", "scan_code", b"scan_code", "state", b"state", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["changed_at", b"changed_at", "code", b"code", "created_at", b"created_at", "domain", b"domain", "ended_url", b"ended_url", "expires_at", b"expires_at", "public_statistics", b"public_statistics", "reason", b"reason", "scan_code", b"scan_code", "state", b"state", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -336,6 +340,7 @@ class CreateLinkRequest(_message.Message):
     URL_FIELD_NUMBER: _builtins.int
     ACCOUNT_ID_FIELD_NUMBER: _builtins.int
     GUEST_KEY_HASH_FIELD_NUMBER: _builtins.int
+    DOMAIN_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """Chosen by the client."""
     url: _builtins.str
@@ -344,6 +349,8 @@ class CreateLinkRequest(_message.Message):
     """Id of an account; not empty."""
     guest_key_hash: _builtins.bytes
     """A guest: SHA-256 of the key that its browser keeps, 32 bytes."""
+    domain: _builtins.str
+    """One of the instance's domains, for links of accounts; empty for the public URL's."""
     def __init__(
         self,
         *,
@@ -351,10 +358,11 @@ class CreateLinkRequest(_message.Message):
         url: _builtins.str = ...,
         account_id: _builtins.str = ...,
         guest_key_hash: _builtins.bytes = ...,
+        domain: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "guest_key_hash", b"guest_key_hash", "owner", b"owner"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "code", b"code", "guest_key_hash", b"guest_key_hash", "owner", b"owner", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "code", b"code", "domain", b"domain", "guest_key_hash", b"guest_key_hash", "owner", b"owner", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_owner: _TypeAlias = _typing.Literal["account_id", "guest_key_hash"]  # noqa: Y015
     _WhichOneofArgType_owner: _TypeAlias = _typing.Literal["owner", b"owner"]  # noqa: Y015
@@ -544,6 +552,7 @@ class NewLink(_message.Message):
     TAGS_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
     ENDED_URL_FIELD_NUMBER: _builtins.int
+    DOMAIN_FIELD_NUMBER: _builtins.int
     code: _builtins.str
     """Chosen by the owner; absent for a random one."""
     url: _builtins.str
@@ -552,6 +561,8 @@ class NewLink(_message.Message):
     """Rules of LinkChanges for the rest. Title; empty for none."""
     ended_url: _builtins.str
     """Where it leads after it expires; empty for nowhere."""
+    domain: _builtins.str
+    """Domain; empty for the public URL's."""
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Tags."""
@@ -569,10 +580,11 @@ class NewLink(_message.Message):
         tags: _abc.Iterable[_builtins.str] | None = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
         ended_url: _builtins.str = ...,
+        domain: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "ended_url", b"ended_url", "expires_at", b"expires_at", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "domain", b"domain", "ended_url", b"ended_url", "expires_at", b"expires_at", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__code: _TypeAlias = _typing.Literal["code"]  # noqa: Y015
     _WhichOneofArgType__code: _TypeAlias = _typing.Literal["_code", b"_code"]  # noqa: Y015
@@ -1277,6 +1289,7 @@ class LinkChanges(_message.Message):
     EXPIRY_FIELD_NUMBER: _builtins.int
     ENDED_URL_FIELD_NUMBER: _builtins.int
     PUBLIC_STATISTICS_FIELD_NUMBER: _builtins.int
+    DOMAIN_FIELD_NUMBER: _builtins.int
     url: _builtins.str
     """Where it leads; rules of CreateLink."""
     title: _builtins.str
@@ -1285,6 +1298,8 @@ class LinkChanges(_message.Message):
     """Where it leads after it expires; rules of CreateLink; empty for nowhere."""
     public_statistics: _builtins.bool
     """Whether its statistics are public."""
+    domain: _builtins.str
+    """One of the instance's domains, for links of accounts."""
     @_builtins.property
     def tags(self) -> Global___Tags:
         """Tags; an empty message for none."""
@@ -1302,11 +1317,14 @@ class LinkChanges(_message.Message):
         expiry: Global___Expiry | None = ...,
         ended_url: _builtins.str | None = ...,
         public_statistics: _builtins.bool | None = ...,
+        domain: _builtins.str | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_ended_url", b"_ended_url", "_public_statistics", b"_public_statistics", "_title", b"_title", "_url", b"_url", "ended_url", b"ended_url", "expiry", b"expiry", "public_statistics", b"public_statistics", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_domain", b"_domain", "_ended_url", b"_ended_url", "_public_statistics", b"_public_statistics", "_title", b"_title", "_url", b"_url", "domain", b"domain", "ended_url", b"ended_url", "expiry", b"expiry", "public_statistics", b"public_statistics", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_ended_url", b"_ended_url", "_public_statistics", b"_public_statistics", "_title", b"_title", "_url", b"_url", "ended_url", b"ended_url", "expiry", b"expiry", "public_statistics", b"public_statistics", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_domain", b"_domain", "_ended_url", b"_ended_url", "_public_statistics", b"_public_statistics", "_title", b"_title", "_url", b"_url", "domain", b"domain", "ended_url", b"ended_url", "expiry", b"expiry", "public_statistics", b"public_statistics", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__domain: _TypeAlias = _typing.Literal["domain"]  # noqa: Y015
+    _WhichOneofArgType__domain: _TypeAlias = _typing.Literal["_domain", b"_domain"]  # noqa: Y015
     _WhichOneofReturnType__ended_url: _TypeAlias = _typing.Literal["ended_url"]  # noqa: Y015
     _WhichOneofArgType__ended_url: _TypeAlias = _typing.Literal["_ended_url", b"_ended_url"]  # noqa: Y015
     _WhichOneofReturnType__public_statistics: _TypeAlias = _typing.Literal["public_statistics"]  # noqa: Y015
@@ -1315,6 +1333,8 @@ class LinkChanges(_message.Message):
     _WhichOneofArgType__title: _TypeAlias = _typing.Literal["_title", b"_title"]  # noqa: Y015
     _WhichOneofReturnType__url: _TypeAlias = _typing.Literal["url"]  # noqa: Y015
     _WhichOneofArgType__url: _TypeAlias = _typing.Literal["_url", b"_url"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__domain) -> _WhichOneofReturnType__domain | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__ended_url) -> _WhichOneofReturnType__ended_url | None: ...
     @_typing.overload
@@ -3247,12 +3267,15 @@ class ImportRow(_message.Message):
     TAGS_FIELD_NUMBER: _builtins.int
     CREATED_AT_FIELD_NUMBER: _builtins.int
     EXPIRES_AT_FIELD_NUMBER: _builtins.int
+    DOMAIN_FIELD_NUMBER: _builtins.int
     number: _builtins.int
     """Identifies the row within its import. Further rows with the same number are ignored."""
     code: _builtins.str
     url: _builtins.str
     title: _builtins.str
     """Control characters become spaces, and what is too long or too much is cut off, as in `tags`."""
+    domain: _builtins.str
+    """One of the instance's domains; any other counts as the public URL's."""
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]: ...
     @_builtins.property
@@ -3271,10 +3294,11 @@ class ImportRow(_message.Message):
         tags: _abc.Iterable[_builtins.str] | None = ...,
         created_at: _timestamp_pb2.Timestamp | None = ...,
         expires_at: _timestamp_pb2.Timestamp | None = ...,
+        domain: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "created_at", b"created_at", "expires_at", b"expires_at"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "created_at", b"created_at", "expires_at", b"expires_at", "number", b"number", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_code", b"_code", "code", b"code", "created_at", b"created_at", "domain", b"domain", "expires_at", b"expires_at", "number", b"number", "tags", b"tags", "title", b"title", "url", b"url"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__code: _TypeAlias = _typing.Literal["code"]  # noqa: Y015
     _WhichOneofArgType__code: _TypeAlias = _typing.Literal["_code", b"_code"]  # noqa: Y015

@@ -144,10 +144,10 @@ class LinksServiceServicer:
     def CreateLink(self, request, context):
         """Stores a link. Repeating the call with the same code, URL and owner changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
-        names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-        code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
-        (BLOCKLISTS_UNREAD) shortly after a start.
+        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, INVALID_DOMAIN, URL_REFUSED
+        if a blocklist names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the
+        product has the code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links,
+        UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -170,7 +170,7 @@ class LinksServiceServicer:
 
         Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
         CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
-        URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
+        INVALID_DOMAIN, URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
         IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
@@ -239,8 +239,8 @@ class LinksServiceServicer:
         """Changes fields of a link, all of them or none.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-        INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for a link that has had 500 URLs
-        before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        INVALID_EXPIRY, INVALID_ENDED_URL, INVALID_DOMAIN, URL_REFUSED, TOO_MANY_URLS for a link that
+        has had 500 URLs before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -40,10 +40,10 @@ class LinksServiceStub:
     CreateLink: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateLinkRequest, _links_pb2.CreateLinkResponse]
     """Stores a link. Repeating the call with the same code, URL and owner changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
-    names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-    code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
-    (BLOCKLISTS_UNREAD) shortly after a start.
+    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, INVALID_DOMAIN, URL_REFUSED
+    if a blocklist names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the
+    product has the code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links,
+    UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
     """
     CreateLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.CreateLinksRequest, _links_pb2.CreateLinksResponse]
     """Stores up to 250 links, each as CreateLink does. Each has an outcome of its own, with the
@@ -58,7 +58,7 @@ class LinksServiceStub:
 
     Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
     CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
-    URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
+    INVALID_DOMAIN, URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
     IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
@@ -103,8 +103,8 @@ class LinksServiceStub:
     """Changes fields of a link, all of them or none.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-    INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for a link that has had 500 URLs
-    before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    INVALID_EXPIRY, INVALID_ENDED_URL, INVALID_DOMAIN, URL_REFUSED, TOO_MANY_URLS for a link that
+    has had 500 URLs before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     RemoveLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]
     """Removes up to 100 of an owner's links: they lead nowhere and can be restored for 30 days.
@@ -182,10 +182,10 @@ class LinksServiceAsyncStub(LinksServiceStub):
     CreateLink: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateLinkRequest, _links_pb2.CreateLinkResponse]  # type: ignore[assignment]
     """Stores a link. Repeating the call with the same code, URL and owner changes nothing.
 
-    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
-    names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-    code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
-    (BLOCKLISTS_UNREAD) shortly after a start.
+    Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, INVALID_DOMAIN, URL_REFUSED
+    if a blocklist names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the
+    product has the code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links,
+    UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
     """
     CreateLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.CreateLinksRequest, _links_pb2.CreateLinksResponse]  # type: ignore[assignment]
     """Stores up to 250 links, each as CreateLink does. Each has an outcome of its own, with the
@@ -200,7 +200,7 @@ class LinksServiceAsyncStub(LinksServiceStub):
 
     Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
     CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
-    URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
+    INVALID_DOMAIN, URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
     IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
@@ -245,8 +245,8 @@ class LinksServiceAsyncStub(LinksServiceStub):
     """Changes fields of a link, all of them or none.
 
     Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-    INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for a link that has had 500 URLs
-    before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
+    INVALID_EXPIRY, INVALID_ENDED_URL, INVALID_DOMAIN, URL_REFUSED, TOO_MANY_URLS for a link that
+    has had 500 URLs before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
     """
     RemoveLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.RemoveLinksRequest, _links_pb2.RemoveLinksResponse]  # type: ignore[assignment]
     """Removes up to 100 of an owner's links: they lead nowhere and can be restored for 30 days.
@@ -327,10 +327,10 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_links_pb2.CreateLinkResponse, _abc.Awaitable[_links_pb2.CreateLinkResponse]]:
         """Stores a link. Repeating the call with the same code, URL and owner changes nothing.
 
-        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, URL_REFUSED if a blocklist
-        names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the product has the
-        code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links, UNAVAILABLE
-        (BLOCKLISTS_UNREAD) shortly after a start.
+        Errors: INVALID_ARGUMENT (INVALID_CODE, INVALID_URL, INVALID_OWNER, INVALID_DOMAIN, URL_REFUSED
+        if a blocklist names the URL), ALREADY_EXISTS (CODE_TAKEN) if another link or a page of the
+        product has the code, RESOURCE_EXHAUSTED (ACCOUNT_FULL) if the account has 1,000,000 links,
+        UNAVAILABLE (BLOCKLISTS_UNREAD) shortly after a start.
         """
 
     @_abc_1.abstractmethod
@@ -357,7 +357,7 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Each link has an outcome of its own: the link, or INVALID_ARGUMENT (INVALID_CODE,
         CODE_RESERVED, INVALID_URL, INVALID_TITLE, INVALID_TAGS, INVALID_EXPIRY, INVALID_ENDED_URL,
-        URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
+        INVALID_DOMAIN, URL_REFUSED), ALREADY_EXISTS (CODE_TAKEN).
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_IDEMPOTENCY_KEY, TOO_MANY_CODES,
         IDEMPOTENCY_MISMATCH for the idempotency key of a call with another fingerprint),
@@ -438,8 +438,8 @@ class LinksServiceServicer(metaclass=_abc_1.ABCMeta):
         """Changes fields of a link, all of them or none.
 
         Errors: INVALID_ARGUMENT (INVALID_OWNER, NO_CHANGES, INVALID_URL, INVALID_TITLE, INVALID_TAGS,
-        INVALID_EXPIRY, INVALID_ENDED_URL, URL_REFUSED, TOO_MANY_URLS for a link that has had 500 URLs
-        before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
+        INVALID_EXPIRY, INVALID_ENDED_URL, INVALID_DOMAIN, URL_REFUSED, TOO_MANY_URLS for a link that
+        has had 500 URLs before), NOT_FOUND (NO_LINK), UNAVAILABLE (BLOCKLISTS_UNREAD).
         """
 
     @_abc_1.abstractmethod

@@ -14,6 +14,7 @@ export const dubHead = tableLine([
 
 export function dubLine(link: ExportedLink, origin: string): string {
   const { code, long_link, views, created_at, tags, title } = link;
+  const url = link.short_url ?? `${origin}/${code}`;
   const list = tags.map((tag) => tag.replaceAll(',', ' ')).join(', ');
-  return tableLine([`${origin}/${code}`, long_link, views ?? 0, created_at, list, 'No', title]);
+  return tableLine([url, long_link, views ?? 0, created_at, list, 'No', title]);
 }

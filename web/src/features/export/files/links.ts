@@ -53,7 +53,7 @@ export const historyWriters: Record<Format, LinksWriter> = {
 };
 
 function recordOf(link: ExportedLink): Record<string, Cell> {
-  const { short_url = null, scan_code = null } = link;
-  const all = { ...link, short_link: link.code, short_url, scan_code };
+  const { short_url = null, scan_code = null, domain = null } = link;
+  const all = { ...link, short_link: link.code, short_url, scan_code, domain };
   return Object.fromEntries(FIELDS.map((field) => [field, all[field]]));
 }

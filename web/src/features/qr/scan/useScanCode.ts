@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import { isCode } from '../../../lib/codes';
-import { shortUrl } from '../../../lib/config';
+import { domainOf, origins, publicUrl } from '../../../lib/config';
 import { useGuest, useOwner } from '../../../lib/owner';
 import { loadAsking } from './scan';
 
@@ -20,7 +20,7 @@ export function useScanCode(short: string): Scan {
   const [attempt, setAttempt] = useState(0);
   const [answer, setAnswer] = useState<{ shortUrl: string; url: string | null }>();
   const [failed, setFailed] = useState<number>();
-  const code = codeOf(short);
+  const { code, domain } = partsOf(short);
   const isAsked = code !== null && owner.kind !== 'nobody';
 
   useEffect(() => {
@@ -30,7 +30,7 @@ export function useScanCode(short: string): Scan {
       try {
         const { askAs } = await loadAsking();
         const owners = owner.kind === 'account' && guest ? [owner, guest] : [owner];
-        const url = await askAs(owners, code);
+        const url = await askAs(owners, code, domain);
         if (current) setAnswer({ shortUrl: short, url });
       } catch (error) {
         console.error('There is no scan code', error);
@@ -41,7 +41,7 @@ export function useScanCode(short: string): Scan {
     return () => {
       current = false;
     };
-  }, [isAsked, code, short, owner, guest, attempt]);
+  }, [isAsked, code, domain, short, owner, guest, attempt]);
 
   if (!isAsked) return { state: 'none' };
   if (answer?.shortUrl === short) {
@@ -51,9 +51,12 @@ export function useScanCode(short: string): Scan {
   return { state: 'asking' };
 }
 
-/** Returns the code of a short URL of this site; null if it is not one. */
-function codeOf(address: string): string | null {
-  const before = shortUrl('');
-  const code = address.startsWith(before) ? address.slice(before.length) : '';
-  return isCode(code) ? code : null;
+/** Returns the code and the domain of a short URL of this instance; null for what is not one. */
+function partsOf(address: string): { code: string | null; domain: string } {
+  const origin = origins().find((each) => address.startsWith(`${each}/`)) ?? publicUrl();
+  const code = address.slice(origin.length + 1);
+  return {
+    code: address.startsWith(`${origin}/`) && isCode(code) ? code : null,
+    domain: domainOf(origin),
+  };
 }

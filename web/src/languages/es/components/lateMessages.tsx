@@ -10,6 +10,7 @@ export const messages: typeof english.messages = {
   noPassword: (provider) =>
     `Tu cuenta no tiene contraseña. El inicio de sesión con ${provider} confirma esto durante 15 minutos.`,
   confirm: (provider) => `Confirmar otra vez con ${provider}`,
+  domain: 'Dominio',
   unknownBrowser: 'Navegador desconocido',
   anUnknownBrowser: 'un navegador desconocido',
   browserOn: (browser, system) => `${browser} en ${system}`,

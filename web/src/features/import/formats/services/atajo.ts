@@ -26,6 +26,7 @@ export const atajo: Service = {
       tags: isTable ? splitList(cell('tags')) : listOf(field('tags'), ';'),
       created: field('createdat'),
       expires: field('expiresat'),
+      ...(cell('domain') !== '' && { domain: cell('domain') }),
       state: STATES[cell('state')] ?? null,
       notes: cell('endedurl') === '' ? [] : ['ended-url-dropped'],
     };

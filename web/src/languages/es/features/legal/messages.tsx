@@ -214,6 +214,7 @@ export const stored: typeof english.stored = {
     labels:
       'El título y las etiquetas, y una copia en minúsculas de ellos con el código y el destino para la búsqueda.',
     expiry: 'La fecha de caducidad y el destino tras la caducidad.',
+    domain: 'El dominio de la URL corta, si elegiste uno.',
     history: 'El destino original, los destinos anteriores y las horas en que se cambiaron.',
     publicStatistics: 'Si sus estadísticas son públicas.',
     removed: 'Cuándo lo eliminaste.',

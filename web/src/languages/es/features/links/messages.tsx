@@ -109,12 +109,14 @@ export const details: typeof english.details = {
   afterExpiry: 'Tras la caducidad',
   afterExpiryField: 'Destino tras la caducidad (opcional)',
   noDestination: 'Muestra que el enlace ha caducado',
+  domain: 'Dominio',
   changes: {
     destination: 'el destino',
     title: 'el título',
     tags: 'las etiquetas',
     expiry: 'la fecha de caducidad',
     afterExpiry: 'el destino tras la caducidad',
+    domain: 'el dominio',
   },
   created: 'Creación',
   views: 'Visitas',
@@ -152,4 +154,5 @@ export const problems: typeof english.problems = {
   INVALID_TITLE: 'Introduce 100 caracteres como máximo.',
   INVALID_TAGS: 'Introduce 10 etiquetas como máximo, de hasta 30 caracteres cada una.',
   INVALID_EXPIRY: 'Introduce una fecha y una hora.',
+  INVALID_DOMAIN: 'Este dominio ya no se ofrece.',
 };

@@ -3,6 +3,8 @@ import type * as english from '../../../../features/session/passkeyMessages';
 export const passkeys: typeof english.passkeys = {
   title: 'Claves de acceso',
   hint: 'Con una clave de acceso inicias sesión con la huella, la cara o el bloqueo de pantalla en lugar de la contraseña. Nadie puede adivinarla.',
+  host: (host) =>
+    `Solo funcionan en ${host}: si este sitio se muda a otro dominio, necesitarás la contraseña.`,
   list: 'Tus claves de acceso',
   loading: 'Cargando tus claves de acceso',
   loadFailed: 'No se han podido cargar tus claves de acceso.',

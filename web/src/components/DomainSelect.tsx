@@ -1,0 +1,23 @@
+import { domainOf, origins } from '../lib/config';
+import { messages } from './lateMessages';
+import { Select } from './Select';
+
+interface DomainSelectProps {
+  /** undefined for that of the public URL. */
+  value: string | undefined;
+  onChange: (domain: string) => void;
+}
+
+/** A choice among the domains of this instance. */
+export function DomainSelect({ value, onChange }: DomainSelectProps) {
+  const options = origins().map((origin) => ({ value: domainOf(origin), text: domainOf(origin) }));
+  return (
+    <Select
+      label={messages.domain}
+      options={options}
+      value={value ?? options[0]?.value ?? ''}
+      onChange={onChange}
+      translate="no"
+    />
+  );
+}

@@ -1,0 +1,2 @@
+/** Loads with Customize, for accounts that can choose a domain. */
+export { DomainSelect } from '../../components/DomainSelect';
