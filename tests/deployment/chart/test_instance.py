@@ -94,9 +94,7 @@ def test_openid_connect_is_a_setting_of_auth_and_a_name_for_the_pages() -> None:
     assert own["ATAJO_OIDC_CLIENT_ID"] == "atajo"
     assert own["ATAJO_OIDC_REGISTRATION"] == "off"
     assert "ATAJO_OIDC_CLIENT_SECRET_FILE" in own
-    assert {settings(rendered, name)["ATAJO_OIDC_NAME"] for name in ("auth", "gateway", "web")} == {
-        "Work"
-    }
+    assert {settings(rendered, name)["ATAJO_OIDC_NAME"] for name in ("gateway", "web")} == {"Work"}
     for name in ("gateway", "web", "links"):
         assert not [each for each in settings(rendered, name) if "OIDC_CLIENT" in each]
 

@@ -60,8 +60,9 @@ def test_processes_know_all_their_settings(
             for key, value in env.items():
                 if key not in files and value:
                     patched.setenv(key, value)
+            for each in files:
+                patched.setenv(each.removesuffix("_FILE"), "x" * 48)
             patched.setenv("ATAJO_STORE", env.get("ATAJO_STORE") or "mongodb://elsewhere/")
-            patched.setenv("ATAJO_TOKEN_SECRET", "x" * 48)
             settings.load()
 
 
