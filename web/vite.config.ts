@@ -66,6 +66,12 @@ export default defineConfig(({ mode, isSsrBuild = false }) => {
                 name: 'lib',
                 test: /\/(lib\/(counted|save|share|text|urls|useHere)|blockReasons)\.ts$/,
               },
+              { name: 'valibot', test: /\/node_modules\/valibot\// },
+              // The calls of all pages and what they share with those of administrators, in one file.
+              {
+                name: 'functions',
+                test: /\/src\/api\/(functions\.ts|client\.ts|functions\/(?!administration))|\/node_modules\/axios\//,
+              },
               // All pages with data of an owner load these together.
               {
                 name: 'cache',

@@ -91,6 +91,7 @@ function measure(scripts, styles, folder) {
   const qrOptions = new Set([...qrPage, ...route('more', qrPage)]);
   const calls = new Set([...qrPage, ...route('functions')]);
   const homeAndCalls = new Set([...scripts, ...route('functions')]);
+  const admission = new Set([...homeAndCalls, ...route('AdminPage')]);
   const pages = assets
     .map((one) => /^(\w+Page)-.*\.js$/.exec(one)?.[1])
     .filter((page) => page && page !== 'QrPage' && page !== 'LinkPage');
@@ -104,6 +105,7 @@ function measure(scripts, styles, folder) {
     'QR batch JavaScript': zipped(route('BatchPanel', qrOptions)),
     'QR batch worker': zipped(route('batch.worker')),
     'QR scan code JavaScript': zipped(route('asking', calls)),
+    'administration JavaScript': zipped(route('AdminTool', admission)),
     fonts: fonts.reduce((sum, name) => sum + statSync(new URL(`assets/${name}`, dist)).size, 0),
     ...Object.fromEntries(
       pages.map((page) => [`${page} JavaScript`, zipped(route(page, homeAndCalls))]),

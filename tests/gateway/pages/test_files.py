@@ -100,7 +100,10 @@ def test_every_route_has_a_document_with_its_url(site: InProcessGateway, path: s
     if path != "/api":
         assert head["atajo-public-url"] == site.url
     assert head["og:image"] == f"{site.url}/icon-512.png"
-    unlisted = ("/my-account", "/my-account/settings", "/my-account/import", "/links/:code")
+    unlisted = (
+        *("/my-account", "/my-account/settings", "/my-account/import"),
+        *("/links/:code", "/admin"),
+    )
     if path in (*unlisted, "/reset-password", "/share", "/not-found"):
         assert head["robots"] == "noindex"
         assert "canonical" not in head

@@ -15,7 +15,10 @@ from tests.system.e2e.visitor_actions import await_scripts, hold_back, let_go_on
 
 ENTRY = re.compile(r"/assets/(\w+/)?index-.*\.js")
 PAGES = ("/", "/short-link", "/custom-qr-generator", "/terms-of-use", "/privacy-policies")
-OFFERS = re.compile("REGISTER|REGISTRARSE|without an account|sin cuenta|An account is optional")
+OFFERS = re.compile(
+    "REGISTER|REGISTRARSE|(and|y) (without an account|sin cuenta)|no account needed"
+    "|do not require an account|no exigen una cuenta|An account is optional|La cuenta es opcional"
+)
 
 
 @pytest.fixture(scope="module")

@@ -42,15 +42,18 @@ CONTENTS = {
 """The heading and the current entry of the navigation, of pages where tests compare them."""
 ACCOUNT = "/my-account"
 SHARE = "/share"
+ADMIN = "/admin"
+"""Strangers and members see the page of a path that does not exist."""
 ROUTES = sorted(
     (
         path
         for path in edge_table.pages(edge_table.read())
-        if edge_table.CODE not in path and path != SHARE
+        if edge_table.CODE not in path and path not in (SHARE, ADMIN)
     ),
     key=lambda path: path.startswith(ACCOUNT),
 )
-"""The paths of all pages, except pages of a link and the page that redirects to the shortener.
+"""The paths of all pages, except pages of a link and of administrators, and the page that redirects
+to the shortener.
 Pages of an account, which log in, are last."""
 LONG = "https://example.com/" + "a" * 979
 WIDE_NAME = "\N{FULLWIDTH LATIN CAPITAL LETTER W}" * 30

@@ -20,7 +20,7 @@ import {
   type Owner,
 } from '../lib/owner';
 import { subscribe } from '../lib/session';
-import { failureCode, failureReason } from './failure';
+import { failureCode, failureReason, type FailureCode } from './failure';
 import type { Key } from './keys';
 import { reloadOnce } from './loading';
 
@@ -40,14 +40,22 @@ export const FRESH_FOR = 5_000;
 /** Milliseconds for which unused data is kept, for queries that can have many keys. */
 export const KEPT_FOR = 5 * 60_000;
 
+/** Outcomes that the pages show themselves. */
+const shownByPage: ReadonlySet<FailureCode> = new Set([
+  'invalid-token',
+  'no-logged',
+  'no-exist',
+  'not-allowed',
+  'confirm',
+]);
+
 export const cache = new QueryClient({
   queryCache: new QueryCache({
     onSuccess: (_data, { queryKey: [owner] }) => confirmSessionOf(owner),
     onError: (error, { queryKey: [owner], meta }) => {
       const code = failureCode(error);
       if (code === 'invalid-token') endSessionOf(owner);
-      // The page shows these outcomes itself.
-      if (code === 'invalid-token' || code === 'no-logged' || code === 'no-exist') return;
+      if (shownByPage.has(code)) return;
       if (code === 'outdated' && reloadOnce()) return;
       console.error(error);
       meta?.onFailure();

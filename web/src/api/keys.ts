@@ -30,6 +30,10 @@ export const keys = {
   statistics: (owner: Owner, code: string, span: string, timezone: string) =>
     key(owner, 'statistics', code, span, timezone),
 
+  /** Prefix of what an administrator sees, by the names of the calls. */
+  administration: (owner: Owner, call: string, ...parts: string[]) =>
+    key(owner, 'administration', call, ...parts),
+
   /** Mutations. */
   change: (owner: Owner) => key(owner, 'change'),
   move: (owner: Owner) => key(owner, 'move'),
@@ -45,5 +49,5 @@ export function queryOf([, , text = '', state = '', order = '']: Key) {
  * change.
  */
 export function dependsOnLinks({ queryKey: [, kind] }: { queryKey: Key }): boolean {
-  return kind !== 'statistics' && kind !== 'scan code';
+  return kind !== 'statistics' && kind !== 'scan code' && kind !== 'administration';
 }

@@ -13,6 +13,7 @@ const LoginPage = lazyPage(() => import('../pages/LoginPage'));
 const RegisterPage = lazyPage(() => import('../pages/RegisterPage'));
 const ResetPasswordPage = lazyPage(() => import('../pages/ResetPasswordPage'));
 const AccountPage = lazyPage(() => import('../pages/AccountPage'));
+const AdminPage = lazyPage(() => import('../pages/AdminPage'));
 const LinkPage = lazyPage(() => import('../pages/LinkPage'));
 const PreviewPage = lazyPage(() => import('../pages/PreviewPage'));
 const RedirectPage = lazyPage(() => import('../pages/RedirectPage'));
@@ -37,6 +38,7 @@ const shown: Record<Name, ComponentType> = {
   settings: SettingsPage,
   oidcCallback: OidcCallbackPage,
   import: ImportPage,
+  admin: AdminPage,
   link: LinkPage,
   preview: PreviewPage,
   share: SharePage,

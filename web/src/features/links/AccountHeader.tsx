@@ -1,8 +1,9 @@
 import { logOut } from '../../api/logOut';
 import { Button, ButtonLink } from '../../components/Button';
+import { hasAdminPages } from '../../lib/config';
 import { forgetImportJob } from '../../lib/importJob';
 import { paths } from '../../lib/paths';
-import { forgetUsername, username } from '../../lib/session';
+import { forgetUsername, isAdministrator, username } from '../../lib/session';
 import styles from './AccountHeader.module.css';
 import { list } from './messages';
 
@@ -20,6 +21,9 @@ export function AccountHeader() {
         {name && <p className={styles.name}>{list.loggedInAs(<bdi>{name}</bdi>)}</p>}
       </div>
       <div className={styles.actions}>
+        {isAdministrator() && hasAdminPages() && (
+          <ButtonLink to={paths.admin}>{list.administration}</ButtonLink>
+        )}
         <ButtonLink to={paths.import}>{list.importLinks}</ButtonLink>
         <ButtonLink to={paths.settings}>{list.settings}</ButtonLink>
         <Button onClick={leave}>{list.logOut}</Button>

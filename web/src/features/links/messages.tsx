@@ -26,6 +26,7 @@ export const list = {
   heading: 'Your links',
   loggedInAs: (name: ReactNode) => <>Logged in as {name}</>,
   importLinks: 'Import links',
+  administration: 'Administration',
   settings: 'Settings',
   logOut: 'Log out',
   label: 'Links',

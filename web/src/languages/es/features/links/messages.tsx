@@ -26,6 +26,7 @@ export const list: typeof english.list = {
   heading: 'Tus enlaces',
   loggedInAs: (name) => <>Has iniciado sesión como {name}</>,
   importLinks: 'Importar enlaces',
+  administration: 'Administración',
   settings: 'Ajustes',
   logOut: 'Cerrar sesión',
   label: 'Enlaces',
