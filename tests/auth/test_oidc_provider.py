@@ -134,7 +134,6 @@ async def test_the_browser_is_sent_with_everything_that_binds_the_answer(
         {"sub": "a\nb"},
         {"sub": 5},
     ],
-    ids=repr,
 )
 async def test_an_id_token_with_other_claims_is_refused(
     fake: FakeProvider, provider: OidcProvider, claims: Json
