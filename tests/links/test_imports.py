@@ -6,6 +6,7 @@ import asyncio
 import random
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -45,10 +46,12 @@ from services.links.domain.query import LinkFilter, LinkOrder
 from services.links.domain.text import trimmed_tags, trimmed_title
 from services.links.domain.url import UrlPolicy
 from services.links.storage import mongo, sqlite
+from services.links.storage.link_encoding import encode_owner
 from services.links.storage.sqlite.records import SqliteSession
 from services.shared import sqlite as shared_sqlite
 from services.shared.errors import Unavailable
 from services.shared.stores import StoreFactories
+from services.shared.timestamps import to_micros
 from tests.support import link_operations
 from tests.support.link_operations import FakeBlocklist, Service
 from tests.support.store_fixtures import NewStore, add_all, open_stores_at
@@ -379,7 +382,15 @@ async def test_a_store_of_the_first_version_is_upgraded(new_store: NewStore) -> 
             with pymongo.MongoClient[dict[str, Any]](setting) as client:
                 client.get_default_database().schema.delete_many({})
         async with open_stores_at(setting, "links", first) as store:
-            await store.links.add(Link("mine", A, ONE, NOW))
+            if setting.startswith("mongodb"):
+                await store.links.add(Link("mine", A, ONE, NOW))
+            else:  # A later version writes columns that the first lacks.
+                file = setting.removeprefix("sqlite:///")
+                with closing(sqlite3.connect(file)) as connection, connection:
+                    connection.execute(
+                        "INSERT INTO links (creator, created_at, code, url) VALUES (?, ?, ?, ?)",
+                        (encode_owner(ONE), to_micros(NOW), "mine", A),
+                    )
         async with open_stores_at(setting, "links", STORE_FACTORIES) as store:
             rows = rows_of(("mine", A), ("abcd", A))
             results = (await service_of(store).imports.run(ONE, FIRST, rows)).results
