@@ -1,14 +1,14 @@
 /**
  * The certified provider `oidc-provider`, with two accounts and its own forms to log in:
- * node oidc-provider.mjs PORT REDIRECT_URI
+ * node oidc-provider.mjs ISSUER REDIRECT_URI
  *
  * Prints a line once it listens. An account's id is what is typed as the login, with any password.
  */
 import Provider from 'oidc-provider';
 
-const [port, redirect] = process.argv.slice(2);
+const [issuer, redirect] = process.argv.slice(2);
 
-const provider = new Provider(`http://localhost:${port}`, {
+const provider = new Provider(issuer, {
   clients: [
     {
       client_id: 'atajo',
@@ -35,4 +35,4 @@ const provider = new Provider(`http://localhost:${port}`, {
   cookies: { keys: ['a-key-of-the-test'] },
 });
 
-provider.listen(Number(port), '127.0.0.1', () => console.log('listening'));
+provider.listen(Number(new URL(issuer).port), '127.0.0.1', () => console.log('listening'));
