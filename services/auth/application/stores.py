@@ -155,31 +155,40 @@ class AccountStore:
         It does not decode the account, so a damaged one is closed, too. Raises LastAdministrator.
         """
 
-        def work(transaction: Transaction) -> str | None:
-            record = transaction.find_account({"email_key": email_key})
-            if record is None:
-                return None
-            _keep_administrator(transaction, record)
-            transaction.update({"id": record["id"]}, Update(fields={"closed": True}))
-            account_id: str = record["id"]
-            return account_id
-
-        return await self._backend.transact("accounts_close", work)
+        name = "accounts_close"
+        record = await self._backend.find_account(name, {"email_key": email_key})
+        if record is None or not await self._close(name, {"id": record["id"]}):
+            return None
+        account_id: str = record["id"]
+        return account_id
 
     async def close_in_session(self, account: Account) -> bool:
         """Close an account. Return False under the same conditions as `change_password`.
 
         Raises LastAdministrator.
         """
+        return await self._close("accounts_close_in_session", _unchanged(account))
+
+    async def _close(self, name: str, where: Where) -> bool:
+        """Close the account that matches. Return whether there is one. `where` contains its id.
+
+        Raises LastAdministrator.
+        """
+        closed = Update(fields={"closed": True})
+        # One command on MongoDB. A process that is killed within a transaction leaves the account
+        # locked for up to a minute, so only administrators take one.
+        member = {**where, "role": Not(Role.ADMINISTRATOR.value)}
+        if await self._backend.update(name, member, closed):
+            return True
 
         def work(transaction: Transaction) -> bool:
-            record = transaction.find_account(_unchanged(account))
+            record = transaction.find_account(where)
             if record is None:
                 return False
             _keep_administrator(transaction, record)
-            return transaction.update({"id": account.id}, Update(fields={"closed": True}))
+            return transaction.update({"id": record["id"]}, closed)
 
-        return await self._backend.transact("accounts_close_in_session", work)
+        return await self._backend.transact(name, work)
 
     async def change(
         self,
