@@ -18,7 +18,7 @@ from gateway.functions.protocol import Payload, Reply, Text
 from gateway.use_cases.json_values import to_json
 from gateway.use_cases.services import Services
 
-_SECRET = re.compile(r"[A-Za-z0-9_-]{43}")
+_SECRET = re.compile(r"[\w-]{43}", re.ASCII)
 
 
 def _secret(value: str) -> str:

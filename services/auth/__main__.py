@@ -33,11 +33,11 @@ from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, L
 from services.auth.settings import AuthSettings
 from services.auth.storage.sqlite import store as sqlite_store
 from services.auth.storage.sqlite.schema import MIGRATIONS
-from services.shared import background, stores
+from services.shared import background, edge_table, stores
 from services.shared.rpc import server
 from services.shared.settings import format_origin
 
-CALLBACK = "/oidc/callback"
+CALLBACK: str = edge_table.read()["pages"]["oidcCallback"]["path"]
 """Path of the page to which the provider returns."""
 
 

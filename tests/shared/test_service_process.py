@@ -106,7 +106,13 @@ async def test_each_port_serves_and_announces_only_its_own_services(
     names = (f"{name.title()}Service", "AdministrationService")
     public = [service for service in services if service.name in names]
     admin = [service for service in services if service not in public]
-    with start(name, tmp_path, ATAJO_TOKEN_SECRET="x" * 48) as process:
+    settings = {
+        "ATAJO_TOKEN_SECRET": "x" * 48,
+        "ATAJO_OIDC_ISSUER": "http://127.0.0.1:1",  # Without it, its calls are unimplemented.
+        "ATAJO_OIDC_CLIENT_ID": "atajo",
+        "ATAJO_OIDC_CLIENT_SECRET": "secret",
+    }
+    with start(name, tmp_path, **settings) as process:
         assert process.addresses["admin"].startswith("127.0.0.1:")
         for listener, known, unknown in (("grpc", public, admin), ("admin", admin, public)):
             async with grpc.aio.insecure_channel(process.addresses[listener]) as channel:

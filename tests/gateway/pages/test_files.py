@@ -102,7 +102,7 @@ def test_every_route_has_a_document_with_its_url(site: InProcessGateway, path: s
     assert head["og:image"] == f"{site.url}/icon-512.png"
     unlisted = (
         *("/my-account", "/my-account/settings", "/my-account/import"),
-        *("/links/:code", "/admin"),
+        *("/links/:code", "/admin", "/oidc/callback"),
     )
     if path in (*unlisted, "/reset-password", "/share", "/not-found"):
         assert head["robots"] == "noindex"
