@@ -24,7 +24,7 @@ def away(expected: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "heading", "files"),
-    [("Login", "Log in", "*.js"), ("Register", "Register", "PasswordForm-*.css")],
+    [("Login", "Log in", "*.js"), ("Register", "Register", "NewPasswordField-*.css")],
 )
 def test_a_page_that_failed_to_load_appears_when_the_network_is_back(
     page: Page, name: str, heading: str, files: str

@@ -39,7 +39,7 @@ def test_logging_in_and_out_in_one_tab_shows_in_the_other(site: Product, page: P
         expect(tab.get_by_role("link", name="LOGIN")).to_be_visible()
     assert stored_token(page) is None
     wait_until(lambda: has_session_ended(site, stored), PROPAGATION_SECONDS)
-    assert page.evaluate("localStorage.getItem('endedSessions')") is None
+    wait_until(lambda: page.evaluate("localStorage.getItem('endedSessions')") is None)
 
 
 def test_the_button_of_a_form_keeps_its_width_while_waiting(page: Page) -> None:
