@@ -59,9 +59,9 @@ class Fuzzing(ThreadGroup):
         }
         for name, module in _SERVICES.items():
             for service in module.DESCRIPTOR.services_by_name.values():
-                is_public = service.name == f"{name.title()}Service"
+                is_public = service.name in (f"{name.title()}Service", "AdministrationService")
                 address = product.address(name) if is_public else product.admin_address(name)
-                self._ports[service.name] = InnerPort(address, seed, service)
+                self._ports[service.full_name] = InnerPort(address, seed, service)
         super().__init__(
             partial(self._work, name)
             for name in self._ports
