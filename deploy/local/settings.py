@@ -123,7 +123,7 @@ class RunSettings(ProcessSettings):
 
 
 def check_own_settings() -> None:
-    """Raise SystemExit with one line if settings are given that a run would not heed."""
+    """Raise SystemExit with one line for settings that a run would ignore."""
     faults = [
         f"{PREFIX}{name}: {why}"
         for name, why in _OWN.items()
