@@ -286,6 +286,10 @@ if [ "$further" ]; then
   echo "if (\$further) { rewrite ^ /.further last; }" >start/further.conf
 fi
 
+if [ "$admin_pages" = off ]; then
+  echo "if (\$uri = /admin) { return 404; }"
+fi >start/hidden_pages.conf
+
 if [ "$service_worker" = off ]; then
   echo "location = /sw.js { try_files /sw-off.js =404; set \$cache_control \$edge_cache_files; }"
 fi >start/service_worker.conf

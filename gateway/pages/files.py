@@ -80,6 +80,7 @@ class Site:
         self._files: dict[str, _File] = {}
         settings = settings or PageSettings("", "")
         public_url = settings.public_url
+        self._hidden = {edge.admin} if settings.admin_pages == "off" else set()
         if web_dir is None:
             pages = dict.fromkeys(edge.pages, self._document(_PLACEHOLDER))
             pages |= {path: self._placeholder(path) for path in edge.link_pages}
@@ -109,7 +110,9 @@ class Site:
             await self._redirect_to_settings(send)
             return
         page = self._edge.page_at(path)
-        if file := self._pages_for(scope).by_path[page] if page else self._files.get(path):
+        if path in self._hidden:
+            await self.send_error(scope, receive, send)
+        elif file := self._pages_for(scope).by_path[page] if page else self._files.get(path):
             await _send_file(scope, send, file, 200)
         else:
             await self.send_error(scope, receive, send)

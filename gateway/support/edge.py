@@ -42,6 +42,8 @@ class Edge:
     """The page that takes a link from elsewhere."""
     settings: str
     """The settings page, to which `change_password` redirects."""
+    admin: str
+    """The page for administrators, which an operator can turn off."""
     plain_headers: RawHeaders
     """Headers of all responses."""
     page_headers: RawHeaders
@@ -85,6 +87,7 @@ class Edge:
             **table["gateway"],
             share=table["pages"]["share"]["path"],
             settings=table["pages"]["settings"]["path"],
+            admin=table["pages"]["admin"]["path"],
             plain_headers=_raw(common),
             page_headers=_raw(common | table["page_headers"]),
             document_headers=_raw(common | table["document_headers"]),

@@ -476,10 +476,10 @@ def test_it_serves_its_health_and_metrics_on_another_port(pair: Pair) -> None:
     assert ask(pair.web.metrics_url, "GET", "/").status_code == 404
 
 
-def test_both_serve_the_script_that_turns_the_service_worker_off(
+def test_both_turn_off_the_service_worker_and_the_page_for_administrators(
     product: Product, tmp_path: Path
 ) -> None:
-    off = {"ATAJO_SERVICE_WORKER": "off"}
+    off = {"ATAJO_SERVICE_WORKER": "off", "ATAJO_ADMIN_PAGES": "off"}
     pages = {"ATAJO_WEB_DIR": str(BUILT), **off}
     with (
         start_gateway(product, tmp_path / "with", pages) as gateway,
@@ -492,6 +492,10 @@ def test_both_serve_the_script_that_turns_the_service_worker_off(
             assert script.headers["content-type"] == "text/javascript; charset=utf-8"
             document = ask(origin, "GET", "/").text
             assert '<meta name="atajo-service-worker" content="off"' in document
+            hidden, missing = (ask(origin, "GET", path) for path in (EDGE.admin, "/no/page"))
+            assert hidden.status_code == missing.status_code == 404
+            assert hidden.content == missing.content
+            assert compared_headers(hidden) == compared_headers(missing)
 
 
 @pytest.mark.parametrize(("accepted", "language"), [("es", "es"), ("en", "en"), ("fr", "en")])
