@@ -337,6 +337,11 @@ async def test_accounts_are_listed_and_found(service: Service) -> None:
     found = await service.administer(ada, "ListAccounts", query=" DA@EXAMPLE ")
     assert [account.email for account in found.accounts] == [ADA]
     assert found.cursor == ""
+    # A decision names an account by its id.
+    by_id = await service.administer(ada, "ListAccounts", query=listed.id)
+    assert [account.email for account in by_id.accounts] == [ADA]
+    unknown = await service.administer(ada, "ListAccounts", query="0" * 24)
+    assert not unknown.accounts
 
 
 async def test_pages_survive_new_accounts(

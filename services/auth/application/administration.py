@@ -22,6 +22,7 @@ PAGE_SIZE = 50
 MAX_QUERY_LENGTH = 254
 """In characters, as of an e-mail address."""
 
+_ACCOUNT_ID = re.compile("[0-9a-f]{24}")
 _CURSOR = re.compile(r"([0-9]{1,16})\.([!-~]{1,100})")
 T = TypeVar("T")
 
@@ -54,9 +55,14 @@ class Administration:
     async def list_accounts(self, query: str, cursor: str) -> tuple[list[Account], str]:
         """Return a page of open accounts, newest first, and the cursor of the next one, or empty.
 
-        `query` is a part of their e-mail address. Raises InvalidQuery, InvalidCursor, Unavailable.
+        `query` is a part of their e-mail address, or the id of one, as decisions name it. Raises
+        InvalidQuery, InvalidCursor, Unavailable.
         """
         text = normalize_email(_check_query(query.strip()))
+        if _ACCOUNT_ID.fullmatch(text):
+            account = await self._accounts.by_id(text)
+            if account is not None and not account.closed:
+                return [account], ""
         page = await self._accounts.list_page(text, _parse_cursor(cursor), PAGE_SIZE + 1)
         return _page(page, lambda account: Position(to_micros(account.created_at), account.id))
 

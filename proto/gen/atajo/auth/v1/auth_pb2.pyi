@@ -2141,7 +2141,9 @@ class ListAccountsRequest(_message.Message):
     administrator_pass: _builtins.str
     """Pass of AuthService.IssuePass."""
     query: _builtins.str
-    """Part of the e-mail address, ignoring case and surrounding whitespace; empty for all accounts."""
+    """Part of the e-mail address, ignoring case and surrounding whitespace, or the id of an account;
+    empty for all accounts.
+    """
     cursor: _builtins.str
     """Where the page starts, empty for the first one: only accounts after this position, which is
     `<created_at in microseconds since the Unix epoch>.<id>`.
