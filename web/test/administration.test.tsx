@@ -1,6 +1,7 @@
 /** The page of administrators, with a server that keeps a queue of reports. */
 import { act, screen, waitFor, within } from '@testing-library/react';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { takeLogin } from '../src/lib/oidc';
 import { expectNoAxeViolations, heading, logIn, visit } from './app';
 import { answered, data, error, serve, settled, type Call } from './server';
 
@@ -114,6 +115,9 @@ async function open(section = '', handlers: Handlers = {}, count = 3) {
   return { user, calls };
 }
 
+/** Finds a text of the page. Announcements to screen readers have it, too. */
+const shown = async (text: string | RegExp, options?: { exact: boolean }) =>
+  within(await screen.findByRole('main')).findByText(text, options);
 const queue = () => screen.findByRole('list', { name: 'Links that await a decision' });
 const press = (user: Awaited<ReturnType<typeof open>>['user'], keys: string) => user.keyboard(keys);
 
@@ -172,12 +176,12 @@ describe('reports', () => {
     const rows = within(await queue()).getAllByRole('button');
     expect(rows).toHaveLength(3);
     expect(rows[0]).toHaveAttribute('aria-current', 'true');
-    await screen.findByText('What was reported');
+    await shown('What was reported');
     screen.getByText('https://bad-0.example/log-in?user=1');
     for (const link of document.querySelectorAll('a, img, iframe, link, script')) {
       expect(`${link.getAttribute('href')} ${link.getAttribute('src')}`).not.toContain('.example');
     }
-    await screen.findByText('The URL has an unusual port.');
+    await shown('The URL has an unusual port.');
     screen.getByText('https://before.example/');
     screen.getByText('“a mistake”');
     await expectNoAxeViolations();
@@ -187,7 +191,7 @@ describe('reports', () => {
     const { user, calls } = await open('', {}, 40);
     await queue();
     for (let link = 0; link < 40; link += 1) await press(user, link % 2 === 0 ? 'b' : 'd');
-    await screen.findByText('No link awaits a decision.');
+    await shown('No link awaits a decision.');
     await answered();
     const made = decisionsIn(calls);
     expect(made.map(({ subject }) => subject)).toEqual(reportedLinks(40).map(({ code }) => code));
@@ -232,10 +236,10 @@ describe('reports', () => {
     const { user, calls } = await open();
     await queue();
     await press(user, 'b');
-    await screen.findByText('code-000 was blocked as malware.', { exact: false });
+    await shown('code-000 was blocked as malware.', { exact: false });
     expect(within(await queue()).getAllByRole('button')).toHaveLength(2);
     await press(user, 'u');
-    await screen.findByText('code-000 works again, and is in the list until you leave it.');
+    await shown('code-000 works again, and is in the list until you leave it.');
     expect(decisionsIn(calls)[1]).toEqual({
       token: 'a-token',
       subject: 'code-000',
@@ -250,7 +254,7 @@ describe('reports', () => {
     const { user, calls } = await open('', {}, 1);
     await queue();
     await press(user, 'd');
-    await screen.findByText('No link awaits a decision.');
+    await shown('No link awaits a decision.');
     await press(user, 'u');
     await queue();
     expect(decisionsIn(calls)).toHaveLength(1);
@@ -261,7 +265,7 @@ describe('reports', () => {
     const { user } = await open('', { decide: () => error(503, 'UNAVAILABLE') });
     await queue();
     await press(user, 'b');
-    await screen.findByText('code-000 is undecided. It did not work. Please try again.', {
+    await shown('code-000 is undecided. It did not work. Please try again.', {
       exact: false,
     });
     expect(within(await queue()).getAllByRole('button')).toHaveLength(3);
@@ -286,7 +290,7 @@ describe('reports', () => {
     await within(dialog).findByText('Incorrect password');
     await user.clear(password);
     await user.type(password, 'Senderos-1{Enter}');
-    await screen.findByText('code-000 was blocked as malware.', { exact: false });
+    await shown('code-000 was blocked as malware.', { exact: false });
     expect(screen.queryByRole('dialog')).toBeNull();
     expect(decisionsIn(calls)).toHaveLength(2);
   });
@@ -297,7 +301,7 @@ describe('reports', () => {
     await press(user, 'd');
     const dialog = await screen.findByRole('dialog');
     await user.click(within(dialog).getByRole('button', { name: 'Cancel' }));
-    await screen.findByText(/code-000 is undecided\. Nothing was changed/);
+    await shown(/code-000 is undecided\. Nothing was changed/);
   });
 
   it('asks at once if the session is old when the page opens', async () => {
@@ -318,8 +322,28 @@ describe('reports', () => {
     const { user } = visit('/admin');
     const dialog = await screen.findByRole('dialog', { name: 'Confirm that it is you' });
     await user.type(within(dialog).getByLabelText('Password'), 'Senderos-1{Enter}');
-    await screen.findByText('No link awaits a decision.');
+    await shown('No link awaits a decision.');
   });
+});
+
+it('leaves for the provider to confirm an account without a password, and comes back', async () => {
+  const meta = document.createElement('meta');
+  meta.name = 'atajo-oidc-name';
+  meta.content = 'Camino';
+  document.head.append(meta);
+  const { user, calls } = await open('decisions', {
+    listDecisions: () => data({ success: false, error: 'confirm' }),
+    listConnections: () => data({ success: true, has_password: false, connections: [] }),
+    // The test's browser can go nowhere else.
+    beginOidc: () => data({ success: true, url: location.href }),
+  });
+  const dialog = await screen.findByRole('dialog', { name: 'Confirm that it is you' });
+  await within(dialog).findByText(/^Your account has no password\./);
+  await user.click(within(dialog).getByRole('button', { name: 'Confirm' }));
+  await waitFor(() => expect(calls.map(({ name }) => name)).toContain('beginOidc'));
+  await waitFor(() =>
+    expect(takeLogin()).toMatchObject({ to: '/admin#decisions', token: 'a-token' }),
+  );
 });
 
 describe('links', () => {
@@ -348,16 +372,16 @@ describe('links', () => {
     });
     await expectNoAxeViolations();
     await search(user, 'evil.example');
-    await screen.findByText('evil.example is blocked: Phishing.');
+    await shown('evil.example is blocked: Phishing.');
     screen.getByText(/By a blocklist\. phishing\.txt, line 3/);
     await user.click(screen.getByRole('button', { name: 'Unblock' }));
-    await screen.findByText('evil.example is not blocked.');
+    await shown('evil.example is not blocked.');
     await user.click(screen.getByRole('button', { name: 'Block' }));
     const dialog = await screen.findByRole('dialog', {
       name: 'This blocks every link to evil.example and to what is below it, and refuses new ones. Block it?',
     });
     await user.click(within(dialog).getByRole('button', { name: 'Block' }));
-    await screen.findByText('evil.example was blocked.');
+    await shown('evil.example was blocked.');
     expect(decisionsIn(calls).map(({ action, class: name }) => [action, name])).toEqual([
       ['unblock', undefined],
       ['block', 'phishing'],
@@ -370,7 +394,7 @@ describe('links', () => {
         data({ success: true, blocked: false, by: null, class: null, detail: '' }),
     });
     await search(user, `${location.origin}/code-001`);
-    await screen.findByText('https://bad-1.example/log-in?user=1');
+    await shown('https://bad-1.example/log-in?user=1');
     expect(calls.filter(({ name }) => name === 'showReports').at(-1)?.payload['code']).toBe(
       'code-001',
     );
@@ -381,7 +405,7 @@ describe('links', () => {
       explainBlock: () => error(400, 'INVALID_ARGUMENT', {}, { reason: 'INVALID_ADDRESS' }),
     });
     await search(user, '???');
-    await screen.findByText(/Enter a code, a short URL, a host or a path/);
+    await shown(/Enter a code, a short URL, a host or a path/);
   });
 });
 
@@ -400,7 +424,7 @@ const oneAccount = () => data({ success: true, accounts: [ACCOUNT], cursor: null
 describe('accounts', () => {
   const manage = async (handlers: Handlers) => {
     const opened = await open('accounts', { listAccounts: oneAccount, ...handlers });
-    await opened.user.click(await screen.findByText('ana@example.org'));
+    await opened.user.click(await shown('ana@example.org'));
     return opened;
   };
 
@@ -415,7 +439,7 @@ describe('accounts', () => {
       }),
     );
     expect(location.href).not.toContain('ana');
-    await screen.findByText('214 links');
+    await shown('214 links');
     await expectNoAxeViolations();
   });
 
@@ -427,10 +451,10 @@ describe('accounts', () => {
     await user.click(screen.getByRole('button', { name: 'Suspend' }));
     const dialog = await screen.findByRole('dialog', { name: 'Suspend ana@example.org?' });
     await user.click(within(dialog).getByRole('button', { name: 'Suspend' }));
-    await screen.findByText('ana@example.org is suspended.');
+    await shown('ana@example.org is suspended.');
     screen.getByText('Suspended');
     await user.click(screen.getByRole('button', { name: 'Resume' }));
-    await screen.findByText('ana@example.org can log in again.');
+    await shown('ana@example.org can log in again.');
     expect(
       calls.filter(({ name }) => name === 'changeAccount').map((call) => call.payload),
     ).toEqual([
@@ -446,7 +470,7 @@ describe('accounts', () => {
     await user.click(screen.getByRole('button', { name: 'Make administrator' }));
     const dialog = await screen.findByRole('dialog');
     await user.click(within(dialog).getByRole('button', { name: 'Make administrator' }));
-    await screen.findByText('This is the last administrator. Make somebody else one first.');
+    await shown('This is the last administrator. Make somebody else one first.');
   });
 
   it('shows a password reset URL once, to copy', async () => {
@@ -454,7 +478,7 @@ describe('accounts', () => {
       createResetLink: () => data({ success: true, url: 'http://localhost/reset#code' }),
     });
     await user.click(screen.getByRole('button', { name: 'Password reset URL' }));
-    await screen.findByText('http://localhost/reset#code');
+    await shown('http://localhost/reset#code');
     await user.click(screen.getByRole('button', { name: 'Copy URL' }));
     expect(await navigator.clipboard.readText()).toBe('http://localhost/reset#code');
     await user.click(screen.getByRole('button', { name: 'Done' }));
@@ -472,9 +496,9 @@ describe('accounts', () => {
     });
     await user.selectOptions(within(dialog).getByRole('combobox', { name: 'Class' }), 'malware');
     await user.click(within(dialog).getByRole('button', { name: 'Block links' }));
-    await screen.findByText('214 links were blocked.');
+    await shown('214 links were blocked.');
     await user.click(screen.getByRole('button', { name: 'End sessions' }));
-    await screen.findByText('All sessions of ana@example.org were ended.');
+    await shown('All sessions of ana@example.org were ended.');
     expect(calls.find(({ name }) => name === 'blockAccountLinks')?.payload).toEqual({
       token: 'a-token',
       id: 'a1',
@@ -489,7 +513,8 @@ describe('invitations', () => {
     const invitations = [
       { id: 'i1', email: 'ana@example.org', role: 'member', created_at: TIME, expires_at: TIME },
     ];
-    const { user, calls } = await open('invitations', {
+    const { user, calls } = await open('accounts', {
+      listAccounts: oneAccount,
       listInvitations: () => data({ success: true, invitations }),
       createInvitation: () =>
         data({ success: true, id: 'i2', url: 'http://localhost/register#invitation=x' }),
@@ -498,10 +523,13 @@ describe('invitations', () => {
         return data({ success: true });
       },
     });
-    await screen.findByText('ana@example.org');
+    await shown('ana@example.org');
+    expect(calls.map(({ name }) => name)).not.toContain('listInvitations');
+    await user.click(screen.getByText('Invitations'));
+    await screen.findByRole('list', { name: 'Open invitations' });
     await expectNoAxeViolations();
     await user.click(screen.getByRole('button', { name: 'Create invitation' }));
-    await screen.findByText('http://localhost/register#invitation=x');
+    await shown('http://localhost/register#invitation=x');
     expect(calls.find(({ name }) => name === 'createInvitation')?.payload).toEqual({
       token: 'a-token',
       email: null,
@@ -510,7 +538,7 @@ describe('invitations', () => {
     await user.click(
       screen.getByRole('button', { name: 'Revoke the invitation for ana@example.org' }),
     );
-    await screen.findByText('No invitations are open.');
+    await shown('No invitations are open.');
   });
 });
 
@@ -542,11 +570,11 @@ describe('decisions', () => {
       explainBlock: () =>
         data({ success: true, blocked: false, by: null, class: null, detail: '' }),
     });
-    await screen.findByText('By root@example.org');
+    await shown('By root@example.org');
     screen.getByText('By the operator');
     await expectNoAxeViolations();
     await user.click(screen.getByRole('button', { name: 'code-000' }));
-    await screen.findByText('https://bad-0.example/log-in?user=1');
+    await shown('https://bad-0.example/log-in?user=1');
     expect(location.hash).toBe('#links');
   });
 
@@ -555,7 +583,7 @@ describe('decisions', () => {
       listDecisions: () => data({ success: true, decisions: [], cursor: null }),
     });
     await user.type(screen.getByRole('searchbox', { name: 'Search' }), 'spam{Enter}');
-    await screen.findByText('No decisions match.');
+    await shown('No decisions match.');
     expect(calls.filter(({ name }) => name === 'listDecisions').at(-1)?.payload['query']).toBe(
       'spam',
     );
@@ -579,7 +607,7 @@ it('shows the state of the instance, with what is not known', async () => {
         ],
       }),
   });
-  await screen.findByText('1,204');
+  await shown('1,204');
   screen.getByText('13 MB');
   screen.getByText('None known');
   screen.getByText('Not ready');

@@ -2,9 +2,10 @@
 import { screen, waitFor } from '@testing-library/react';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Link } from '../src/api';
+import { codeInShortUrl } from '../src/lib/shortUrls';
 import { expectNoAxeViolations, heading, logIn, visit } from './app';
 import { changed, details, link, page } from './links';
-import { data, serve, type Call } from './server';
+import { data, error, serve, type Call } from './server';
 
 const CODE = 'fiesta-2026';
 const LONG = 'https://ayuntamiento.example/otro.pdf';
@@ -31,8 +32,8 @@ afterEach(() => {
 });
 
 describe('the domain of a new link', () => {
-  const open = async () => {
-    const calls = serve({ createShortLink: shortens, showLinks: () => page([]) });
+  const open = async (handlers: Parameters<typeof serve>[0] = {}) => {
+    const calls = serve({ createShortLink: shortens, showLinks: () => page([]), ...handlers });
     const { user } = visit('/short-link');
     await user.click(await screen.findByText('Customize'));
     return { user, calls };
@@ -78,6 +79,31 @@ describe('the domain of a new link', () => {
     expect(screen.queryByRole('combobox', { name: 'Domain' })).toBeNull();
     await shorten(user);
     await screen.findByRole('button', { name: /^atajo\.example\// });
+  });
+
+  it('says at its field that it is no longer listed, and keeps the link', async () => {
+    logIn();
+    const { user, calls } = await open({
+      createShortLink: ({ domain: chosen, ...payload }) =>
+        chosen === 'go.example'
+          ? error(400, 'INVALID_ARGUMENT', {}, { reason: 'INVALID_DOMAIN' })
+          : shortens(payload),
+    });
+    await user.selectOptions(await domain(), 'go.example');
+    await shorten(user);
+    await waitFor(async () => expect(await domain()).toHaveFocus());
+    expect(await domain()).toHaveAccessibleDescription(
+      'This domain is no longer offered. Choose another one.',
+    );
+    const field = screen.getByRole('textbox', { name: /link/i });
+    expect(field).toHaveValue(LONG);
+    expect(field).not.toHaveAttribute('aria-invalid');
+    await expectNoAxeViolations();
+    await user.selectOptions(await domain(), 'other.example:8443');
+    expect(await domain()).toHaveAccessibleDescription('');
+    await user.type(field, '{Enter}');
+    await screen.findByRole('button', { name: /^other\.example:8443\// });
+    expect(named(calls, 'createShortLink')).toHaveLength(2);
   });
 
   it('is refused as a destination', async () => {
@@ -142,6 +168,29 @@ describe('the domain of a link', () => {
     await waitFor(async () =>
       expect(await navigator.clipboard.readText()).toBe(`https://go.example/${CODE}`),
     );
+  });
+});
+
+describe('a short URL of any domain', () => {
+  it.each([
+    [`go.example/${CODE}`, CODE],
+    [`https://GO.example/${CODE}.`, CODE],
+    [`http://other.example:8443/${CODE}`, CODE],
+    [`https://atajo.example/${CODE}`, CODE],
+    [`https://other.example/${CODE}`, null],
+    ['https://go.example/login', null],
+    [CODE, null],
+  ])('has a code: %s', (text, code) => {
+    expect(codeInShortUrl(text)).toBe(code);
+  });
+
+  it('finds its link in the list', async () => {
+    logIn();
+    const calls = serve({ showLinks: () => page([FIESTA]) });
+    visit(`/my-account?search=${encodeURIComponent(`https://go.example/${CODE}`)}`);
+    await screen.findByRole('button', { name: `Copy go.example/${CODE}` });
+    expect(screen.getByRole('searchbox')).toHaveValue(`https://go.example/${CODE}`);
+    expect(named(calls, 'showLinks')[0]?.payload).toMatchObject({ query: CODE });
   });
 });
 

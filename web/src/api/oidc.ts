@@ -10,17 +10,19 @@ export const linkOidc = lazyCall('linkOidc');
 export const listConnections = lazyCall('listConnections');
 export const removeConnection = lazyCall('removeConnection');
 
-/**
- * Leaves for the provider, which confirms the session of an account and returns to a page. Resolves
- * with the text of a failure.
- */
+/** Leaves for the provider, which confirms the session of an account and returns to this page. */
+export async function leaveToConfirm({ token }: Account): Promise<void> {
+  const { pathname, search, hash } = location;
+  await goToProvider({ to: pathname + search + hash, token, invitation: null });
+}
+
+/** Does so too, and resolves with the text of a failure. */
 export async function goToConfirm(
-  { token }: Account,
-  to: string,
+  account: Account,
   failureText: (error: unknown) => string,
 ): Promise<string> {
   try {
-    await goToProvider({ to, token, invitation: null });
+    await leaveToConfirm(account);
     return '';
   } catch (error) {
     console.error(error);

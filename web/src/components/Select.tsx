@@ -1,20 +1,29 @@
 import { useId, type ComponentProps } from 'react';
 import control from './control.module.css';
+import { FieldError, type FieldErrorProps } from './FieldError';
 import { Label } from './Label';
 import styles from './Select.module.css';
 
-interface SelectProps<T extends string> extends Omit<
-  ComponentProps<'select'>,
-  'className' | 'id' | 'value' | 'onChange'
-> {
+interface SelectProps<T extends string>
+  extends
+    Omit<ComponentProps<'select'>, 'className' | 'id' | 'value' | 'onChange'>,
+    Pick<FieldErrorProps, 'attempt'> {
   label: string;
   options: readonly { value: T; text: string }[];
   value: T;
   onChange: (value: T) => void;
+  error?: string | undefined;
 }
 
 /** A native drop-down list for many options. */
-export function Select<T extends string>({ label, options, onChange, ...select }: SelectProps<T>) {
+export function Select<T extends string>({
+  label,
+  options,
+  onChange,
+  error,
+  attempt,
+  ...select
+}: SelectProps<T>) {
   const id = useId();
   return (
     <div>
@@ -23,6 +32,8 @@ export function Select<T extends string>({ label, options, onChange, ...select }
         {...select}
         id={id}
         className={`${control.control} ${styles.select}`}
+        aria-invalid={error !== undefined || undefined}
+        aria-describedby={error && `${id}-error`}
         onChange={(event) => onChange(event.target.value as T)}
       >
         {options.map(({ value, text }) => (
@@ -31,6 +42,7 @@ export function Select<T extends string>({ label, options, onChange, ...select }
           </option>
         ))}
       </select>
+      <FieldError id={`${id}-error`} text={error} attempt={attempt} />
     </div>
   );
 }

@@ -7,7 +7,6 @@ import styles from './Administration.module.css';
 import { AdministratorContext, type Section, type WarningsPart } from './administrator';
 import { DecisionsSection } from './decisions/DecisionsSection';
 import { InstanceSection } from './instance/InstanceSection';
-import { InvitationsSection } from './invitations/InvitationsSection';
 import { LinksSection } from './linkSearch/LinksSection';
 import { messages } from './messages';
 import { ReportsSection } from './reports/ReportsSection';
@@ -17,7 +16,6 @@ const sections: Record<SectionName, Section> = {
   reports: ReportsSection,
   links: LinksSection,
   accounts: AccountsSection,
-  invitations: InvitationsSection,
   decisions: DecisionsSection,
   instance: InstanceSection,
 };

@@ -13,7 +13,6 @@ export const messages = {
     reports: 'Reports',
     links: 'Links',
     accounts: 'Accounts',
-    invitations: 'Invitations',
     decisions: 'Decisions',
     instance: 'Instance',
   } satisfies Record<SectionName, string>,
@@ -144,6 +143,7 @@ export const links = {
   block: 'Block',
   blockAnew: 'Block with this class',
   unblock: 'Unblock',
+  decisions: 'Decisions',
   linkQuestion: (subject: string) => `Block ${subject}?`,
   hostQuestion: (subject: string) =>
     `This blocks every link to ${subject} and to what is below it, and refuses new ones. Block it?`,
@@ -200,6 +200,7 @@ export const accounts = {
 };
 
 export const invitations = {
+  title: 'Invitations',
   hint: 'An invitation is a URL that registers one account. It works once, for seven days. Atajo sends no email: copy the URL and send it yourself.',
   email: 'Email (optional)',
   role: 'Role',

@@ -2,14 +2,7 @@
 import { useLocation, useNavigate, type To } from 'react-router-dom';
 import { paths } from '../../lib/paths';
 
-export const names = [
-  'reports',
-  'links',
-  'accounts',
-  'invitations',
-  'decisions',
-  'instance',
-] as const;
+export const names = ['reports', 'links', 'accounts', 'decisions', 'instance'] as const;
 export type SectionName = (typeof names)[number];
 
 export function toSection(name: SectionName): To {

@@ -11,7 +11,6 @@ import { Field } from '../../components/Field';
 import { FieldError } from '../../components/FieldError';
 import { Select } from '../../components/Select';
 import type { Account } from '../../lib/owner';
-import { paths } from '../../lib/paths';
 import { codePoints } from '../../lib/text';
 import { useForm } from '../../lib/useForm';
 import { useHere } from '../../lib/useHere';
@@ -134,7 +133,7 @@ export function CreateKeyForm({ account, onCreated }: CreateKeyFormProps) {
         error={problems.password}
         attempt={attempt}
         provider={provider}
-        onConfirm={() => goToConfirm(account, paths.settings, failureText)}
+        onConfirm={() => goToConfirm(account, failureText)}
       />
       <p className={styles.failed} role="alert">
         {failed}

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useSearchParams } from 'react-router-dom';
 import type { LinkQuery, LinkState } from '../../api';
+import { codeInShortUrl } from '../../lib/shortUrls';
 import { list } from './messages';
 
 /** Milliseconds without typing after which a search starts. */
@@ -65,7 +66,8 @@ export function useListQuery(): ListQuery {
   }, [trimmed, text, set]);
 
   return {
-    query: { text, state: state === 'all' ? null : state, order },
+    // A short URL finds its link: the server searches codes, not hosts.
+    query: { text: codeInShortUrl(text) ?? text, state: state === 'all' ? null : state, order },
     typed,
     setTyped,
     setOrder: (value) => set('order', value, 'newest'),

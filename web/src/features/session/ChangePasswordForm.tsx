@@ -8,7 +8,6 @@ import { useConfirmingProvider } from '../../api/useConnections';
 import { CurrentPassword } from '../../components/CurrentPassword';
 import { forgetApiKey } from '../../lib/apiKey';
 import type { Account } from '../../lib/owner';
-import { paths } from '../../lib/paths';
 import { startSession, username } from '../../lib/session';
 import { useForm } from '../../lib/useForm';
 import { useHere } from '../../lib/useHere';
@@ -75,7 +74,7 @@ export function ChangePasswordForm({ account }: { account: Account }) {
         error={form.problems.password}
         attempt={form.attempt}
         provider={provider}
-        onConfirm={() => goToConfirm(account, paths.settings, failureText)}
+        onConfirm={() => goToConfirm(account, failureText)}
       />
       <NewPasswordField
         label={messages.newPassword}

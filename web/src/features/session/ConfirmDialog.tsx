@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { failureCode } from '../../api';
 import { confirmSession } from '../../api/administration';
 import { endRefusedSession } from '../../api/endRefusedSession';
+import { leaveToConfirm } from '../../api/oidc';
 import { beginLogin } from '../../api/passkeys';
 import { Button } from '../../components/Button';
 import type { Account } from '../../lib/owner';
@@ -26,8 +27,11 @@ export function ConfirmDialog({ account, onConfirmed, onClose }: ConfirmDialogPr
       title={texts.title}
       submit={texts.submit}
       action={async (password) => {
-        // An account without a password has confirmed at its provider: the server knows.
-        if (password !== null) await confirmSession(account, { password });
+        if (password === null) {
+          await leaveToConfirm(account);
+          return;
+        }
+        await confirmSession(account, { password });
         onConfirmed();
       }}
       onClose={onClose}

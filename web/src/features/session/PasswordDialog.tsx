@@ -8,7 +8,6 @@ import { Dialog } from '../../components/Dialog';
 import { CurrentPassword } from '../../components/CurrentPassword';
 import { actions } from '../../components/messages';
 import type { Account } from '../../lib/owner';
-import { paths } from '../../lib/paths';
 import { useForm } from '../../lib/useForm';
 import { failureText } from './failureText';
 import { login, messages } from './messages';
@@ -71,7 +70,7 @@ export function PasswordDialog({
           error={form.problems.password}
           attempt={form.attempt}
           provider={provider}
-          onConfirm={() => goToConfirm(account, paths.settings, failureText)}
+          onConfirm={() => goToConfirm(account, failureText)}
         />
       </PasswordForm>
     </Dialog>

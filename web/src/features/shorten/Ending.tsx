@@ -25,6 +25,13 @@ const CHECK_DELAY = 300;
 
 type Answer = 'pending' | 'free' | 'taken' | 'unknown';
 
+/** Opens the options of the shortener, and moves the focus to the control of an element. */
+export function point(element: HTMLElement | null): void {
+  const options = element?.closest('details');
+  if (options) options.open = true;
+  element?.querySelector<HTMLElement>('input, select')?.focus();
+}
+
 /**
  * The field for a custom ending. While the user types, it shows whether the ending is available.
  */
@@ -69,22 +76,20 @@ export function Ending({
     };
   }, [ending]);
 
-  const point = () => {
-    const options = field.current?.closest('details');
-    if (options) options.open = true;
-    field.current?.querySelector('input')?.focus();
+  const pointHere = () => {
+    point(field.current);
     setAttempt((count) => count + 1);
   };
 
   useImperativeHandle(ref, () => ({
     take: () => {
       if (!error) return ending;
-      point();
+      pointHere();
       return null;
     },
     refuse: () => {
       setFound({ ending, answer: 'taken' });
-      point();
+      pointHere();
     },
     clear: () => setText(''),
   }));

@@ -13,13 +13,12 @@ import { FieldError } from '../../components/FieldError';
 import { Offered } from '../../components/Offered';
 import { isFirstPage } from '../../components/Page';
 import { VisuallyHidden } from '../../components/VisuallyHidden';
-import { hasFurtherDomains } from '../../lib/config';
 import { guestLinks } from '../../lib/guest';
 import { useOwner } from '../../lib/owner';
 import { paths } from '../../lib/paths';
 import { usePart } from '../../lib/usePart';
+import type { AccountOptionsHandle } from './AccountOptions';
 import type { CampaignHandle } from './CampaignTags';
-import type { EndingHandle } from './Ending';
 import { messages } from './messages';
 import { PendingPlate } from './PendingPlate';
 import { useResults } from './ResultsProvider';
@@ -38,8 +37,7 @@ interface ShortenerProps {
 const EARLIER = 5;
 
 /** Nothing is chained to the import(): the build would make it part of the import(). */
-const loadEnding = () => import('./Ending');
-const loadDomain = () => import('./DomainChoice');
+const loadAccountOptions = () => import('./AccountOptions');
 const loadCampaignTags = () => import('./CampaignTags');
 const loadGuestLinks = () => import('./GuestLinks');
 
@@ -53,12 +51,10 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
   const { results, settle } = useResults();
   const owner = useOwner();
   const isAccount = owner.kind === 'account';
-  const ending = useRef<EndingHandle>(null);
+  const options = useRef<AccountOptionsHandle>(null);
   const campaign = useRef<CampaignHandle>(null);
   const [isCustom, setCustom] = useState(false);
-  const [domain, setDomain] = useState<string>();
-  const endingPart = usePart(loadEnding, isCustom && isAccount);
-  const domainPart = usePart(loadDomain, isCustom && isAccount && hasFurtherDomains());
+  const optionsPart = usePart(loadAccountOptions, isCustom && isAccount);
   const campaignPart = usePart(loadCampaignTags, isCustom);
   const guestPart = usePart(loadGuestLinks, owner.kind === 'guest');
   // Reserve space for these links before they load, so that the layout does not shift.
@@ -73,13 +69,13 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
 
   const { working, wait, error, foreign, submit, giveUp } = useShortening(wantsScheme, {
     onMade: () => {
-      ending.current?.clear();
+      options.current?.clear();
       campaign.current?.clear();
     },
-    onTaken: (url) => {
+    onRefused: (refused, url) => {
       handBack(url);
-      ending.current?.refuse();
-      return ending.current !== null;
+      options.current?.refuse(refused);
+      return options.current !== null;
     },
   });
 
@@ -95,11 +91,11 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
     event.preventDefault();
     const input = field.current;
     if (!input) return;
-    const chosen = ending.current ? ending.current.take() : '';
+    const chosen = options.current ? options.current.take() : { ending: '' };
     if (chosen === null) return;
     const text = campaign.current ? campaign.current.addTo(input.value) : input.value;
     input.value = '';
-    submit(text, chosen, isAccount ? domain : undefined);
+    submit(text, chosen);
   };
 
   const onGiveUp = () => {
@@ -151,8 +147,7 @@ export function Shortener({ wantsScheme = false, focused = false }: ShortenerPro
           <details className={styles.options} onToggle={() => setCustom(true)}>
             <summary>{messages.customize}</summary>
             <div>
-              {endingPart && <endingPart.Ending ref={ending} domain={domain} />}
-              {domainPart && <domainPart.DomainSelect value={domain} onChange={setDomain} />}
+              {optionsPart && <optionsPart.AccountOptions ref={options} />}
               {campaignPart && <campaignPart.CampaignTags ref={campaign} link={field} />}
             </div>
           </details>

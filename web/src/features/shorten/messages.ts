@@ -21,6 +21,7 @@ export const messages = {
   'too-long': 'URL is too long',
   'no-scheme': 'Incluse https:// or http:// to url',
   taken: 'This ending is taken.',
+  unlisted: 'This domain is no longer offered. Choose another one.',
   blocked: 'This link cannot be shortened.',
   full: shared.accountFull,
 } satisfies Record<UrlProblem | 'blocked' | 'full', string> & Record<string, unknown>;

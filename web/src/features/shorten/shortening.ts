@@ -27,8 +27,8 @@ export interface Request {
 export type Outcome =
   | { kind: 'shortened'; code: string; url: string; domain: string | undefined }
   | { kind: 'refused'; problem: 'invalid' | 'blocked' | 'full' }
-  /** Another link has the custom code. */
-  | { kind: 'taken'; url: string }
+  /** Another link has the custom code, or the instance no longer has the domain. */
+  | { kind: 'taken' | 'unlisted'; url: string }
   | { kind: 'invalid-token' }
   /** Only accounts can shorten here. */
   | { kind: 'no-logged' };
@@ -112,8 +112,9 @@ async function untilAnswered(
         taken += 1;
         if (taken % MAX_CODES_IN_A_ROW !== 0) continue;
       } else if (failure === 'invalid-argument') {
-        const isBlocked = failureReason(error) === 'URL_REFUSED';
-        return { kind: 'refused', problem: isBlocked ? 'blocked' : 'invalid' };
+        const reason = failureReason(error);
+        if (reason === 'INVALID_DOMAIN') return { kind: 'unlisted', url };
+        return { kind: 'refused', problem: reason === 'URL_REFUSED' ? 'blocked' : 'invalid' };
       } else if (failureReason(error) === 'ACCOUNT_FULL') {
         return { kind: 'refused', problem: 'full' };
       } else if (failure === 'invalid-token' || failure === 'no-logged') {

@@ -42,19 +42,26 @@ interface State {
   wait: Wait | null;
   /** A link that another user of this browser asked for offline, for the field; '' for none. */
   foreign: string;
-  /** `ending` is the custom code, '' for none; `domain` is undefined for the public URL's. */
-  submit: (text: string, ending: string, domain: string | undefined) => void;
+  submit: (text: string, choice: Choice) => void;
   giveUp: () => void;
 }
 
-/** Callbacks for the result of a custom ending. */
+/** What an account chose in Customize. */
+export interface Choice {
+  /** The custom code, '' for none. */
+  ending: string;
+  /** undefined for that of the public URL. */
+  domain?: string | undefined;
+}
+
+/** Callbacks for the result of what was chosen in Customize. */
 interface Chosen {
   onMade: () => void;
   /**
-   * Another link has the ending. The URL is given back to be put into the field. Returns whether the
-   * field of the ending says so.
+   * The ending is taken, or the domain no longer listed. The URL is given back to be put into the
+   * field. Returns whether the field of the choice says so.
    */
-  onTaken: (url: string) => boolean;
+  onRefused: (refused: 'taken' | 'unlisted', url: string) => boolean;
 }
 
 const log = (failure: unknown) => console.error(failure);
@@ -96,8 +103,8 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
       confirmSessionOf(result.owner);
       chosen.onMade();
       announce(messages.ready(shortAddress(code, domain)));
-    } else if (outcome.kind === 'taken') {
-      if (!chosen.onTaken(outcome.url)) fail(messages.taken);
+    } else if (outcome.kind === 'taken' || outcome.kind === 'unlisted') {
+      if (!chosen.onRefused(outcome.kind, outcome.url)) fail(messages[outcome.kind]);
     } else if (outcome.kind === 'refused') {
       fail(messages[outcome.problem]);
     } else if (outcome.kind === 'no-logged') {
@@ -116,7 +123,7 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
 
   const reloadWithLink = useEffectEvent((url: string): boolean => reloadOnce(() => keepLink(url)));
 
-  const start = (url: string, ending: string, domain: string | undefined) => {
+  const start = (url: string, { ending, domain }: Choice) => {
     setError(undefined);
     if (state?.link !== undefined) keepLink(null);
     setWorking(url);
@@ -166,18 +173,18 @@ export function useShortening(wantsScheme: boolean, chosen: Chosen): State {
     };
   }, [resumed]);
 
-  const submit = (text: string, ending: string, domain: string | undefined) => {
+  const submit = (text: string, choice: Choice) => {
     if (text.trim() === '' && working !== null) return;
     forgetPending();
     loadRules().then(
       ({ checkUrl, cleanUrl }) => {
         const verdict = checkUrl(text, { origins: origins(), wantsScheme });
-        if (verdict.ok) start(cleanUrl(text), ending, domain);
+        if (verdict.ok) start(cleanUrl(text), choice);
         else fail(messages[verdict.problem]);
       },
       (error: unknown) => {
         log(error);
-        start(text.trim(), ending, domain); // The server has the same rules.
+        start(text.trim(), choice); // The server has the same rules.
       },
     );
   };

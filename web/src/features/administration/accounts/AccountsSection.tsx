@@ -11,6 +11,7 @@ import { SearchField } from '../SearchField';
 import { useSection } from '../sections';
 import { AccountActions } from './AccountActions';
 import styles from './AccountsSection.module.css';
+import { Invitations } from './Invitations';
 
 /** Finds accounts, and shows what can be done to each. */
 export function AccountsSection({ query: text }: SectionProps) {
@@ -42,6 +43,7 @@ export function AccountsSection({ query: text }: SectionProps) {
         value={text}
         onSearch={(searched) => open('accounts', searched)}
       />
+      <Invitations />
       <PagedList query={query} none={text === '' ? texts.none : texts.noMatch}>
         {(items) => (
           <ul className={styles.list} aria-label={texts.list}>

@@ -38,7 +38,9 @@ function Figures({ instance }: { instance: Instance }) {
   const { storage_bytes: bytes, backup_at: backup } = instance;
   return (
     <dl className={styles.figures}>
-      <Figure name={texts.links}>{shown(instance.links)}</Figure>
+      <Figure name={texts.links}>
+        <TextButton onClick={() => open('links')}>{shown(instance.links)}</TextButton>
+      </Figure>
       <Figure name={texts.accounts}>
         <TextButton onClick={() => open('accounts')}>{shown(instance.accounts)}</TextButton>
       </Figure>

@@ -62,6 +62,7 @@ interface VerdictProps extends ExplainedProps {
 }
 
 function Verdict({ subject, isLink, explanation }: VerdictProps) {
+  const { open } = useSection();
   const { account } = useAdministrator();
   const { busy, said, act } = useAction();
   const [isAsking, setAsking] = useState(false);
@@ -102,6 +103,7 @@ function Verdict({ subject, isLink, explanation }: VerdictProps) {
             {texts.unblock}
           </Button>
         )}
+        {!isLink && <Button onClick={() => open('decisions', subject)}>{texts.decisions}</Button>}
       </div>
       <p className={admin.said}>{said}</p>
       {isAsking && (

@@ -11,7 +11,6 @@ export const messages: typeof english.messages = {
     reports: 'Denuncias',
     links: 'Enlaces',
     accounts: 'Cuentas',
-    invitations: 'Invitaciones',
     decisions: 'Decisiones',
     instance: 'Instancia',
   },
@@ -144,6 +143,7 @@ export const links: typeof english.links = {
   block: 'Bloquear',
   blockAnew: 'Bloquear por este motivo',
   unblock: 'Desbloquear',
+  decisions: 'Decisiones',
   linkQuestion: (subject) => `¿Bloquear ${subject}?`,
   hostQuestion: (subject) =>
     `Esto bloquea todos los enlaces a ${subject} y a lo que cuelga de ahí, y rechaza los nuevos. ¿Bloquear?`,
@@ -204,6 +204,7 @@ export const accounts: typeof english.accounts = {
 };
 
 export const invitations: typeof english.invitations = {
+  title: 'Invitaciones',
   hint: 'Una invitación es una URL con la que se registra una cuenta. Sirve una vez, durante siete días. Atajo no envía correo: copia la URL y envíala tú.',
   email: 'Correo electrónico (opcional)',
   role: 'Función',

@@ -20,6 +20,7 @@ export const messages: typeof english.messages = {
   'too-long': 'La URL es demasiado larga',
   'no-scheme': 'Incluye https:// o http:// en la URL',
   taken: 'Esta terminación está ocupada.',
+  unlisted: 'Este dominio ya no se ofrece. Elige otro.',
   blocked: 'Este enlace no se puede acortar.',
   full: shared.accountFull,
 };

@@ -19,14 +19,27 @@ import { useAdministrator, useRead } from '../administrator';
 import { invitations as texts, roles } from '../messages';
 import { SecretUrl } from '../SecretUrl';
 import { useAction } from '../useAction';
+import own from './AccountsSection.module.css';
 
 const roleOptions = (['member', 'administrator'] as const).map((value) => ({
   value,
   text: roles[value],
 }));
 
-/** Creates invitations, and lists and revokes those that are open. */
-export function InvitationsSection() {
+/** Creates invitations, and lists and revokes those that are open. They load when it is opened. */
+export function Invitations() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details className={own.invitations} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className={own.summary}>
+        <strong>{texts.title}</strong>
+      </summary>
+      {isOpen && <InvitationForm />}
+    </details>
+  );
+}
+
+function InvitationForm() {
   const { account } = useAdministrator();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('member');
@@ -53,7 +66,7 @@ export function InvitationsSection() {
   };
 
   return (
-    <>
+    <div className={own.form}>
       <p>{texts.hint}</p>
       <form className={styles.bar} onSubmit={onSubmit} noValidate autoComplete="off">
         <Field
@@ -97,6 +110,6 @@ export function InvitationsSection() {
           />
         )}
       </LoadedList>
-    </>
+    </div>
   );
 }
