@@ -97,8 +97,8 @@ def main() -> None:
             pids["supervisor"] = run.pid
             print(f"{'':22}{'PSS':>8}{'anonymous':>12}{'mapped':>8}{'RSS':>8}")
             _print("idle", sizes_of(pids))
-            client = GatewayClient(f"http://127.0.0.1:{port}")
-            hot = f"{client.url}/{client.shorten('https://example.com/')}"
+            with GatewayClient(f"http://127.0.0.1:{port}") as client:
+                hot = f"{client.url}/{client.shorten('https://example.com/')}"
             peak = sizes_of(pids)
             with ThreadPoolExecutor(1) as pool:
                 for load in (

@@ -7,7 +7,7 @@ import string
 import time
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import bcrypt
 import httpx
@@ -30,6 +30,12 @@ class GatewayClient:
     def __init__(self, url: str) -> None:
         self.url = url
         self.http = httpx.Client(timeout=30, follow_redirects=False, verify=NO_TLS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.http.close()
 
     def serves(self) -> bool:
         """Return whether it can be reached and serves."""

@@ -12,7 +12,6 @@ import threading
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import uvicorn
@@ -93,13 +92,8 @@ class InProcessGateway(GatewayClient):
         self._server = self._serving.result(TIMEOUT_SECONDS)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.http.close()
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
         self._server.should_exit = True  # It looks ten times a second.
         self._thread.join(TIMEOUT_SECONDS)
         self._socket.close()

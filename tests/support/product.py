@@ -8,8 +8,6 @@ import signal
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import httpx
 
@@ -178,15 +176,7 @@ class Product(GatewayClient):
             env["ATAJO_ADMINISTRATION_SECRET"] = ADMINISTRATION_SECRET
         return env | self.settings
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for name in list(self._processes):
             self.kill(name)
-        self.http.close()
+        super().__exit__(*error)

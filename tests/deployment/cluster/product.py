@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 from tests.deployment.cluster import cluster
 from tests.support.product import PROCESSES, SERVICES, Product
@@ -51,12 +50,7 @@ class ClusterProduct(Product):
             if name == series
         )
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for way in self._ways.values():
             way.close()
-        super().__exit__(kind, error, trace)
+        super().__exit__(*error)

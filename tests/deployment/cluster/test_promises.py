@@ -165,9 +165,8 @@ def test_a_block_holds_on_every_gateway_though_links_is_killed(
 
 def _reached(stack: ExitStack, gateway: cluster.Pod) -> GatewayClient:
     """Return a client of a gateway without nginx."""
-    client = GatewayClient(f"http://{_forwarded(stack, gateway, cluster.HTTP_PORT)}")
-    stack.callback(client.http.close)
-    return client
+    url = f"http://{_forwarded(stack, gateway, cluster.HTTP_PORT)}"
+    return stack.enter_context(GatewayClient(url))
 
 
 def _forwarded(stack: ExitStack, pod: cluster.Pod, port: int) -> str:

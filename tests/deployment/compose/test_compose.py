@@ -10,7 +10,7 @@ import ssl
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import pytest
@@ -61,12 +61,6 @@ class Client(GatewayClient):
             self.http.close()
             verified = ssl.create_default_context(cadata=root)
             self.http = httpx.Client(timeout=30, verify=verified, trust_env=False)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.http.close()
 
     def await_ready(self) -> None:
         wait_until(self.serves, START_SECONDS)

@@ -82,8 +82,7 @@ def test_a_run_waits_for_a_primary(tmp_path: Path, node: Node, options: str) -> 
         server.initiate([node.port])
         assert run.popen.stdout is not None  # Meanwhile it may say that there is no primary yet.
         assert run.popen.stdout.readline() == f"Atajo is ready: {run.url}\n"
-        client = GatewayClient(run.url)
-        with client.http:
+        with GatewayClient(run.url) as client:
             code = client.shorten("https://example.com/")
             assert client.visit(code).status_code == 302
         run.popen.terminate()

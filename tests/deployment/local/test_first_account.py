@@ -33,19 +33,19 @@ def test_it_is_invited_by_one_line_and_administers(
         run.end()
     with LocalRun(tmp_path, given) as run:
         token = invitation(run)
-        gateway = GatewayClient(run.url)
-        wait_until(gateway.serves)
-        ada = registration("ada@example.com")
-        closed = {"success": False, "error": "closed"}
-        assert gateway.data("registerUser", ada) == closed
-        assert gateway.data("registerUser", {**ada, "invitation": earlier}) == closed
-        assert gateway.data("registerUser", {**ada, "invitation": token}) == {"success": True}
-        login = {"email": "ada@example.com", "password": "Camino-42", "device": None}
-        session = gateway.data("verifyUser", login)
-        assert session["administrator"] is True
-        # auth and links have the same secret.
-        for function in ("listAccounts", "listReports"):
-            assert gateway.data(function, {"token": session["token"]})["success"]
+        with GatewayClient(run.url) as gateway:
+            wait_until(gateway.serves)
+            ada = registration("ada@example.com")
+            closed = {"success": False, "error": "closed"}
+            assert gateway.data("registerUser", ada) == closed
+            assert gateway.data("registerUser", {**ada, "invitation": earlier}) == closed
+            assert gateway.data("registerUser", {**ada, "invitation": token}) == {"success": True}
+            login = {"email": "ada@example.com", "password": "Camino-42", "device": None}
+            session = gateway.data("verifyUser", login)
+            assert session["administrator"] is True
+            # auth and links have the same secret.
+            for function in ("listAccounts", "listReports"):
+                assert gateway.data(function, {"token": session["token"]})["success"]
         run.popen.terminate()
         _, _, printed = run.end()
         assert "#invitation=" not in printed

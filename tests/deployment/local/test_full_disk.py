@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -39,17 +37,10 @@ def create(client: GatewayClient, token: str, code: str) -> bool:
     return True
 
 
-@contextmanager
-def using(run: LocalRun) -> Iterator[GatewayClient]:
-    client = GatewayClient(run.url)
-    with client.http:
-        yield client
-
-
 @pytest.mark.parametrize("is_killed", [False, True], ids=["goes-on", "killed"])
 def test_only_changes_are_refused_until_there_is_space(tmp_path: Path, is_killed: bool) -> None:
     with file_system(tmp_path / "disk", "size=32m") as disk:
-        with LocalRun.ready(disk / "data") as run, using(run) as client:
+        with LocalRun.ready(disk / "data") as run, GatewayClient(run.url) as client:
             token = client.log_in(client.register())
             created = [client.shorten(URL, token)]
             other = fill(disk)
@@ -65,7 +56,7 @@ def test_only_changes_are_refused_until_there_is_space(tmp_path: Path, is_killed
                 run.popen.terminate()
                 assert run.end()[0] == 0
         other.unlink(missing_ok=True)
-        with LocalRun.ready(disk / "data") as run, using(run) as client:
+        with LocalRun.ready(disk / "data") as run, GatewayClient(run.url) as client:
             if is_killed:
                 assert create(client, token, refused), "it is free, or already this link"
             for code in (*created, refused):

@@ -99,8 +99,7 @@ def test_an_empty_setting_counts_as_not_set(running: LocalRun) -> None:
 
 
 def test_the_limits_of_a_deployment_apply(running: LocalRun) -> None:
-    client = GatewayClient(f"http://localhost:{running.port}")
-    with client.http:
+    with GatewayClient(f"http://localhost:{running.port}") as client:
         statuses = [
             client.http.get(f"{running.url}/api/v1/links", headers={"Authorization": "Bearer x"})
             for _ in range(61)

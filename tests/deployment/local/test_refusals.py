@@ -39,8 +39,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the data folder of a stopped run with a link and a visit."""
     folder = tmp_path_factory.mktemp("used")
     with LocalRun.ready(folder) as run:
-        client = GatewayClient(run.url)
-        with client.http:
+        with GatewayClient(run.url) as client:
             assert client.visit(client.shorten("https://example.com/")).status_code == 302
         run.popen.terminate()
         assert run.end()[0] == 0

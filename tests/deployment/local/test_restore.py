@@ -239,8 +239,7 @@ class BackedUp:
 def backed_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackedUp]:
     data = tmp_path_factory.mktemp("backed-up") / "data"
     with LocalRun.ready(data) as run:
-        client = GatewayClient(run.url)
-        with client.http:
+        with GatewayClient(run.url) as client:
             email = client.register()
             token = client.log_in(email)
             code = client.shorten("https://example.com/", token)
@@ -256,8 +255,7 @@ def backed_up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BackedUp]:
 
 def check_serves(run: LocalRun, backed_up: BackedUp, *, later: int) -> None:
     """Check that a run has what was backed up, and which status later links have."""
-    client = GatewayClient(run.url)
-    with client.http:
+    with GatewayClient(run.url) as client:
         token = client.log_in(backed_up.email)
         assert client.visit(backed_up.code).status_code == 302
         assert client.visit(backed_up.later).status_code == later

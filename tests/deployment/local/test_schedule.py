@@ -50,8 +50,7 @@ def test_backups_follow_each_other_and_only_automatic_ones_are_deleted(tmp_path:
     leftover.mkdir()
     settings = {"ATAJO_BACKUP_HOURS": SECONDS, "ATAJO_BACKUPS_KEPT": "2"}
     with LocalRun.ready(data, settings) as run:
-        client = GatewayClient(run.url)
-        with client.http:
+        with GatewayClient(run.url) as client:
             email = client.register()
             code = client.shorten("https://example.com/", client.log_in(email))
         created = name_of(timedelta(seconds=-1))

@@ -50,8 +50,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def use(run: LocalRun) -> None:
-    client = GatewayClient(run.url)
-    with client.http:
+    with GatewayClient(run.url) as client:
         token = client.log_in(client.register())
         code = client.shorten("https://example.com/", token)
         assert client.visit(code).status_code == 302

@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 
 import grpc
 import httpx
@@ -123,14 +122,9 @@ class DrillProduct(Product):
     def _env(self, name: str) -> dict[str, str]:
         return super()._env(name) | {"ATAJO_METRICS_LISTEN": self.targets[name]}
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.replica.kill()
-        super().__exit__(kind, error, trace)
+        super().__exit__(*error)
 
 
 def _link() -> dict[str, str | None]:

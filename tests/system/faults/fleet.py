@@ -16,8 +16,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from tests.support.mongo.replica_set import ReplicaSet, replica_set
 from tests.support.processes import Process
@@ -142,17 +140,9 @@ class Fleet(Product):
         self._lives += 1
         self._life = self._lives
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._launches.shutdown()
-        super().__exit__(kind, error, trace)
+        super().__exit__(*error)
 
 
 @contextmanager

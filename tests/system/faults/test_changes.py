@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
 
 import grpc
 import jwt
@@ -112,14 +111,9 @@ class Replicas(Product):
         yield elsewhere
         self.kill_links(elsewhere)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ending.close()
-        super().__exit__(kind, error, trace)
+        super().__exit__(*error)
 
 
 @pytest.fixture(params=[pytest.param("sqlite", marks=pytest.mark.slow), "mongodb"])
