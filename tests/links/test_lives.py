@@ -428,7 +428,9 @@ class History:
         assert [link.code for link in page.links] == codes[:2]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 12))]
+)
 async def test_random_histories_agree_with_the_model(
     store: LinkStore, seed: int, request: pytest.FixtureRequest
 ) -> None:

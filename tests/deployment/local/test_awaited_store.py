@@ -67,7 +67,13 @@ def await_started(node: Node) -> None:
     wait_until(answers)
 
 
-@pytest.mark.parametrize("options", ["", f"?replicaSet={server.SET}", "?directConnection=true"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        f"?replicaSet={server.SET}",
+        *(pytest.param(other, marks=pytest.mark.slow) for other in ("", "?directConnection=true")),
+    ],
+)
 def test_a_run_waits_for_a_primary(tmp_path: Path, node: Node, options: str) -> None:
     with LocalRun(tmp_path, {"ATAJO_STORE": f"mongodb://127.0.0.1:{node.port}/{options}"}) as run:
         place = f"127.0.0.1:{node.port}"

@@ -106,6 +106,7 @@ def test_a_restore_that_is_killed_at_any_moment_is_whole_or_changes_nothing(
     assert names(source) == {"new"}
 
 
+@pytest.mark.slow
 def test_completing_a_restore_may_be_killed_at_any_moment_too(tmp_path: Path) -> None:
     source, folder = fill(tmp_path / "backup", "new"), fill(tmp_path / "data", "old")
     begin(folder, source)

@@ -126,6 +126,7 @@ def replicas(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Replica
         yield product
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_a_purge_takes_effect_on_every_gateway_within_seconds(replicas: Replicas) -> None:
     def batch() -> list[str]:
@@ -261,6 +262,7 @@ def test_an_owners_change_takes_effect_on_every_gateway_within_seconds(replicas:
     assert not visitors.failures
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_what_the_operator_blocks_while_links_is_killed_holds_within_seconds_of_the_answer(
     replicas: Replicas,

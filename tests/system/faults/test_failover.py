@@ -11,6 +11,7 @@ from tests.system.faults.fleet import fleet_on
 from tests.system.faults.run import compare
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_the_primary_steps_down_and_dies_under_load(tmp_path: Path) -> None:
     with fleet_on("mongodb", tmp_path, nodes=3) as fleet:

@@ -79,7 +79,11 @@ def median_and_maximum(product: Product, code: str, times: int) -> tuple[float, 
     return sorted(seconds)[len(seconds) // 2], max(seconds)
 
 
-@pytest.mark.parametrize("how", ["killed", "frozen"])
+KILLED = pytest.param("killed", marks=pytest.mark.slow)
+"""Callers notice a process that is frozen later than one that is killed."""
+
+
+@pytest.mark.parametrize("how", [KILLED, "frozen"])
 def test_links_away(running: Product, how: str) -> None:
     token = running.log_in(running.register())
     known = [running.shorten(f"https://example.com/{n}", token) for n in range(3)]
@@ -112,7 +116,7 @@ def test_links_away(running: Product, how: str) -> None:
     )
 
 
-@pytest.mark.parametrize("how", ["killed", "frozen"])
+@pytest.mark.parametrize("how", [KILLED, "frozen"])
 def test_auth_away(running: Product, how: str) -> None:
     email = running.register()
     token = running.log_in(email)
@@ -165,7 +169,7 @@ async def test_a_long_call_detects_a_silent_service(
     await auth.close()
 
 
-@pytest.mark.parametrize("how", ["killed", "frozen"])
+@pytest.mark.parametrize("how", [KILLED, "frozen"])
 def test_analytics_away(running: Product, how: str) -> None:
     token = running.log_in(running.register())
     code = running.shorten("https://example.com/", token)
@@ -197,7 +201,7 @@ def test_a_restarted_service_is_used_within_two_seconds(running: Product) -> Non
     assert time.monotonic() - started < 2
 
 
-@pytest.mark.parametrize("how", ["killed", "frozen"])
+@pytest.mark.parametrize("how", [KILLED, "frozen"])
 def test_the_gateway_stops_gracefully_while_analytics_is_down(running: Product, how: str) -> None:
     token = running.log_in(running.register())
     code = running.shorten("https://example.com/", token)
