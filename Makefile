@@ -12,8 +12,7 @@ PY := $(VENV)/bin/python
 COVERAGE := $(PY) -m coverage
 NPM := npm --prefix web
 ENGINE ?= docker
-# Tests often wait for processes that start or stop: one worker more than cores.
-WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+WORKERS ?= auto
 TAG ?= dev
 export KIND_CLUSTER ?= atajo
 export KIND_NODE_IMAGE PYTHON_IMAGE NODE_IMAGE NGINX_IMAGE MONGODB_IMAGE
