@@ -20,10 +20,12 @@ from tests.support.processes import Process
 
 NOT_TEXT = os.fsdecode(b"\xff\xfe")
 _TABLE = json.loads(Path(__file__).with_name("nonsense.json").read_text(encoding="utf-8"))
-_SERVICES = (LinksSettings, AnalyticsSettings, AuthSettings)
+_ADMINISTERED = (LinksSettings, AuthSettings)
+_SERVICES = (*_ADMINISTERED, AnalyticsSettings)
 NONSENSE: Mapping[type[ProcessSettings], Mapping[str, Sequence[str]]] = {
     settings: _TABLE["everywhere"]
     | (_TABLE["services"] if settings in _SERVICES else {})
+    | (_TABLE["administered"] if settings in _ADMINISTERED else {})
     | _TABLE[settings.__name__]
     for settings in (*_SERVICES, GatewaySettings, AdminSettings)
 }

@@ -109,13 +109,16 @@ def tables() -> dict[str, str]:
 
 def _settings(settings: type[ProcessSettings], known: type[ProcessSettings] | None) -> str:
     """Return the table of a class without fields that its base class defines."""
-    described = _described(settings)
+    described: dict[str, str] = {}
+    for each in settings.__mro__:
+        if not issubclass(known or BaseModel, each):
+            described = _described(each) | described
     rows = []
     for name, field in settings.model_fields.items():
-        if name not in described and known is not None and name in known.model_fields:
+        if name not in described:
             continue
         values = [f"`{each}`" for each in get_args(field.annotation) if isinstance(each, str)]
-        text = (f"One of {', '.join(values)}. " if values else "") + described.get(name, "")
+        text = (f"One of {', '.join(values)}. " if values else "") + described[name]
         rows.append((f"`{PREFIX}{name.upper()}`", _default(name, field), text.strip()))
     return _table(("name", "default", "meaning"), rows)
 
@@ -126,11 +129,13 @@ def _default(name: str, field: FieldInfo) -> str:
     if name in MACHINE:
         return "depends on the machine"
     default = field.get_default()
+    if isinstance(default, SecretStr):
+        default = default.get_secret_value()
     if default is None or default == "" or default == ():
         return "none"
     if isinstance(default, Path):
         return f"`{default.relative_to(ROOT)}`"
-    return f"`{default.get_secret_value() if isinstance(default, SecretStr) else default}`"
+    return f"`{default}`"
 
 
 def _described(settings: type) -> dict[str, str]:

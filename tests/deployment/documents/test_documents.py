@@ -185,6 +185,11 @@ def test_every_function_is_documented() -> None:
         assert re.search(rf"^\| .*\b{function}\b", text, re.MULTILINE), function
 
 
+def test_every_setting_has_a_meaning() -> None:
+    text = (REFERENCE / "settings.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(ATAJO_\w+)`.*\| +\|$", text, re.MULTILINE) == []
+
+
 def test_dashboards_have_the_rows_and_panels_that_documents_name() -> None:
     titles = {row.title for dashboard in DASHBOARDS for row in dashboard.rows}
     titles |= {panel.title for each in DASHBOARDS for row in each.rows for panel in row.panels}
