@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,7 +121,36 @@ def test_a_host_is_all_that_tls_needs() -> None:
     assert str(atajo["environment"]["ATAJO_TRUSTED_HOPS"]) == "1"
     caddy = services(HOST)["caddy"]
     assert caddy["profiles"] == ["tls"]
-    assert caddy["environment"] == HOST
+    assert caddy["environment"] == {**HOST, "ATAJO_DOMAINS": None}
+
+
+def read_addresses(folder: Path, env: Mapping[str, str]) -> list[str]:
+    """Return the addresses of Caddy's site, as its command passes them to `caddy`."""
+    stand_in = folder / "caddy"
+    stand_in.write_text("#!/bin/sh\nenv; cat\n")
+    stand_in.chmod(0o755)
+    caddy = services(env)["caddy"]
+    output = subprocess.run(
+        [argument.replace("$$", "$") for argument in caddy["command"]],
+        env={name: value or "" for name, value in caddy["environment"].items()}
+        | {"PATH": f"{folder}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    given = dict(re.findall(r"^(ATAJO_\w+)=(.*)$", output, re.MULTILINE))
+    (site,) = re.findall(r"^(\{\$.*) \{$", output, re.MULTILINE)
+    return re.sub(r"\{\$(\w+)\}", lambda variable: given[variable[1]], site).split()
+
+
+@pytest.mark.parametrize(
+    "domains", ["", "https://go.example", "https://go.example, http://a.example"]
+)
+def test_caddy_serves_the_host_and_further_origins(tmp_path: Path, domains: str) -> None:
+    env = {**HOST, "ATAJO_DOMAINS": domains}
+    further = domains.replace(",", " ").split()
+    assert read_addresses(tmp_path, env) == ["go.example.com", *further]
+    assert (services(env)["atajo"]["environment"]["ATAJO_DOMAINS"] or "") == domains
 
 
 def test_a_store_is_all_that_mongodb_needs() -> None:
