@@ -10,6 +10,8 @@ statistics         showStatistics
 accounts           verifyUser, registerUser, changePassword, removeAccount
 passkeys           listPasskeys, beginPasskey, finishPasskey, ...
 keys               createKey, listKeys, revokeKey
+oidc               beginOidc, finishOidc, linkOidc, listConnections, removeConnection
+administration     listReports, decide, listAccounts, changeAccount, createInvitation, ...
 sessions           listSessions, endSession, endOtherSessions
 imports            checkImport, importLinks, undoImport, listImports
 rejected_reads     whether expensive reads were rejected recently

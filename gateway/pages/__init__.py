@@ -4,4 +4,5 @@ files      pages and files
 html       the HTML document of all pages
 languages  the language of a document
 status     the status page
+further    the document of further origins
 """

@@ -1,6 +1,7 @@
 """Redirects short URLs.
 
 handler         answers GET and HEAD of a short URL
+further_origins answers requests to further origins that are no active link
 link_pages      serves pages that exist only for known codes
 resolver        resolves codes from the cache or by a lookup, and applies changes
 lookups         single flight and batches of lookups
