@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 from services.shared import edge_table
 from tests.support.administrators import set_role
 from tests.support.api_client import ApiClient
-from tests.support.gateway_client import new_code, registration
+from tests.support.gateway_client import hashed, new_code
 from tests.support.nginx import BUILT
 from tests.support.product import Product
 from tests.system.rights import DOCUMENT, Right, read_rights
@@ -25,16 +25,14 @@ PASSWORD = "Camino-42"
 URL = "https://example.com/"
 GUEST = "g" * 43
 RIGHTS = read_rights(DOCUMENT.read_text(encoding="utf-8"))
-INSTANCES: Mapping[str, Mapping[str, str]] = {
-    "open": {},
-    "invite": {
-        "ATAJO_REGISTRATION": "invite",
-        "ATAJO_GUEST_LINKS": "off",
-        "ATAJO_ADMIN_PAGES": "off",
-    },
-    "closed": {"ATAJO_REGISTRATION": "closed"},
-}
-DEFAULTS = {"ATAJO_REGISTRATION": "open", "ATAJO_GUEST_LINKS": "on", "ATAJO_ADMIN_PAGES": "on"}
+_OPEN = {"ATAJO_REGISTRATION": "open", "ATAJO_GUEST_LINKS": "on", "ATAJO_ADMIN_PAGES": "on"}
+SETTINGS: Sequence[Mapping[str, str]] = (
+    _OPEN,
+    {"ATAJO_REGISTRATION": "invite", "ATAJO_GUEST_LINKS": "off", "ATAJO_ADMIN_PAGES": "off"},
+    {**_OPEN, "ATAJO_REGISTRATION": "closed"},
+)
+"""What the product is started with, one after the other: every choice of each setting."""
+_ENDING_SESSIONS = ("endSession", "endOtherSessions")
 _TOO_LONG_AGO = 16 * 60 * 10**6
 """Microseconds."""
 
@@ -42,26 +40,27 @@ Payload = dict[str, Any]
 
 
 class Instance:
-    """A product with an account of each role, started with its settings afterwards."""
+    """A product with an account of each role."""
 
-    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
-        self.product = Product(folder, {"ATAJO_WEB_DIR": str(BUILT)})
-        self._settings = settings
+    def __init__(self, folder: Path) -> None:
+        self.product = Product(folder, {"ATAJO_WEB_DIR": str(BUILT), **_OPEN})
+        self._sessions: dict[str, str] = {}
+        """Tokens by role. A log-in takes 50 ms of a core, so a role logs in once."""
 
     def start(self) -> None:
         product = self.product
         product.start()
-        self.emails = {role: product.register() for role in ("member", "administrator")}
-        self.emails["suspended"] = product.register()
+        roles = ("member", "administrator", "suspended", "other", "quiet")
+        self.emails = {role: product.register() for role in roles}
         set_role(product, self.emails["administrator"])
         token = self.log_in("administrator")
-        self.emails["other"], self.emails["quiet"] = product.register(), product.register()
         accounts = product.data("listAccounts", {"token": token})["accounts"]
         ids = {account["email"]: account["id"] for account in accounts}
         self.ids: Mapping[str, str] = {role: ids[email] for role, email in self.emails.items()}
         self.invitations = {
-            use: self._invite(token, email)
-            for use, email in (("free", None), ("other", "other@example.com"), ("used", None))
+            right: self._invite(token, right)
+            for right in RIGHTS
+            if "invitation" in right.circumstance
         }
         self.api = ApiClient(product, token=self.log_in("member"))
         self.keys = {
@@ -72,20 +71,33 @@ class Instance:
             },
         }
         self.others = product.shorten(URL, self.log_in("other"))
-        self.suspended_token = self.log_in("suspended")
-        self.suspended_code = product.shorten(URL, self.suspended_token)
+        self.suspended_code = product.shorten(URL, self.log_in("suspended"))
         changes = {"id": self.ids["suspended"], "changes": {"suspended": True}}
         assert product.data("changeAccount", {"token": token, **changes})["success"]
-        if self._settings:
-            for name in ("gateway", "auth"):
-                assert product.stop(name) == 0
-            product.settings.update(self._settings)
-            product.start("auth", "gateway")
+
+    def apply(self, settings: Mapping[str, str]) -> None:
+        """Restart what reads the settings, unless it runs with them."""
+        if settings.items() <= self.product.settings.items():
+            return
+        for name in ("gateway", "auth"):
+            assert self.product.stop(name) == 0
+        self.product.settings.update(settings)
+        self.product.start("auth", "gateway")
 
     def log_in(self, role: str) -> str:
-        return self.product.log_in(self.emails[role])
+        """Return the token of a session of a role, whose confirmation may be too long ago."""
+        if role not in self._sessions:
+            account = "administrator" if role == "unconfirmed" else role
+            token = self.product.log_in(self.emails[account])
+            self._sessions[role] = self._age(token) if role == "unconfirmed" else token
+        return self._sessions[role]
 
-    def _invite(self, token: str, email: str | None) -> str:
+    def forget_sessions(self) -> None:
+        """Let members and administrators log in again."""
+        self._sessions = {"suspended": self._sessions["suspended"]}
+
+    def _invite(self, token: str, right: Right) -> str:
+        email = "other@example.com" if right.circumstance.endswith("another address") else None
         url: str = self.product.data("createInvitation", {"token": token, "email": email})["url"]
         return url.partition("#invitation=")[2]
 
@@ -96,10 +108,6 @@ class Instance:
                 return {}
             case "guest":
                 return {"guest": GUEST}
-            case "suspended":
-                return {"token": self.suspended_token}
-            case "unconfirmed":
-                return {"token": self._age(self.log_in("administrator"))}
         return {"token": self.log_in(role)}
 
     def _age(self, token: str) -> str:
@@ -170,16 +178,12 @@ class Attempt:
 
     def registration(self) -> Payload:
         email = f"{new_code()}@example.com"
-        payload: Payload = registration(email)
-        match self.right.circumstance:
-            case "with an invitation":
-                payload["invitation"] = self.instance.invitations["free"]
-            case "with an invitation for another address":
-                payload["invitation"] = self.instance.invitations["other"]
-            case "with a used invitation":
-                payload["invitation"] = self.instance.invitations["used"]
-                first = {**payload, "email": f"first-{email}"}
-                assert self.product.data("registerUser", first)["success"]
+        payload: Payload = {**hashed(PASSWORD), "email": email}
+        if self.right.circumstance:
+            payload["invitation"] = self.instance.invitations[self.right]
+        if self.right.circumstance == "with a used invitation":
+            first = {**payload, "email": f"first-{email}"}
+            assert self.product.data("registerUser", first)["success"]
         return payload
 
     def log_in(self) -> Payload:
@@ -196,10 +200,9 @@ class Attempt:
         return {"id": self.quiet, "changes": {"suspended": False}}
 
 
-@cache
-def hashed() -> Payload:
-    made = registration("")
-    return {"new_password": made["password"], "new_salt": made["salt"]}
+def new_password() -> Payload:
+    registration = hashed(PASSWORD)
+    return {"new_password": registration["password"], "new_salt": registration["salt"]}
 
 
 _CREDENTIAL = {
@@ -227,7 +230,7 @@ PAYLOADS: Mapping[str, Callable[[Attempt], Payload]] = {
     "resetPassword": lambda attempt: {
         "email": attempt.instance.emails["member"],
         "recovery_code": "0000-0000-0000",
-        **hashed(),
+        **new_password(),
     },
     "beginOidc": lambda attempt: {"secret": GUEST},
     "finishOidc": lambda attempt: {"code": "c", "state": "s", "secret": GUEST},
@@ -260,7 +263,7 @@ PAYLOADS: Mapping[str, Callable[[Attempt], Payload]] = {
     "beginPasskey": lambda attempt: {"password": PASSWORD},
     "finishPasskey": lambda attempt: {"name": "A", "credential": _CREDENTIAL},
     "removePasskey": lambda attempt: {"id": "nothing", "password": PASSWORD},
-    "changePassword": lambda attempt: {"password": "Another-42", **hashed()},
+    "changePassword": lambda attempt: {"password": "Another-42", **new_password()},
     "removeAccount": lambda attempt: {
         "password": PASSWORD if "last" in attempt.right.circumstance else "Another-42"
     },
@@ -290,27 +293,21 @@ BODIES: Mapping[str, Any] = {
 
 
 @pytest.fixture(scope="module")
-def instances(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Instance]]:
-    """Return a function that returns the instance of a name, started once."""
-    with ExitStack() as stack:
-
-        @cache
-        def start(name: str) -> Instance:
-            instance = Instance(tmp_path_factory.mktemp(name), INSTANCES[name])
-            stack.enter_context(instance.product)
-            instance.start()
-            return instance
-
-        yield start
+def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
+    started = Instance(tmp_path_factory.mktemp("rights"))
+    with started.product:
+        started.start()
+        yield started
 
 
-def find_instance(setting: str) -> str:
-    """Return the name of an instance that has a setting."""
-    variable, _, value = setting.partition("=")
-    for name, settings in INSTANCES.items():
-        if setting == "any" or {**DEFAULTS, **settings}[variable] == value:
-            return name
-    raise LookupError(f"No instance has {setting}.")
+def choose_settings(right: Right) -> int:
+    """Return the index of the settings of a cell in `SETTINGS`."""
+    name, _, value = right.setting.partition("=")
+    return next(
+        number
+        for number, settings in enumerate(SETTINGS)
+        if right.setting == "any" or settings[name] == value
+    )
 
 
 @cache
@@ -359,15 +356,21 @@ def is_operation(action: str) -> bool:
     return action.partition(" ")[2].startswith(("/links", "/account", "/statistics"))
 
 
-@pytest.mark.parametrize("right", RIGHTS, ids=str)
-def test_the_table_is_true(instances: Callable[[str], Instance], right: Right) -> None:
-    attempt = Attempt(instances(find_instance(right.setting)), right)
+_SORTED: Sequence[Right] = sorted(RIGHTS, key=choose_settings)
+
+
+@pytest.mark.parametrize("right", _SORTED, ids=str)
+def test_the_table_is_true(instance: Instance, right: Right) -> None:
+    instance.apply(SETTINGS[choose_settings(right)])
+    attempt = Attempt(instance, right)
     if is_operation(right.action):
         answer = call_api(attempt)
     elif " " in right.action:
         answer = request(attempt)
     else:
         answer = call_function(attempt)
+    if right.action in _ENDING_SESSIONS:
+        instance.forget_sessions()
     assert answer == right.answer
 
 
