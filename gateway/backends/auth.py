@@ -112,8 +112,8 @@ class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
     ) -> tuple[str, datetime]:
         """Change the password of a token's account.
 
-        Ends its sessions and deletes its recovery codes; with `revoke`, also its API keys and
-        passkeys.
+        Ends its sessions and deletes its recovery codes; with `revoke`, also its API keys,
+        passkeys and connections.
 
         Returns the token and the expiry of a new session. Reasons: INVALID_TOKEN,
         WRONG_PASSWORD, TOO_MANY_ATTEMPTS, INVALID_PASSWORD_HASH.
@@ -174,8 +174,8 @@ class AuthClient(ServiceClient["pb_grpc.AuthServiceAsyncStub"]):
     ) -> None:
         """Set the password of an account by a recovery code, and end its sessions.
 
-        With `revoke`, delete its API keys and passkeys, too. A code of the operator always does,
-        and deletes the recovery codes.
+        With `revoke`, delete its API keys, passkeys and connections, too. A code of the operator
+        always does, and deletes the recovery codes.
 
         `device` is as for `login`. Reasons: WRONG_RECOVERY_CODE, TOO_MANY_ATTEMPTS,
         INVALID_PASSWORD_HASH.

@@ -68,7 +68,7 @@ class ConfirmSession(SessionPayload):
 class ChangePassword(PasswordPayload):
     """`password` is the current one, `new_password` the bcrypt hash that the page computed.
 
-    `revoke` is whether to revoke API keys and passkeys.
+    `revoke` is whether to revoke API keys and passkeys, and to remove connections.
     """
 
     new_password: Password

@@ -21,6 +21,7 @@ from tests.auth.cases import (
     SESSION,
     code_hashes,
     damage,
+    numbered_connection,
     numbered_key,
     numbered_passkey,
     numbered_session,
@@ -122,34 +123,37 @@ async def filled_account(stores: Stores) -> None:
         for number in range(2):
             await stores.keys.add(account, numbered_key(number, account), 20)
             await stores.passkeys.add(account, numbered_passkey(number, account), 10)
+            await stores.connections.add(account, numbered_connection(number, account), 10)
 
 
-async def ways_in(stores: Stores, account: Account = ANA) -> tuple[int, int, int]:
-    """Return how many recovery codes, API keys and passkeys an account has."""
+async def ways_in(stores: Stores, account: Account = ANA) -> tuple[int, int, int, int]:
+    """Return how many recovery codes, API keys, passkeys and connections an account has."""
     return (
         len(await stores.recovery_codes.list_all(account.id)),
         len(await stores.keys.list_all(account.id)),
         len(await stores.passkeys.list_all(account.id)),
+        len(await stores.connections.list_all(account.id)),
     )
 
 
 OPERATORS_CODE = RecoveryCode(b"operator", NOW + timedelta(hours=1))
 
 
-@pytest.mark.parametrize(("revoke", "left"), [(False, (0, 2, 2)), (True, (0, 0, 0))])
+@pytest.mark.parametrize(("revoke", "left"), [(False, (0, 2, 2, 2)), (True, (0, 0, 0, 0))])
 async def test_a_new_password_deletes_all_recovery_codes_and_may_revoke_the_rest(
-    stores: Stores, revoke: bool, left: tuple[int, int, int]
+    stores: Stores, revoke: bool, left: tuple[int, int, int, int]
 ) -> None:
     await filled_account(stores)
     other = replace(ANA, session=1)
     assert not await stores.accounts.change_password(other, "hash", "salt", SESSION, revoke)
-    assert await ways_in(stores) == (11, 2, 2)
+    assert await ways_in(stores) == (11, 2, 2, 2)
 
     assert await stores.accounts.change_password(ANA, "hash", "salt", SESSION, revoke)
     assert await ways_in(stores) == left
     assert (await stores.keys.find(numbered_key(0).key_hash) is None) == revoke
     assert (await stores.passkeys.find(numbered_passkey(0).id) is None) == revoke
-    assert await ways_in(stores, BEA) == (11, 2, 2)
+    assert (await stores.connections.find(numbered_connection(0).id) is None) == revoke
+    assert await ways_in(stores, BEA) == (11, 2, 2, 2)
     changed = replace(ANA, session=1)
     assert await stores.keys.add(changed, numbered_key(5), 3)
     assert await stores.passkeys.add(changed, numbered_passkey(5), 3)
@@ -158,22 +162,22 @@ async def test_a_new_password_deletes_all_recovery_codes_and_may_revoke_the_rest
 @pytest.mark.parametrize(
     ("code", "revoke", "left"),
     [
-        (RecoveryCode(CODES[3]), False, (9, 2, 2)),
-        (RecoveryCode(CODES[3]), True, (9, 0, 0)),
-        (OPERATORS_CODE, True, (0, 0, 0)),
+        (RecoveryCode(CODES[3]), False, (9, 2, 2, 2)),
+        (RecoveryCode(CODES[3]), True, (9, 0, 0, 0)),
+        (OPERATORS_CODE, True, (0, 0, 0, 0)),
     ],
 )
 async def test_a_spent_code_leaves_no_link_of_the_operator_and_may_revoke_the_rest(
-    stores: Stores, code: RecoveryCode, revoke: bool, left: tuple[int, int, int]
+    stores: Stores, code: RecoveryCode, revoke: bool, left: tuple[int, int, int, int]
 ) -> None:
     await filled_account(stores)
     assert not await spend(stores, RecoveryCode(b"unknown"), "hash", revoke)
-    assert await ways_in(stores) == (11, 2, 2)
+    assert await ways_in(stores) == (11, 2, 2, 2)
 
     assert await spend(stores, code, "hash", revoke)
     assert await ways_in(stores) == left
     assert await code_hashes(stores) == ({*CODES} - {code.hash} if left[0] else set())
-    assert await ways_in(stores, BEA) == (11, 2, 2)
+    assert await ways_in(stores, BEA) == (11, 2, 2, 2)
 
 
 async def spend(

@@ -84,11 +84,12 @@ class AuthService:
         """Change the password of a token's account. Return a new session token and its expiry.
 
         All earlier tokens and recovery codes of the account become invalid, so that they keep
-        nobody in the account. With `revoke`, so do its API keys and passkeys. Of concurrent
-        changes, one succeeds; the others raise InvalidToken, and so does a repeated call.
+        nobody in the account. With `revoke`, so do its API keys, passkeys and connections. Of
+        concurrent changes, one succeeds; the others raise InvalidToken, and so does a repeated
+        call.
 
-        Raises InvalidPasswordHash, InvalidToken, WrongPassword, TooManyAttempts, LoginsBusy,
-        Unavailable.
+        Raises InvalidPasswordHash, InvalidToken, WrongPassword, ConfirmationNeeded,
+        TooManyAttempts, LoginsBusy, Unavailable.
         """
         with count_result(PASSWORD_CHANGES):
             new_hash = validate_password_hash(new_hash, new_salt)
@@ -106,8 +107,8 @@ class AuthService:
     async def close_own(self, token: str, password: str, client_ip: str) -> None:
         """Close the account of a token. A repeated call raises InvalidToken.
 
-        Raises InvalidToken, WrongPassword, LastAdministrator, TooManyAttempts, LoginsBusy,
-        Unavailable.
+        Raises InvalidToken, WrongPassword, ConfirmationNeeded, LastAdministrator, TooManyAttempts,
+        LoginsBusy, Unavailable.
         """
         with count_result(ACCOUNT_CLOSINGS):
             current = await self._sessions.authenticate(token)

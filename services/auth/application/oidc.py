@@ -1,4 +1,4 @@
-"""The use cases of log-ins with OpenID Connect (docs/adr/0034).
+"""The use cases of log-ins with OpenID Connect (docs/adr/0036).
 
 How a log-in goes
 1. The page makes a secret, and keeps it. `begin` returns the provider's URL. Its state is a

@@ -92,9 +92,9 @@ class Recovery:
     ) -> None:
         """Set the password of an account, spend the code, and end all sessions of the account.
 
-        With `revoke`, and always with a code of the operator, also delete the API keys and passkeys
-        of the account. A code of the operator says that the owner lost the account, perhaps to
-        somebody who created codes: it deletes the owner's codes, too.
+        With `revoke`, and always with a code of the operator, also delete the API keys, passkeys
+        and connections of the account. A code of the operator says that the owner lost the account,
+        perhaps to somebody who created codes: it deletes the owner's codes, too.
 
         This starts no session, so it lets nobody into a suspended account. Nobody can tell from the
         error or its time whether the account exists.

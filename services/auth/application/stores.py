@@ -51,7 +51,7 @@ from services.shared.errors import AlreadyExists
 from services.shared.timestamps import to_micros
 from services.shared.unreadable_records import decode_each, decode_page_async
 
-_REVOKED: list[tuple[Part[Any], Where]] = [(API_KEYS, {}), (PASSKEYS, {})]
+_REVOKED: list[tuple[Part[Any], Where]] = [(API_KEYS, {}), (PASSKEYS, {}), (CONNECTIONS, {})]
 """What a password change deletes if it revokes the other ways into an account."""
 _EXPIRING_CODES = (RECOVERY_CODES, {"expires_at": Not(None)})
 """The code of the operator among the recovery codes."""
@@ -136,7 +136,8 @@ class AccountStore:
         self, account: Account, password_hash: str, salt: str, session: Session, revoke: bool
     ) -> bool:
         """Set the password, increment the session number, replace all sessions by a new one, and
-        delete all recovery codes. With `revoke`, delete all API keys and passkeys, too.
+        delete all recovery codes. With `revoke`, also delete all API keys, passkeys and
+        connections.
 
         This is one atomic write. Return False, and change nothing, if the account is closed or does
         not exist, or if its session number differs from `account`.
@@ -154,7 +155,6 @@ class AccountStore:
 
         It does not decode the account, so a damaged one is closed, too. Raises LastAdministrator.
         """
-
         name = "accounts_close"
         record = await self._backend.find_account(name, {"email_key": email_key})
         if record is None or not await self._close(name, {"id": record["id"]}):
@@ -424,7 +424,7 @@ class RecoveryCodeStore(_PartStore[RecoveryCode]):
         """Delete a code, set the password, increment the session number, and end all sessions.
 
         An expiring code is deleted in any case. The other codes stay, unless the spent one is
-        expiring. With `revoke`, delete all API keys and passkeys, too.
+        expiring. With `revoke`, delete all API keys, passkeys and connections, too.
 
         This is one atomic write. Return False, and change nothing, if the account is closed, or has
         no such code that has not expired.

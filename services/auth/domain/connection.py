@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from services.auth.domain.account import MAX_USERNAME_LENGTH
-from services.shared.characters import CONTROL_CHARACTERS
+from services.shared.characters import CONTROL_CHARACTERS, WHITESPACE
 
 MAX_CONNECTIONS = 10
 """Maximum connections of an account."""
@@ -59,6 +59,6 @@ def choose_username(names: Iterable[str], email: str) -> str:
     """
     for name in (*names, email.partition("@")[0]):
         cleaned = " ".join(CONTROL_CHARACTERS.sub(" ", name).split())
-        if username := cleaned[:MAX_USERNAME_LENGTH].strip():
+        if username := cleaned[:MAX_USERNAME_LENGTH].strip(WHITESPACE):
             return username
     return "-"

@@ -681,8 +681,8 @@ class ResetPasswordRequest(_message.Message):
     device: _builtins.str
     """Device token of the browser, as for a log-in."""
     revoke: _builtins.bool
-    """Whether to delete all API keys and passkeys of the account. A code of CreateResetCode deletes
-    them in any case.
+    """Whether to delete all API keys, passkeys and connections of the account. A code of
+    CreateResetCode deletes them in any case.
     """
     def __init__(
         self,
@@ -1809,7 +1809,7 @@ class ChangePasswordRequest(_message.Message):
     system: _builtins.str
     """Name of the operating system, likewise."""
     revoke: _builtins.bool
-    """Whether to delete all API keys and passkeys of the account."""
+    """Whether to delete all API keys, passkeys and connections of the account."""
     def __init__(
         self,
         *,

@@ -292,8 +292,8 @@ class AuthServiceServicer:
 
     def ResetPassword(self, request, context):
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
-        Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+        sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
+        connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
         like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),

@@ -108,8 +108,8 @@ class AuthServiceStub:
     """
     ResetPassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
-    Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+    sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
+    connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
     like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
@@ -303,8 +303,8 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """
     ResetPassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]  # type: ignore[assignment]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-    sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
-    Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+    sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
+    connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
     like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
@@ -561,8 +561,8 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_auth_pb2.ResetPasswordResponse, _abc.Awaitable[_auth_pb2.ResetPasswordResponse]]:
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
-        sessions. A code of CreateResetCode also deletes the recovery codes, API keys and passkeys.
-        Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
+        sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
+        connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
         like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
