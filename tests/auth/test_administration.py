@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ import pytest
 from atajo.auth.v1 import auth_pb2 as pb
 from atajo.auth.v1 import auth_pb2_grpc as pb_grpc
 from gateway.backends.auth import AuthClient
-from gateway.backends.ports import Role, Scope
+from gateway.backends.ports import OidcLink, Role, Scope
 from services.admin.clients import AuthClient as OperatorClient
 from services.auth.__main__ import opened
 from services.auth.application import first_account
@@ -26,6 +27,8 @@ from services.shared.administrators import Administrator, issue_pass
 from services.shared.errors import AppError
 from services.shared.rpc.client import ServiceClient
 from services.shared.rpc.server import Listener
+from tests.support.authenticator import Authenticator
+from tests.support.oidc_provider import CLIENT_ID, CLIENT_SECRET, Browser, running_provider
 from tests.support.store_fixtures import NewStore
 
 PASSWORD, CLIENT_IP = "Camino-42", "203.0.113.7"
@@ -119,6 +122,19 @@ async def service(serving: Serving) -> AsyncIterator[Service]:
         yield served
 
 
+@asynccontextmanager
+async def provided(serving: Serving, **settings: str) -> AsyncIterator[tuple[Service, Browser]]:
+    """Serve with an OpenID Connect provider. Yield a browser that may log in to it, too."""
+    async with running_provider() as fake:
+        settings |= {
+            "oidc_issuer": fake.issuer,
+            "oidc_client_id": CLIENT_ID,
+            "oidc_client_secret": CLIENT_SECRET,
+        }
+        async with serving(**settings) as service:
+            yield service, Browser(service.auth, fake)
+
+
 async def refused(call: Awaitable[object]) -> str:
     """Return the reason of the error of a call."""
     with pytest.raises(AppError) as error:
@@ -166,6 +182,49 @@ async def test_a_suspended_account_is_shut_out_until_it_is_resumed(service: Serv
         ("suspend", bea_id, "", ADA),
         ("role", await service.id_of(ADA), "administrator", ""),
     ]
+
+
+async def test_a_suspended_account_is_shut_out_of_provider_and_passkey(serving: Serving) -> None:
+    async with provided(serving) as (service, browser):
+        ada = await service.administrator(ADA)
+        token = (await browser.log_in()).token
+        account_id = await service.auth.account_of(token)
+        device = Authenticator("https://atajo.example")
+        options = json.loads(await service.auth.begin_passkey(token, "", CLIENT_IP))
+        await service.auth.finish_passkey(token, "Phone", json.dumps(device.create(options)))
+
+        async def use_passkey() -> str:
+            answer = device.get(json.loads(await service.auth.begin_login()))
+            return (await service.auth.finish_login(json.dumps(answer), "")).token
+
+        await service.administer(ada, "ChangeAccount", id=account_id, suspended=True)
+        assert await refused(service.auth.account_of(token)) == "INVALID_TOKEN"
+        assert await refused(browser.log_in()) == "ACCOUNT_SUSPENDED"
+        assert await refused(use_passkey()) == "ACCOUNT_SUSPENDED"
+        await service.administer(ada, "ChangeAccount", id=account_id, suspended=False)
+        for entered in ((await browser.log_in()).token, await use_passkey()):
+            assert await service.auth.account_of(entered) == account_id
+
+
+async def test_a_suspended_account_is_not_connected(serving: Serving) -> None:
+    async with provided(serving) as (service, browser):
+        ada = await service.administrator(ADA)
+        email = browser.fake.profile["email"]
+        await service.register(email)
+        account_id = await service.id_of(email)
+        await service.administer(ada, "ChangeAccount", id=account_id, suspended=True)
+        offer = await browser.come_back(await browser.go())
+        assert isinstance(offer, OidcLink)
+
+        async def link(password: str) -> str:
+            given = offer.link, browser.secret, password, CLIENT_IP, ""
+            return await refused(service.auth.link_oidc(*given))
+
+        assert await link("wrong") == "WRONG_PASSWORD"
+        assert await link(PASSWORD) == "ACCOUNT_SUSPENDED"
+        await service.administer(ada, "ChangeAccount", id=account_id, suspended=False)
+        token = await service.log_in(email)
+        assert await service.auth.connections(token) == (True, [])
 
 
 async def test_a_log_in_and_a_pass_follow_the_role(service: Service) -> None:
@@ -478,3 +537,30 @@ async def test_each_start_invites_the_first_account(
     async with serving(registration="open"):
         pass
     assert printed.empty()
+
+
+async def test_an_invitation_admits_somebody_whom_the_provider_knows(serving: Serving) -> None:
+    async with provided(serving, registration="invite") as (service, browser):
+        for other in ("", "unknown", (await service.operator.invite(BEA)).token):
+            assert await refused(browser.log_in(invitation=other)) == "INVITATION_INVALID"
+        invitation = (await service.operator.invite(browser.fake.profile["email"])).token
+        login = await browser.log_in(invitation=invitation)
+        assert login.role is Role.MEMBER
+        browser.fake.subject, browser.fake.profile["email"] = "bea", BEA
+        assert await refused(browser.log_in(invitation=invitation)) == "INVITATION_INVALID"
+        browser.fake.subject = "ana-at-the-provider"
+        again = await browser.log_in()
+        assert await service.auth.account_of(again.token) == await service.auth.account_of(
+            login.token
+        )
+
+
+async def test_the_first_account_may_come_from_the_provider(
+    serving: Serving, printed: asyncio.Queue[str]
+) -> None:
+    async with provided(serving, registration="closed") as (service, browser):
+        first = await first_invitation(printed)
+        assert await refused(browser.log_in()) == "REGISTRATION_CLOSED"
+        login = await browser.log_in(invitation=first)
+        assert login.role is Role.ADMINISTRATOR
+        assert (await service.administer(login.token, "CountAccounts")).accounts == 1

@@ -26,6 +26,7 @@ from tests.support.oidc_provider import (
     TOKEN,
     USERINFO,
     Answer,
+    Browser,
     FakeProvider,
     running_provider,
 )
@@ -59,32 +60,6 @@ async def running(folder: Path, fake: FakeProvider, **more: object) -> AsyncIter
 async def auth(tmp_path: Path, fake: FakeProvider) -> AsyncIterator[AuthClient]:
     async with running(tmp_path, fake) as client:
         yield client
-
-
-class Browser:
-    """A browser that goes to the provider and comes back."""
-
-    def __init__(self, auth: AuthClient, fake: FakeProvider) -> None:
-        self.auth = auth
-        self.fake = fake
-        self.secret = secrets.token_urlsafe(32)
-
-    async def go(self, token: str = "") -> dict[str, str]:
-        """Return the provider's response."""
-        return self.fake.authorize(await self.auth.begin_oidc(self.secret, token))
-
-    async def come_back(self, response: dict[str, str], **more: str) -> Login | OidcLink | None:
-        return await self.auth.finish_oidc(
-            response["code"], response["state"], response["iss"], self.secret, **more
-        )
-
-    async def log_in(self, **more: str) -> Login:
-        login = await self.come_back(await self.go(), **more)
-        assert isinstance(login, Login)
-        return login
-
-    async def confirm(self, token: str) -> None:
-        assert await self.come_back(await self.go(token), token=token) is None
 
 
 @pytest.fixture

@@ -18,6 +18,9 @@ from urllib.parse import parse_qs, parse_qsl, unquote_plus, urlsplit
 import jwt
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, generate_private_key
 
+from gateway.backends.auth import AuthClient
+from gateway.backends.ports import Login, OidcLink
+
 CLIENT_ID = "atajo"
 CLIENT_SECRET = "s3cret/with:marks and a space"
 DISCOVERY, KEYS = "/.well-known/openid-configuration", "/keys"
@@ -171,6 +174,32 @@ def public_key(kid: str, key: RSAPrivateKey) -> Json:
     """Return the JWK of a key's public half."""
     algorithm = jwt.algorithms.RSAAlgorithm
     return {**algorithm.to_jwk(key.public_key(), as_dict=True), "kid": kid, "use": "sig"}
+
+
+class Browser:
+    """A browser that goes to the provider and comes back."""
+
+    def __init__(self, auth: AuthClient, fake: FakeProvider) -> None:
+        self.auth = auth
+        self.fake = fake
+        self.secret = secrets.token_urlsafe(32)
+
+    async def go(self, token: str = "") -> dict[str, str]:
+        """Return the provider's response."""
+        return self.fake.authorize(await self.auth.begin_oidc(self.secret, token))
+
+    async def come_back(self, response: dict[str, str], **more: str) -> Login | OidcLink | None:
+        return await self.auth.finish_oidc(
+            response["code"], response["state"], response["iss"], self.secret, **more
+        )
+
+    async def log_in(self, **more: str) -> Login:
+        login = await self.come_back(await self.go(), **more)
+        assert isinstance(login, Login)
+        return login
+
+    async def confirm(self, token: str) -> None:
+        assert await self.come_back(await self.go(token), token=token) is None
 
 
 @asynccontextmanager
