@@ -178,7 +178,10 @@ class LinkReader(Protocol):
         """Return the next of an account's links in every state, oldest first, after a link."""
 
     async def count_stored(self) -> int:
-        """Return the number of links of all owners in every state, without purged ones."""
+        """Return the number of links of all owners in every state, without purged ones.
+
+        In bounded time: a large number may be an estimate.
+        """
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         """Return codes of an owner's newest links in every state, newest first, at most `limit`."""

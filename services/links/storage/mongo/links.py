@@ -46,12 +46,16 @@ from services.links.storage.mongo.lists import restorable
 from services.links.storage.mongo.rankings import delete_orphaned_rankings, save_ranking
 from services.links.storage.mongo.records import MongoSession
 from services.links.storage.mongo.schema import BY_AGE, BY_HOST_KEY, OWNED_CODES
-from services.shared.mongo import Database, Document, Operation
+from services.shared.mongo import Database, Document, Documents, Operation
 from services.shared.mongo.feed import MongoFeed
 from services.shared.mongo.transactions import Transaction
 from services.shared.timestamps import from_micros, to_micros
 
 _SCAN_CODE = {"scan_of": 1}
+MAX_EXACTLY_COUNTED = 100_000
+"""Up to this many documents, links are counted in an index, within 90 ms (a million takes 450).
+Beyond it, a sample tells the share of links among all documents, in 30 ms."""
+_SAMPLED_DOCUMENTS = 1000
 _EVENTS: Document = {
     "$or": [
         # A purge replaces the document.
@@ -152,12 +156,22 @@ class MongoLinkReader:
         return [AgeCursor(from_micros(one["created_at"]), one["_id"]) for one in found]
 
     async def count_stored(self) -> int:
-        # Every link has a host key, and scan codes and purged links have none. The server scans the
-        # index, 100,000 links in 85 ms.
-        query: Document = {"host_key": {"$gte": ""}}
-        return await self._database.read(
-            "links_count_stored", lambda db: db.links.count_documents(query, hint=BY_HOST_KEY)
-        )
+        # Every link has a host key, and scan codes and purged links have none.
+        stored: Document = {"host_key": {"$gte": ""}}
+        sampling: list[Document] = [
+            {"$sample": {"size": _SAMPLED_DOCUMENTS}},
+            {"$group": {"_id": {"$gte": ["$host_key", ""]}, "count": {"$sum": 1}}},
+        ]
+
+        async def count(db: Documents) -> int:
+            documents = await db.links.estimated_document_count()
+            if documents <= MAX_EXACTLY_COUNTED:
+                return int(await db.links.count_documents(stored, hint=BY_HOST_KEY))
+            sampled = await db.links.aggregate(sampling).to_list(None)
+            by_kind: dict[bool, int] = {group["_id"]: group["count"] for group in sampled}
+            return round(documents * by_kind.get(True, 0) / max(1, sum(by_kind.values())))
+
+        return await self._database.read("links_count_stored", count)
 
     async def all_codes(self, owner: Account | Guest, limit: int) -> list[str]:
         # Both values of `bin`, so that the index yields all links in order.
