@@ -7,6 +7,7 @@ itself. Beside the reasons that a call lists, each has NOT_ADMINISTRATOR and CON
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -152,8 +153,6 @@ class BlockedLinks:
     """What a step of a block of an account's links did."""
 
     blocked: int
-    decision: str
-    """The id, to be passed to the next step."""
     next: str
     """The cursor of the next step, empty at the end."""
 
@@ -236,6 +235,8 @@ class LinksAdministrationClient(ServiceClient["links_pb2_grpc.AdministrationServ
     ) -> Decision:
         """Make a decision about a link (code or short URL), a host or a path.
 
+        A repetition by gRPC makes no other decision.
+
         Reasons: NO_LINK, NO_BLOCK, NO_REPORT, INVALID_*, TOO_MANY_ADDRESSES.
         """
         request = links_pb2.DecideRequest(
@@ -244,6 +245,7 @@ class LinksAdministrationClient(ServiceClient["links_pb2_grpc.AdministrationServ
             action=_ACTION_NUMBERS[action],
             reason=_REASON_NUMBERS[reason] if reason else links_pb2.BLOCK_REASON_UNSPECIFIED,
             cause=comment,
+            idempotency_key=create_idempotency_key(),
         )
         reply = await self._call(self._stub.Decide, request, BLOCK_SECONDS)
         return _parse_decision(reply.decision)
@@ -273,9 +275,10 @@ class LinksAdministrationClient(ServiceClient["links_pb2_grpc.AdministrationServ
         account_id: str,
         reason: BlockReason,
         comment: str,
-        previous: BlockedLinks | None,
+        cursor: str,
+        idempotency_key: bytes,
     ) -> BlockedLinks:
-        """Block the next links of an account, after the previous step.
+        """Block the next links of an account. All steps with one key share one decision.
 
         Reasons: INVALID_CAUSE, INVALID_OWNER.
         """
@@ -284,8 +287,8 @@ class LinksAdministrationClient(ServiceClient["links_pb2_grpc.AdministrationServ
             account_id=account_id,
             reason=_REASON_NUMBERS[reason],
             cause=comment,
-            cursor=previous.next if previous else "",
-            decision=previous.decision if previous else "",
+            cursor=cursor,
+            idempotency_key=idempotency_key,
         )
         reply = await self._call(self._stub.BlockAccountLinks, request)
         return from_message(BlockedLinks, reply)
@@ -410,6 +413,11 @@ class AdministrationClients:
     async def close(self) -> None:
         """Close the channels."""
         await asyncio.gather(self.accounts.close(), self.links.close())
+
+
+def create_idempotency_key() -> bytes:
+    """Return a new key that identifies a call of an administrator."""
+    return secrets.token_bytes(16)
 
 
 def _parse_decision(decision: links_pb2.Decision) -> Decision:

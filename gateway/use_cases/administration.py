@@ -18,7 +18,6 @@ from typing import TypeVar
 from gateway.backends.administration import (
     AdministeredAccount,
     AdministrationClients,
-    BlockedLinks,
     Decision,
     DecisionAction,
     DecisionPage,
@@ -26,6 +25,7 @@ from gateway.backends.administration import (
     LinkFile,
     ReportedLink,
     Verdict,
+    create_idempotency_key,
 )
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
@@ -188,18 +188,18 @@ class Administration:
         After an error, the next call blocks the rest. Each step has a pass of its own. Raises
         DeadlineExceeded. Reasons: INVALID_CAUSE, INVALID_OWNER.
         """
-        blocked = 0
-        step: BlockedLinks | None = None
+        blocked, cursor, key = 0, "", create_idempotency_key()
         try:
             async with asyncio.timeout(BLOCK_SECONDS):
-                while step is None or step.next:
+                while True:
                     step = await self.clients.links.block_account_links(
-                        await self.admit(token), account_id, reason, comment, step
+                        await self.admit(token), account_id, reason, comment, cursor, key
                     )
-                    blocked += step.blocked
+                    blocked, cursor = blocked + step.blocked, step.next
+                    if not cursor:
+                        return blocked
         except TimeoutError:
             raise DeadlineExceeded("The account has many links. Repeat the call.") from None
-        return blocked
 
     async def end_sessions(self, token: str, account_id: str) -> None:
         """End all sessions of an account. Reason: NO_ACCOUNT."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -19,6 +20,7 @@ from services.links.application.moderation import Moderation
 from services.links.application.ports import LinkStore
 from services.links.application.rescan import JOB as RESCAN_JOB
 from services.links.domain.block import BlockReason, InvalidReason
+from services.links.domain.creations import IdempotencyMismatch, InvalidIdempotencyKey
 from services.links.domain.decision import (
     MAX_ADMINISTRATOR_COMMENT_LENGTH,
     Decision,
@@ -34,6 +36,7 @@ from services.links.domain.query import InvalidCursor
 from services.links.domain.report import NoReport
 from services.links.domain.resolution import LinkState
 from services.links.domain.url import UrlPolicy
+from services.links.storage.mongo import links as mongo_links
 from tests.support import link_operations
 
 ONE, TWO = Account("one"), Account("two")
@@ -73,18 +76,23 @@ class Instance:
         found = {one.code: one.state for one in await self.store.links.resolve(codes)}
         return [found[code] for code in codes]
 
-    async def block_account(
-        self, account: Account, comment: str = "", by: str = ADA
-    ) -> tuple[int, str]:
-        """Block all links of an account; return their number and the decision's id."""
-        blocked, decision, cursor = 0, "", ""
+    async def decide(
+        self, subject: str, action: DecisionKind, reason: BlockReason | None, comment: str, by: str
+    ) -> Decision:
+        """Make a decision by a call that repeats none."""
+        key = secrets.token_bytes(16)
+        return await self.administration.decide(subject, action, reason, comment, by, key)
+
+    async def block_account(self, account: Account, comment: str = "", by: str = ADA) -> int:
+        """Block all links of an account; return their number."""
+        blocked, cursor, key = 0, "", secrets.token_bytes(16)
         while True:
             step = await self.administration.block_account_links(
-                account, SPAM, comment, by, cursor, decision
+                account, SPAM, comment, by, cursor, key
             )
-            blocked, decision, cursor = blocked + step.blocked, step.decision, step.cursor
+            blocked, cursor = blocked + step.blocked, step.cursor
             if not cursor:
-                return blocked, decision
+                return blocked
 
     async def decisions(self, text: str = "") -> list[Decision]:
         found, _ = await self.administration.search_decisions(text, "")
@@ -102,7 +110,7 @@ async def test_links_with_pending_reports_are_listed_with_their_sums(instance: I
         await instance.report(code, PHISHING)
     await instance.report("thrice--", SPAM, "pills")
     await instance.report("thrice--", SPAM)
-    await instance.administration.decide("decided-", DISMISS, None, "", ADA)
+    await instance.decide("decided-", DISMISS, None, "", ADA)
     gone = removal(instance.now() - RESTORABLE_FOR)
     await link_operations.edit(instance.store, ["gone----"], gone, instance.now())
     found, cursor = await instance.administration.reported_links("")
@@ -124,7 +132,7 @@ async def test_a_link_is_shown_with_reports_decisions_and_history(
         UrlPolicy("https://atajo.example"), instance.now()
     )
     await link_operations.edit(instance.store, ["abcdefgh"], edit, instance.now())
-    await instance.administration.decide("abcdefgh", UNBLOCK, None, "first", ADA)
+    await instance.decide("abcdefgh", UNBLOCK, None, "first", ADA)
     await instance.moderation.block_link("abcdefgh", SPAM, "second")
     await instance.report("abcdefgh", PHISHING, "asks for passwords")
     file = await instance.administration.link_file("abcdefgh")
@@ -154,7 +162,7 @@ async def test_a_link_is_shown_with_reports_decisions_and_history(
 async def test_a_link_is_decided_on_by_code_or_short_url(instance: Instance, subject: str) -> None:
     await instance.create("abcdefgh")
     await instance.report("abcdefgh", PHISHING)
-    decide = instance.administration.decide
+    decide = instance.decide
     block = await decide(subject, BLOCK, PHISHING, "a bank", ADA)
     assert (block.code, block.by, block.reports) == ("abcdefgh", ADA, 1)
     assert await instance.states("abcdefgh") == [LinkState.BLOCKED]
@@ -179,14 +187,14 @@ async def test_decisions_are_counted_by_who_made_them(instance: Instance) -> Non
     operator, administrator = count("operator"), count("administrator")
     await instance.moderation.block_link("abcdefgh", SPAM, "")
     assert (count("operator"), count("administrator")) == (operator + 1, administrator)
-    await instance.administration.decide("abcdefgh", BLOCK, SPAM, "", ADA)
+    await instance.decide("abcdefgh", BLOCK, SPAM, "", ADA)
     await instance.block_account(ONE)
     assert (count("operator"), count("administrator")) == (operator + 1, administrator + 2)
 
 
 async def test_a_host_or_path_is_decided_on(instance: Instance) -> None:
     await instance.create("abcdefgh")
-    decide = instance.administration.decide
+    decide = instance.decide
     decision = await decide("https://shop.example", BLOCK, SPAM, "", ADA)
     assert (decision.pattern, decision.by) == ("shop.example", ADA)
     assert await instance.states("abcdefgh") == [LinkState.BLOCKED]
@@ -200,7 +208,7 @@ async def test_a_host_or_path_is_decided_on(instance: Instance) -> None:
 
 async def test_a_decision_that_cannot_be_made_is_not_stored(instance: Instance) -> None:
     await instance.create("abcdefgh")
-    decide = instance.administration.decide
+    decide = instance.decide
     for nothing in ("", "abc", "no code", "s.example", "https://s.example/links/abcdefgh"):
         with pytest.raises(InvalidPattern):
             await decide(nothing, BLOCK, SPAM, "", ADA)
@@ -217,7 +225,7 @@ async def test_a_decision_that_cannot_be_made_is_not_stored(instance: Instance) 
 
 
 async def test_an_explanation_names_what_blocks(instance: Instance) -> None:
-    explain, decide = instance.administration.explain, instance.administration.decide
+    explain, decide = instance.administration.explain, instance.decide
     await instance.create("abcdefgh")
     await instance.create("removed-", url="https://other.example/")
     await instance.create("listed--", url="https://listed.example/a")
@@ -250,8 +258,8 @@ async def test_an_explanation_names_what_blocks(instance: Instance) -> None:
 
 async def test_decisions_are_searched_by_who_made_them(instance: Instance) -> None:
     await instance.create("abcdefgh")
-    await instance.administration.decide("abcdefgh", BLOCK, SPAM, "pills", ADA)
-    await instance.administration.decide("shop.example", BLOCK, SPAM, "", BOB)
+    await instance.decide("abcdefgh", BLOCK, SPAM, "pills", ADA)
+    await instance.decide("shop.example", BLOCK, SPAM, "", BOB)
     await instance.moderation.unblock_link("abcdefgh", "by mistake")
     await instance.block_account(ONE, by=BOB)
 
@@ -306,21 +314,22 @@ async def test_all_links_of_an_account_are_blocked_with_one_decision(
     await link_operations.edit(instance.store, [codes[1]], removal(now), now)
     await link_operations.edit(instance.store, [codes[2]], block(PHISHING), now)
     await instance.report(codes[0], SPAM)
-    assert (await instance.block_account(ONE, "pills"))[0] == 4
+    await instance.report(codes[4], SPAM)
+    assert await instance.block_account(ONE, "pills") == 4
     assert await instance.states(*codes) == [LinkState.BLOCKED] * 5
     assert await instance.states("others--") == [LinkState.ACTIVE]
     (decision,) = await instance.decisions()
     assert (decision.kind, decision.account_id, decision.reason) == (BLOCK, "one", SPAM)
-    assert (decision.comment, decision.by, decision.reports) == ("pills", ADA, 1)
+    assert (decision.comment, decision.by, decision.reports) == ("pills", ADA, 2)
     kept = await instance.store.links.find(codes[2])
     assert kept is not None
     assert kept.blocked is PHISHING
     assert await instance.store.reports.count_pending() == 0
 
-    assert await instance.block_account(ONE, "pills") == (0, ""), "a repetition"
+    assert await instance.block_account(ONE, "pills") == 0, "a repetition"
     assert len(await instance.decisions()) == 1
 
-    await instance.administration.decide(codes[4], UNBLOCK, None, "", BOB)
+    await instance.decide(codes[4], UNBLOCK, None, "", BOB)
     assert await instance.states(codes[4]) == [LinkState.ACTIVE]
 
 
@@ -331,38 +340,58 @@ async def test_a_block_of_an_account_that_breaks_off_continues(
     for number in range(6):
         await instance.create(f"theirs-{number}")
     step = instance.administration.block_account_links
-    first = await step(ONE, SPAM, "", ADA, "", "")
+    first = await step(ONE, SPAM, "", ADA, "", b"1")
+    assert (await step(ONE, SPAM, "", ADA, "", b"1")).blocked == 0, "its answer was lost"
     await instance.create("later---")
-    second = await step(ONE, SPAM, "", ADA, first.cursor, first.decision)
-    assert (second.blocked, second.decision) == (2, first.decision)
-    assert (await instance.block_account(ONE))[0] == 3
+    assert (await step(ONE, SPAM, "", ADA, first.cursor, b"1")).blocked == 2
+    assert len(await instance.decisions()) == 1
+    assert await instance.block_account(ONE) == 3
+    assert len(await instance.decisions()) == 2
     codes = [f"theirs-{number}" for number in range(6)]
     assert await instance.states(*codes, "later---") == [LinkState.BLOCKED] * 7
 
 
-async def test_a_step_that_names_another_decision_stores_its_own(
-    instance: Instance, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_call_whose_answer_was_lost_is_repeated_without_effect(instance: Instance) -> None:
+    await instance.create("abcdefgh")
+    await instance.report("abcdefgh", SPAM)
+    calls: tuple[tuple[str, DecisionKind, BlockReason | None], ...] = (
+        ("abcdefgh", DISMISS, None),
+        ("abcdefgh", BLOCK, SPAM),
+        ("abcdefgh", UNBLOCK, None),
+        ("shop.example", BLOCK, SPAM),
+        ("shop.example", UNBLOCK, None),
+    )
+    for number, (subject, action, reason) in enumerate(calls):
+        key = bytes([number])
+        made = await instance.administration.decide(subject, action, reason, "", ADA, key)
+        again = await instance.administration.decide(subject, action, reason, "", ADA, key)
+        assert again == made
+        assert len(await instance.decisions()) == number + 1
+
+
+async def test_an_idempotency_key_is_of_one_decision(instance: Instance) -> None:
     """A gateway could otherwise hide what it does behind an earlier decision."""
-    monkeypatch.setattr(administration, "LINKS_PER_STEP", 1)
-    for number in range(4):
-        await instance.create(f"theirs-{number}")
-    step = instance.administration.block_account_links
-    first = await step(ONE, SPAM, "", ADA, "", "")
-    for by, comment, claimed in (
-        (BOB, "", first.decision),
-        (ADA, "other", first.decision),
-        (ADA, "", "123456"),
-    ):
-        second = await step(ONE, SPAM, comment, by, "", claimed)
-        assert (second.blocked, second.decision) == (0, "")
-        second = await step(ONE, SPAM, comment, by, first.cursor, claimed)
-        assert second.decision not in ("", claimed)
-        first = second
-    assert len(await instance.decisions()) == 4
+    for code in ("abcdefgh", "ABCDEFGH"):
+        await instance.create(code)
+    decide = instance.administration.decide
+    block_links = instance.administration.block_account_links
+    await decide("abcdefgh", BLOCK, SPAM, "", ADA, b"1")
+    with pytest.raises(IdempotencyMismatch):
+        await decide("ABCDEFGH", BLOCK, SPAM, "", ADA, b"1")
+    with pytest.raises(IdempotencyMismatch):
+        await decide("abcdefgh", BLOCK, SPAM, "", BOB, b"1")
+    with pytest.raises(IdempotencyMismatch):
+        await block_links(ONE, SPAM, "", ADA, "", b"1")
+    assert await instance.states("ABCDEFGH") == [LinkState.ACTIVE]
+    for invalid in (b"", bytes(65)):
+        with pytest.raises(InvalidIdempotencyKey):
+            await decide("abcdefgh", UNBLOCK, None, "", ADA, invalid)
+        with pytest.raises(InvalidIdempotencyKey):
+            await block_links(ONE, SPAM, "", ADA, "", invalid)
+    assert len(await instance.decisions()) == 1
 
 
-async def test_links_are_counted(instance: Instance) -> None:
+async def test_links_are_counted(instance: Instance, monkeypatch: pytest.MonkeyPatch) -> None:
     for code, owner in (("mine----", ONE), ("mine---2", ONE), ("hers----", TWO)):
         await instance.create(code, owner)
     await instance.create("nobodys-", ANONYMOUS)
@@ -375,6 +404,9 @@ async def test_links_are_counted(instance: Instance) -> None:
         await instance.administration.count_links(["one"] * 101)
     usage = await instance.administration.usage()
     assert (usage.links, usage.reconciler_works) == (4, False)
+    with monkeypatch.context() as patched:
+        patched.setattr(mongo_links, "MAX_EXACTLY_COUNTED", 5)  # Two of six documents are no links.
+        assert (await instance.administration.usage()).links == 4
     hour = timedelta(hours=1)
     await instance.store.leases.take(RESCAN_JOB, "links", hour, instance.now())
     assert not (await instance.administration.usage()).reconciler_works

@@ -1,14 +1,15 @@
 """The links process, called over gRPC.
 
 What the gateway calls is tested in tests/links/test_api.py. Here are the operator's
-calls, requests that only the wire can express, the size of messages, and a kill.
+calls, requests that only the wire can express, the size of messages, and kills.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,12 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from atajo.links.v1 import links_pb2 as pb
 from atajo.links.v1 import links_pb2_grpc as pb_grpc
+from services.links.application.administration import LINKS_PER_STEP
+from services.shared.administrators import Administrator, issue_pass
 from services.shared.errors import InvalidArgument, Unavailable
 from services.shared.rpc import channels, client
 from tests.support.processes import Process
+from tests.support.product import ADMINISTRATION_SECRET
 
 SERVICE = pb.DESCRIPTOR.services_by_name["LinksService"]
 MAINTENANCE = pb.DESCRIPTOR.services_by_name["MaintenanceService"]
@@ -31,10 +35,12 @@ class Links:
     def __init__(
         self,
         stub: pb_grpc.LinksServiceAsyncStub,
+        administration: pb_grpc.AdministrationServiceAsyncStub,
         moderation: pb_grpc.ModerationServiceAsyncStub,
         maintenance: pb_grpc.MaintenanceServiceAsyncStub,
     ) -> None:
         self._stub = stub
+        self._administration = administration
         self._moderation = moderation
         self._maintenance = maintenance
         self._caller = client.Caller(SERVICE)
@@ -44,6 +50,14 @@ class Links:
         """Call a method of the gateway's service."""
         method = type(request).__name__.removesuffix("Request")
         return await self._caller.unary(method, getattr(self._stub, method), request, 20)
+
+    async def administer(self, request: Any) -> Any:
+        """Call a method of the administrators' service."""
+        now = datetime.now(UTC)
+        ada = Administrator("1", "ada@example.com", now)
+        request.administrator_pass = issue_pass(ADMINISTRATION_SECRET, ada, now)
+        method = type(request).__name__.removesuffix("Request")
+        return await self._caller.unary(method, getattr(self._administration, method), request, 20)
 
     async def admin(self, request: Any) -> Any:
         """Call a method of the operator's services."""
@@ -76,6 +90,7 @@ async def connected(process: Process) -> AsyncIterator[Links]:
     ):
         yield Links(
             pb_grpc.LinksServiceStub(channel),
+            pb_grpc.AdministrationServiceStub(channel),
             pb_grpc.ModerationServiceStub(admin),
             pb_grpc.MaintenanceServiceStub(admin),
         )
@@ -83,6 +98,7 @@ async def connected(process: Process) -> AsyncIterator[Links]:
 
 def start(folder: Path) -> Process:
     env = {
+        "ATAJO_ADMINISTRATION_SECRET": ADMINISTRATION_SECRET,
         "ATAJO_STORE": f"sqlite:///{folder}/links.db",
         "ATAJO_PUBLIC_URL": "https://atajo.example",
         "ATAJO_MAINTENANCE_LISTEN": "127.0.0.1:0",
@@ -422,3 +438,47 @@ async def test_a_kill_during_two_hundred_creations_loses_nothing(tmp_path: Path)
             owners = [links.all_of(creator) for creator in under_way]
             listed = [link.code for owned in await asyncio.gather(*owners) for link in owned]
             assert sorted(listed) == sorted({*acknowledged, *under_way.values()})
+
+
+async def test_a_kill_while_links_of_an_account_are_blocked(tmp_path: Path) -> None:
+    """The repeated step continues, and so does a new call, such as that of the administrator."""
+    codes = [f"their{number:03}" for number in range(3 * LINKS_PER_STEP + 1)]
+    key = b"0123456789abcdef"
+
+    def block(cursor: str, key: bytes) -> pb.BlockAccountLinksRequest:
+        reason = pb.BLOCK_REASON_SPAM
+        return pb.BlockAccountLinksRequest(
+            account_id="one", reason=reason, cursor=cursor, idempotency_key=key
+        )
+
+    async def count_blocked(links: Links) -> int:
+        found = (await links.call(pb.ResolveLinksRequest(codes=codes))).resolutions
+        return [one.state for one in found].count(pb.LINK_STATE_BLOCKED)
+
+    with start(tmp_path) as process:
+        async with connected(process) as links:
+            await asyncio.gather(*(links.create(code, "a.example", "one") for code in codes))
+            first = await links.administer(block("", key))
+            assert first.blocked == LINKS_PER_STEP
+            second = asyncio.create_task(links.administer(block(first.next, key)))
+            await asyncio.sleep(0)
+            process.kill()
+            with suppress(Unavailable):
+                await second
+
+    with start(tmp_path) as process:
+        async with connected(process) as links:
+            assert await count_blocked(links) in (LINKS_PER_STEP, 2 * LINKS_PER_STEP)
+            await links.administer(block(first.next, key))
+            assert await count_blocked(links) == 2 * LINKS_PER_STEP
+            decisions = (await links.admin(pb.ListDecisionsRequest())).decisions
+            assert [(one.account_id, one.by) for one in decisions] == [("one", "ada@example.com")]
+
+            # The gateway was killed, too, and the administrator calls again.
+            blocked, cursor = 0, ""
+            for _ in range(4):
+                step = await links.administer(block(cursor, b"another"))
+                blocked, cursor = blocked + step.blocked, step.next
+            assert (blocked, cursor) == (len(codes) - 2 * LINKS_PER_STEP, "")
+            assert await count_blocked(links) == len(codes)
+            assert len((await links.admin(pb.ListDecisionsRequest())).decisions) == 2

@@ -32,7 +32,7 @@ from services.shared.sqlite import Migration
             LINKS,
             [
                 *("5e8e3d8f016ec107", "b14193a48cb0dec6", "e75508dceecbfcea", "222f4936396f5984"),
-                "04f42fbf7e76dc8e",
+                *("04f42fbf7e76dc8e", "6f1055c0e4bb9354"),
             ],
             id="links",
         ),

@@ -65,6 +65,7 @@ class AdministrationServicer:
             REASONS.get(request.reason),
             request.cause,
             administrator.email,
+            request.idempotency_key,
         )
         return pb.DecideResponse(decision=to_decision(decision))
 
@@ -92,9 +93,9 @@ class AdministrationServicer:
             request.cause,
             administrator.email,
             request.cursor,
-            request.decision,
+            request.idempotency_key,
         )
-        return to_message(pb.BlockAccountLinksResponse, step, next=step.cursor)
+        return pb.BlockAccountLinksResponse(blocked=step.blocked, next=step.cursor)
 
     async def CountLinks(self, request: pb.CountLinksRequest) -> pb.CountLinksResponse:
         self._check(request.administrator_pass)

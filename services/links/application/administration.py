@@ -1,6 +1,7 @@
 """What administrators do about links: the use cases of `Moderation`, and what only they need.
 
-Nothing here deletes permanently. `by` is the e-mail address of the administrator.
+Nothing here deletes permanently. `by` is the e-mail address of the administrator. `key` is the
+idempotency key of a call, as in `Moderation`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from services.links.application.ports import MAX_BATCH, LinkStore, UnitOfWork
 from services.links.application.rescan import JOB as RESCAN_JOB
 from services.links.domain.block import BlockReason, InvalidReason
 from services.links.domain.blocklist import to_pattern
+from services.links.domain.creations import check_idempotency_key
 from services.links.domain.decision import (
     DECISIONS_PAGE_SIZE,
     MAX_ADMINISTRATOR_COMMENT_LENGTH,
@@ -94,8 +96,6 @@ class BlockedLinks:
     """What one step of a block of an account's links did."""
 
     blocked: int
-    decision: str
-    """The id; empty while no link was blocked."""
     cursor: str
     """Where the next step starts; empty at the end."""
 
@@ -105,7 +105,7 @@ class Usage:
     """How much the instance is used."""
 
     links: int
-    """Of all owners, in every state."""
+    """Of all owners, in every state. A large number may be an estimate."""
     reconciler_works: bool
     """Whether a reconciler holds the lease of a job."""
 
@@ -153,26 +153,33 @@ class Administration:
         return LinkFile(link, reports, decisions, history)
 
     async def decide(
-        self, given: str, action: DecisionKind, reason: BlockReason | None, comment: str, by: str
+        self,
+        given: str,
+        action: DecisionKind,
+        reason: BlockReason | None,
+        comment: str,
+        by: str,
+        key: bytes,
     ) -> Decision:
         """Block or unblock a link or pattern, or dismiss the reports of a link.
 
-        Raises InvalidPattern, InvalidAction, InvalidReason, InvalidComment, TooManyPatterns,
-        NoLink, NoBlock, NoReport, Unavailable.
+        Raises InvalidPattern, InvalidAction, InvalidReason, InvalidComment, InvalidIdempotencyKey,
+        IdempotencyMismatch, TooManyPatterns, NoLink, NoBlock, NoReport, Unavailable.
         """
+        check_idempotency_key(key)
         check_comment(comment, MAX_ADMINISTRATOR_COMMENT_LENGTH)
         moderation = self._moderation
         match action, self._parse(given):
             case DecisionKind.BLOCK, Code(code):
-                return await moderation.block_link(code, _require(reason), comment, by)
+                return await moderation.block_link(code, _require(reason), comment, by, key)
             case DecisionKind.BLOCK, Pattern(pattern):
-                return await moderation.block_pattern(pattern, _require(reason), comment, by)
+                return await moderation.block_pattern(pattern, _require(reason), comment, by, key)
             case DecisionKind.UNBLOCK, Code(code):
-                return await moderation.unblock_link(code, comment, by)
+                return await moderation.unblock_link(code, comment, by, key)
             case DecisionKind.UNBLOCK, Pattern(pattern):
-                return await moderation.unblock_pattern(pattern, comment, by)
+                return await moderation.unblock_pattern(pattern, comment, by, key)
             case DecisionKind.DISMISS, Code(code):
-                return await moderation.dismiss(code, comment, by)
+                return await moderation.dismiss(code, comment, by, key)
             case _:
                 raise InvalidAction("Links and hosts are blocked and unblocked, reports dismissed.")
 
@@ -207,16 +214,17 @@ class Administration:
         comment: str,
         by: str,
         cursor: str,
-        decision_id: str,
+        key: bytes,
     ) -> BlockedLinks:
         """Block the next links of an account, oldest first, in every state.
 
-        Leaves links alone that a decision blocked before. All steps share the decision that commits
-        with the first blocked links. `decision_id` is that of the previous step; a step that does
-        not find the same decision there stores another one, so that no caller can hide it.
+        Leaves links alone that a decision blocked before. All steps with the same key share the
+        decision that commits with the first blocked links.
 
-        Raises InvalidComment, InvalidCursor, Unavailable.
+        Raises InvalidComment, InvalidCursor, InvalidIdempotencyKey, IdempotencyMismatch,
+        Unavailable.
         """
+        check_idempotency_key(key)
         check_comment(comment, MAX_ADMINISTRATOR_COMMENT_LENGTH)
         now = self._now()
         entries = await self._store.links.page_of_all(
@@ -230,9 +238,10 @@ class Administration:
             reason=reason,
             comment=comment,
             by=by,
+            key=key,
         )
 
-        def work(unit: UnitOfWork) -> tuple[int, Decision | None, bool]:
+        def work(unit: UnitOfWork) -> tuple[int, Decision | None]:
             links = unit.links.get(codes)
             due = [
                 code
@@ -241,23 +250,21 @@ class Administration:
                 and not link.is_gone_at(now)
                 and (link.blocked is None or link.blocklist)
             ]
-            known = unit.decisions.find(decision_id) if decision_id else None
-            if known is not None and replace(known, at=now, id="", reports=0) != wanted:
-                known = None
+            known = unit.decisions.find_repeated(wanted)
             if not due:
-                return 0, known, False
+                return 0, None
             unit.edit(links, due, block(reason), now)
             settled = unit.reports.decide(due, now)
-            stored = known or unit.decisions.add(replace(wanted, reports=settled))
-            return len(due), stored, known is None
+            if known is None:
+                return len(due), unit.decisions.add(replace(wanted, reports=settled))
+            unit.decisions.add_reports(known, settled)
+            return len(due), None
 
-        blocked, decision, is_new = await self._store.transactions.run(
-            "links_block_of_account", work
-        )
-        if decision and is_new:
-            count_decision(decision)
+        blocked, added = await self._store.transactions.run("links_block_of_account", work)
+        if added:
+            count_decision(added)
         following = _format_age(entries[-1]) if len(entries) == LINKS_PER_STEP else ""
-        return BlockedLinks(blocked, decision.id if decision else "", following)
+        return BlockedLinks(blocked, following)
 
     async def count_links(self, account_ids: Sequence[str]) -> dict[str, int]:
         """Return the number of links of each account, without removed ones.

@@ -19,6 +19,7 @@ from services.links.domain.creations import (
     IdempotencyMismatch,
     NewLink,
     Outcome,
+    check_fingerprint,
     check_idempotency_key,
     created_links,
     settle,
@@ -65,7 +66,8 @@ class Creations(LinkCreator):
         Raises InvalidIdempotencyKey, TooManyCodes, IdempotencyMismatch, CreationInProgress,
         NoFreeCode, AccountFull, Unavailable.
         """
-        check_idempotency_key(key, fingerprint)
+        check_idempotency_key(key)
+        check_fingerprint(fingerprint)
         check_count(links, MAX_CREATED_LINKS)
         lock = self._locks.setdefault((account, key), asyncio.Lock())
         if lock.locked():  # Calls of other processes wait for each other in the store.

@@ -3,9 +3,10 @@
 Explains why a link or URL is blocked, from the store and the lists that this process has loaded.
 
 A link is named by its code or its scan code, since complaints mention either. A decision is stored
-in the same transaction as its effect. A decision that is repeated because its answer was lost is
-stored twice: it was carried out twice. `by` is the e-mail address of the administrator who decides,
-empty for the operator.
+in the same transaction as its effect. `by` is the e-mail address of the administrator who decides,
+empty for the operator. `key` is the idempotency key of an administrator's call: its repetition
+returns the stored decision, or raises IdempotencyMismatch if that is another one. The operator's
+calls have none: a decision that is repeated because its answer was lost is stored twice.
 """
 
 from __future__ import annotations
@@ -99,22 +100,24 @@ class Moderation:
         self._enforcer = BlocklistEnforcer(store, blocklist, now, slices or TimeSlices())
 
     async def block_link(
-        self, code: str, reason: BlockReason, comment: str, by: str = ""
+        self, code: str, reason: BlockReason, comment: str, by: str = "", key: bytes = b""
     ) -> Decision:
         """Block any link, or change the reason of its block. Settles its pending reports.
 
         Raises InvalidComment, NoLink, Unavailable.
         """
-        return await self._decide_on_link(DecisionKind.BLOCK, code, reason, comment, by)
+        return await self._decide_on_link(DecisionKind.BLOCK, code, reason, comment, by, key)
 
-    async def unblock_link(self, code: str, comment: str, by: str = "") -> Decision:
+    async def unblock_link(
+        self, code: str, comment: str, by: str = "", key: bytes = b""
+    ) -> Decision:
         """Unblock a link and exempt it from list files and from existing patterns.
 
         A pattern that is blocked later blocks it again. Raises InvalidComment, NoLink, Unavailable.
         """
-        return await self._decide_on_link(DecisionKind.UNBLOCK, code, None, comment, by)
+        return await self._decide_on_link(DecisionKind.UNBLOCK, code, None, comment, by, key)
 
-    async def dismiss(self, code: str, comment: str, by: str = "") -> Decision:
+    async def dismiss(self, code: str, comment: str, by: str = "", key: bytes = b"") -> Decision:
         """Dismiss the pending reports of a link. The decision has their number.
 
         Raises InvalidComment, NoReport, Unavailable.
@@ -124,7 +127,7 @@ class Moderation:
         if link is None:
             raise _no_report()
         decision = Decision(
-            DecisionKind.DISMISS, self._now(), code=link.code, comment=comment, by=by
+            DecisionKind.DISMISS, self._now(), code=link.code, comment=comment, by=by, key=key
         )
 
         def work(unit: UnitOfWork) -> Decision:
@@ -133,9 +136,7 @@ class Moderation:
                 raise _no_report()
             return unit.decisions.add(replace(decision, reports=dismissed))
 
-        stored = await self._store.transactions.run("links_reports_dismiss", work)
-        count_decision(stored)
-        return stored
+        return await self._decide("links_reports_dismiss", decision, work)
 
     async def record_reset_link(self, account_id: str) -> None:
         """Record that the operator created a reset link for an account.
@@ -146,14 +147,12 @@ class Moderation:
         check_comment(comment)
         decision = Decision(DecisionKind.RESET_LINK, self._now(), comment=comment)
 
-        def work(unit: UnitOfWork) -> None:
-            unit.decisions.add(decision)
-
-        await self._store.transactions.run("links_record_reset_link", work)
-        count_decision(decision)
+        await self._decide(
+            "links_record_reset_link", decision, lambda unit: unit.decisions.add(decision)
+        )
 
     async def block_pattern(
-        self, given: str, reason: BlockReason, comment: str, by: str = ""
+        self, given: str, reason: BlockReason, comment: str, by: str = "", key: bytes = b""
     ) -> Decision:
         """Block a pattern, or change the reason of its block.
 
@@ -171,19 +170,20 @@ class Moderation:
         now = self._now()
         blocked = BlockedPattern(pattern, reason, now)
         decision = Decision(
-            DecisionKind.BLOCK, now, pattern=pattern, reason=reason, comment=comment, by=by
+            DecisionKind.BLOCK, now, pattern=pattern, reason=reason, comment=comment, by=by, key=key
         )
 
         def work(unit: UnitOfWork) -> Decision:
             unit.decisions.block(blocked)
             return unit.decisions.add(decision)
 
-        stored = await self._store.transactions.run("links_block_address", work)
+        stored = await self._decide("links_block_address", decision, work)
         await self._enforce(pattern)
-        count_decision(stored)
         return stored
 
-    async def unblock_pattern(self, given: str, comment: str, by: str = "") -> Decision:
+    async def unblock_pattern(
+        self, given: str, comment: str, by: str = "", key: bytes = b""
+    ) -> Decision:
         """Unblock a pattern, and unblock the links that it alone had blocked.
 
         Raises InvalidPattern, InvalidComment, Unavailable, and NoBlock if it was not blocked, after
@@ -192,18 +192,20 @@ class Moderation:
         check_comment(comment)
         pattern = normalize_pattern(given)
         decision = Decision(
-            DecisionKind.UNBLOCK, self._now(), pattern=pattern, comment=comment, by=by
+            DecisionKind.UNBLOCK, self._now(), pattern=pattern, comment=comment, by=by, key=key
         )
 
-        def work(unit: UnitOfWork) -> Decision | None:
-            was_blocked = unit.decisions.unblock(pattern)
-            return unit.decisions.add(decision) if was_blocked else None
+        def work(unit: UnitOfWork) -> Decision:
+            if not unit.decisions.unblock(pattern):
+                raise NoBlock("This pattern is not blocked.")
+            return unit.decisions.add(decision)
 
-        stored = await self._store.transactions.run("links_unblock_address", work)
+        try:
+            stored = await self._decide("links_unblock_address", decision, work)
+        except NoBlock:
+            await self._enforce(pattern)
+            raise
         await self._enforce(pattern)
-        if stored is None:
-            raise NoBlock("This pattern is not blocked.")
-        count_decision(stored)
         return stored
 
     async def reports(self, after: str) -> tuple[list[tuple[Link, Report]], str, int]:
@@ -263,15 +265,40 @@ class Moderation:
         found = [one for one in (of_account, decision) if one]
         return max(found, key=lambda one: one.at, default=None)
 
+    async def _decide(
+        self, name: str, decision: Decision, work: Callable[[UnitOfWork], Decision]
+    ) -> Decision:
+        """Run `work`, which makes a decision, unless its call made it before; return the decision.
+
+        Raises IdempotencyMismatch, Unavailable, and what `work` raises.
+        """
+
+        def once(unit: UnitOfWork) -> tuple[Decision, bool]:
+            known = unit.decisions.find_repeated(decision)
+            return (known, False) if known else (work(unit), True)
+
+        stored, is_new = await self._store.transactions.run(name, once)
+        if is_new:
+            count_decision(stored)
+        return stored
+
     async def _decide_on_link(
-        self, kind: DecisionKind, code: str, reason: BlockReason | None, comment: str, by: str
+        self,
+        kind: DecisionKind,
+        code: str,
+        reason: BlockReason | None,
+        comment: str,
+        by: str,
+        key: bytes,
     ) -> Decision:
         check_comment(comment)
         link = await self._store.links.find(code)
         if link is None:
             raise no_link()
         now = self._now()
-        decision = Decision(kind, now, code=link.code, reason=reason, comment=comment, by=by)
+        decision = Decision(
+            kind, now, code=link.code, reason=reason, comment=comment, by=by, key=key
+        )
         edit = block(reason, now)
 
         def work(unit: UnitOfWork) -> Decision:
@@ -282,9 +309,7 @@ class Moderation:
             settled = unit.reports.decide([decision.code], now) if reason else 0
             return unit.decisions.add(replace(decision, reports=settled))
 
-        stored = await self._store.transactions.run("links_decide", work)
-        count_decision(stored)
-        return stored
+        return await self._decide("links_decide", decision, work)
 
     async def _decision_about(self, given: str) -> Decision | None:
         try:

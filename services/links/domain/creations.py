@@ -82,13 +82,16 @@ class Creation:
         return self.created_at + CREATION_RETENTION <= now
 
 
-def check_idempotency_key(key: bytes, fingerprint: bytes) -> None:
-    """Raise InvalidIdempotencyKey for a key or a fingerprint of a wrong size."""
-    if not 1 <= len(key) <= MAX_KEY_BYTES or len(fingerprint) != FINGERPRINT_BYTES:
-        raise InvalidIdempotencyKey(
-            f"An idempotency key has 1 to {MAX_KEY_BYTES} bytes, "
-            f"and its fingerprint has {FINGERPRINT_BYTES}."
-        )
+def check_idempotency_key(key: bytes) -> None:
+    """Raise InvalidIdempotencyKey for a key of a wrong size."""
+    if not 1 <= len(key) <= MAX_KEY_BYTES:
+        raise InvalidIdempotencyKey(f"An idempotency key has 1 to {MAX_KEY_BYTES} bytes.")
+
+
+def check_fingerprint(fingerprint: bytes) -> None:
+    """Raise InvalidIdempotencyKey for a fingerprint of a wrong size."""
+    if len(fingerprint) != FINGERPRINT_BYTES:
+        raise InvalidIdempotencyKey(f"A fingerprint has {FINGERPRINT_BYTES} bytes.")
 
 
 def created_links(record: Creation) -> list[Link]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum
 
@@ -72,8 +72,14 @@ class Decision:
     account_id: str = ""
     by: str = ""
     """E-mail address of the administrator who made it; empty for the operator."""
+    key: bytes = b""
+    """The idempotency key of the call that made it; empty for a call of the operator."""
     id: str = ""
     """Given by the store; empty before that."""
+
+    def repeats(self, other: Decision) -> bool:
+        """Return whether a call that makes this decision repeats the one that made `other`."""
+        return replace(self, at=other.at, reports=other.reports, id=other.id) == other
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from services.links.application.records.session import Backend, Condition, Record, Session, Table
 from services.links.domain.block import BlockReason
+from services.links.domain.creations import IdempotencyMismatch
 from services.links.domain.decision import (
     MAX_SEARCHED_DECISIONS,
     OPERATOR,
@@ -27,7 +28,7 @@ _DECISIONS = Table(
     key=("number",),
     fields=(
         *("kind", "code", "address", "reason", "cause", "decided_at", "reports"),
-        *("account", "decided_by"),
+        *("account", "decided_by", "call"),
     ),
     left_out={
         "code": None,
@@ -37,6 +38,7 @@ _DECISIONS = Table(
         "reports": 0,
         "account": None,
         "decided_by": OPERATOR,
+        "call": None,
     },
     dated_by="decided_at",
 )
@@ -166,17 +168,29 @@ class DecisionRepository:
             "reports": decision.reports,
             "account": decision.account_id or None,
             "decided_by": decision.by or OPERATOR,
+            "call": decision.key or None,
         }
         return replace(decision, id=self._session.append(_DECISIONS, record))
 
-    def find(self, decision_id: str) -> Decision | None:
-        """Return the decision with an id."""
-        try:
-            key = self._session.parse_key(decision_id)
-        except ValueError:
+    def find_repeated(self, decision: Decision) -> Decision | None:
+        """Return the stored decision of the call that a call to make `decision` repeats.
+
+        Raises IdempotencyMismatch if another decision has the idempotency key.
+        """
+        if not decision.key:
             return None
-        record = self._session.find(_DECISIONS, key)
-        return _decode_decision(record) if record else None
+        found = self._session.select(_DECISIONS, ("call", "=", decision.key), limit=1)
+        if not found:
+            return None
+        stored = _decode_decision(found[0])
+        if not decision.repeats(stored):
+            raise IdempotencyMismatch("The idempotency key belongs to another decision.")
+        return stored
+
+    def add_reports(self, decision: Decision, count: int) -> None:
+        """Add to the number of reports that a stored decision settled."""
+        key = self._session.parse_key(decision.id)
+        self._session.update(_DECISIONS, [(key,)], "reports", decision.reports + count)
 
     def block(self, blocked: BlockedPattern) -> None:
         """Block a pattern, or replace its block."""
@@ -213,6 +227,7 @@ def _decode_decision(record: Record) -> Decision:
         reports=record["reports"],
         account_id=record["account"] or "",
         by="" if record["decided_by"] == OPERATOR else record["decided_by"],
+        key=record["call"] or b"",
         id=str(record["number"]),
     )
 

@@ -110,4 +110,5 @@ SCHEMA: Schema = (
             _expiring("creations_old", 90_000),
         ],
     },
+    {"decisions": [_index("decisions_by_call", "call", "call")]},
 )

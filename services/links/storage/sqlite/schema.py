@@ -213,4 +213,9 @@ MIGRATIONS = (
     """
     ALTER TABLE links ADD COLUMN domain TEXT NOT NULL DEFAULT '';
     """,
+    """
+    -- The idempotency key of the administrator's call that made it.
+    ALTER TABLE decisions ADD COLUMN call BLOB;
+    CREATE UNIQUE INDEX decisions_by_call ON decisions (call) WHERE call IS NOT NULL;
+    """,
 )

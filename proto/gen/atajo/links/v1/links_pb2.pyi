@@ -2548,6 +2548,7 @@ class DecideRequest(_message.Message):
     ACTION_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     administrator_pass: _builtins.str
     subject: _builtins.str
     """What it is about."""
@@ -2557,6 +2558,8 @@ class DecideRequest(_message.Message):
     """Why it is blocked; ignored for other actions."""
     cause: _builtins.str
     """The administrator's comment, at most 500 code points; may be empty."""
+    idempotency_key: _builtins.bytes
+    """Identifies the call: 1 to 64 bytes."""
     def __init__(
         self,
         *,
@@ -2565,10 +2568,11 @@ class DecideRequest(_message.Message):
         action: Global___DecisionKind.ValueType = ...,
         reason: Global___BlockReason.ValueType = ...,
         cause: _builtins.str = ...,
+        idempotency_key: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "administrator_pass", b"administrator_pass", "cause", b"cause", "reason", b"reason", "subject", b"subject"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "administrator_pass", b"administrator_pass", "cause", b"cause", "idempotency_key", b"idempotency_key", "reason", b"reason", "subject", b"subject"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2727,7 +2731,7 @@ class BlockAccountLinksRequest(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     CAUSE_FIELD_NUMBER: _builtins.int
     CURSOR_FIELD_NUMBER: _builtins.int
-    DECISION_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     administrator_pass: _builtins.str
     account_id: _builtins.str
     """The account; not empty."""
@@ -2737,10 +2741,8 @@ class BlockAccountLinksRequest(_message.Message):
     """The administrator's comment, at most 500 code points; may be empty."""
     cursor: _builtins.str
     """`next` of the previous step; empty for the first."""
-    decision: _builtins.str
-    """`decision` of the previous step; empty for the first. A step that cannot confirm it stores a
-    decision of its own.
-    """
+    idempotency_key: _builtins.bytes
+    """Identifies the decision that all steps share: 1 to 64 bytes."""
     def __init__(
         self,
         *,
@@ -2749,11 +2751,11 @@ class BlockAccountLinksRequest(_message.Message):
         reason: Global___BlockReason.ValueType = ...,
         cause: _builtins.str = ...,
         cursor: _builtins.str = ...,
-        decision: _builtins.str = ...,
+        idempotency_key: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "administrator_pass", b"administrator_pass", "cause", b"cause", "cursor", b"cursor", "decision", b"decision", "reason", b"reason"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["account_id", b"account_id", "administrator_pass", b"administrator_pass", "cause", b"cause", "cursor", b"cursor", "idempotency_key", b"idempotency_key", "reason", b"reason"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2766,24 +2768,20 @@ class BlockAccountLinksResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     BLOCKED_FIELD_NUMBER: _builtins.int
-    DECISION_FIELD_NUMBER: _builtins.int
     NEXT_FIELD_NUMBER: _builtins.int
     blocked: _builtins.int
     """Number of links that this step blocked."""
-    decision: _builtins.str
-    """Id of the decision; empty while no link was blocked."""
     next: _builtins.str
     """`cursor` of the next step; empty at the end."""
     def __init__(
         self,
         *,
         blocked: _builtins.int = ...,
-        decision: _builtins.str = ...,
         next: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked", b"blocked", "decision", b"decision", "next", b"next"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["blocked", b"blocked", "next", b"next"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -2891,7 +2889,9 @@ class GetUsageResponse(_message.Message):
     STORE_BYTES_FIELD_NUMBER: _builtins.int
     RECONCILER_WORKS_FIELD_NUMBER: _builtins.int
     links: _builtins.int
-    """Number of links of all owners in every state, purged ones not included."""
+    """Number of links of all owners in every state, purged ones not included. On MongoDB an estimate
+    if it is more than 100,000.
+    """
     store_bytes: _builtins.int
     """Size of the store, in bytes."""
     reconciler_works: _builtins.bool

@@ -1562,11 +1562,13 @@ class AdministrationServiceServicer:
 
     def Decide(self, request, context):
         """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
-        ModerationService do. Each call stores a decision.
+        ModerationService do. Each call stores a decision. Its repetition, with the same idempotency
+        key, returns that decision.
 
         Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
-        INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
-        NO_BLOCK, NO_REPORT).
+        INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH for
+        the idempotency key of another decision, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK, NO_BLOCK,
+        NO_REPORT).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -1592,15 +1594,16 @@ class AdministrationServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def BlockAccountLinks(self, request, context):
-        """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
-        `decision` of the response while `next` is set. Leaves links alone that the operator or an
-        administrator blocked before. All steps share one decision, which commits with the first links
-        that they block.
+        """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` of the
+        response while `next` is set. Leaves links alone that the operator or an administrator blocked
+        before. All steps with one idempotency key share one decision, which commits with the first
+        links that they block. Its number of reports is that of all steps.
 
         Links that the account creates meanwhile are blocked, too, unless they are imported with an
         earlier creation time. Suspend the account first.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR,
+        INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -838,11 +838,13 @@ class AdministrationServiceStub:
     """
     Decide: _grpc.UnaryUnaryMultiCallable[_links_pb2.DecideRequest, _links_pb2.DecideResponse]
     """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
-    ModerationService do. Each call stores a decision.
+    ModerationService do. Each call stores a decision. Its repetition, with the same idempotency
+    key, returns that decision.
 
     Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
-    INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
-    NO_BLOCK, NO_REPORT).
+    INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH for
+    the idempotency key of another decision, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK, NO_BLOCK,
+    NO_REPORT).
     """
     ExplainSubject: _grpc.UnaryUnaryMultiCallable[_links_pb2.ExplainSubjectRequest, _links_pb2.ExplainSubjectResponse]
     """Explains whether a subject, or a URL, is blocked, and by what.
@@ -856,15 +858,16 @@ class AdministrationServiceStub:
     Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
     """
     BlockAccountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.BlockAccountLinksRequest, _links_pb2.BlockAccountLinksResponse]
-    """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
-    `decision` of the response while `next` is set. Leaves links alone that the operator or an
-    administrator blocked before. All steps share one decision, which commits with the first links
-    that they block.
+    """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` of the
+    response while `next` is set. Leaves links alone that the operator or an administrator blocked
+    before. All steps with one idempotency key share one decision, which commits with the first
+    links that they block. Its number of reports is that of all steps.
 
     Links that the account creates meanwhile are blocked, too, unless they are imported with an
     earlier creation time. Suspend the account first.
 
-    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR,
+    INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH).
     """
     CountLinks: _grpc.UnaryUnaryMultiCallable[_links_pb2.CountLinksRequest, _links_pb2.CountLinksResponse]
     """Returns the numbers of links of up to 100 accounts, in every state except removed.
@@ -901,11 +904,13 @@ class AdministrationServiceAsyncStub(AdministrationServiceStub):
     """
     Decide: _aio.UnaryUnaryMultiCallable[_links_pb2.DecideRequest, _links_pb2.DecideResponse]  # type: ignore[assignment]
     """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
-    ModerationService do. Each call stores a decision.
+    ModerationService do. Each call stores a decision. Its repetition, with the same idempotency
+    key, returns that decision.
 
     Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
-    INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
-    NO_BLOCK, NO_REPORT).
+    INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH for
+    the idempotency key of another decision, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK, NO_BLOCK,
+    NO_REPORT).
     """
     ExplainSubject: _aio.UnaryUnaryMultiCallable[_links_pb2.ExplainSubjectRequest, _links_pb2.ExplainSubjectResponse]  # type: ignore[assignment]
     """Explains whether a subject, or a URL, is blocked, and by what.
@@ -919,15 +924,16 @@ class AdministrationServiceAsyncStub(AdministrationServiceStub):
     Errors: INVALID_ARGUMENT (INVALID_QUERY, INVALID_CURSOR).
     """
     BlockAccountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.BlockAccountLinksRequest, _links_pb2.BlockAccountLinksResponse]  # type: ignore[assignment]
-    """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
-    `decision` of the response while `next` is set. Leaves links alone that the operator or an
-    administrator blocked before. All steps share one decision, which commits with the first links
-    that they block.
+    """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` of the
+    response while `next` is set. Leaves links alone that the operator or an administrator blocked
+    before. All steps with one idempotency key share one decision, which commits with the first
+    links that they block. Its number of reports is that of all steps.
 
     Links that the account creates meanwhile are blocked, too, unless they are imported with an
     earlier creation time. Suspend the account first.
 
-    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+    Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR,
+    INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH).
     """
     CountLinks: _aio.UnaryUnaryMultiCallable[_links_pb2.CountLinksRequest, _links_pb2.CountLinksResponse]  # type: ignore[assignment]
     """Returns the numbers of links of up to 100 accounts, in every state except removed.
@@ -979,11 +985,13 @@ class AdministrationServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.DecideResponse, _abc.Awaitable[_links_pb2.DecideResponse]]:
         """Blocks or unblocks a subject, or dismisses the pending reports of a link, as the calls of
-        ModerationService do. Each call stores a decision.
+        ModerationService do. Each call stores a decision. Its repetition, with the same idempotency
+        key, returns that decision.
 
         Errors: INVALID_ARGUMENT (INVALID_ADDRESS if the subject is none, or cannot be blocked,
-        INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK,
-        NO_BLOCK, NO_REPORT).
+        INVALID_ACTION, INVALID_REASON, INVALID_CAUSE, INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH for
+        the idempotency key of another decision, TOO_MANY_ADDRESSES), NOT_FOUND (NO_LINK, NO_BLOCK,
+        NO_REPORT).
         """
 
     @_abc_1.abstractmethod
@@ -1015,15 +1023,16 @@ class AdministrationServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _links_pb2.BlockAccountLinksRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_links_pb2.BlockAccountLinksResponse, _abc.Awaitable[_links_pb2.BlockAccountLinksResponse]]:
-        """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` and
-        `decision` of the response while `next` is set. Leaves links alone that the operator or an
-        administrator blocked before. All steps share one decision, which commits with the first links
-        that they block.
+        """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` of the
+        response while `next` is set. Leaves links alone that the operator or an administrator blocked
+        before. All steps with one idempotency key share one decision, which commits with the first
+        links that they block. Its number of reports is that of all steps.
 
         Links that the account creates meanwhile are blocked, too, unless they are imported with an
         earlier creation time. Suspend the account first.
 
-        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR).
+        Errors: INVALID_ARGUMENT (INVALID_OWNER, INVALID_REASON, INVALID_CAUSE, INVALID_CURSOR,
+        INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_MISMATCH).
         """
 
     @_abc_1.abstractmethod
