@@ -46,8 +46,9 @@ class FurtherOrigins:
 
     async def redirect(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Redirect to the same path and query of the public URL."""
-        query = scope["query_string"]
-        target = scope["raw_path"] + (b"?" + query if query else b"")
+        path, query = scope["raw_path"], scope["query_string"]
+        # What is no path (as `*`) would become part of the host.
+        target = (path if path.startswith(b"/") else b"/") + (b"?" + query if query else b"")
         headers = [(b"location", self._public.encode() + target), *self._moved_headers]
         await send({"type": "http.response.start", "status": 301, "headers": headers})
         await send({"type": "http.response.body", "body": b""})

@@ -157,3 +157,10 @@ def test_every_language_of_the_pages_has_the_texts() -> None:
     assert TEXTS.keys() == {DEFAULT, *folders}
     for texts in TEXTS.values():
         assert texts.blocked.keys() == {reason.value for reason in BlockReason}
+
+
+def test_what_is_no_path_does_not_become_part_of_the_host(gateway: InProcessGateway) -> None:
+    request = gateway.http.build_request("OPTIONS", gateway.url, headers={"host": FURTHER})
+    request.extensions["target"] = b"*"
+    answer = gateway.http.send(request)
+    assert (answer.status_code, answer.headers["location"]) == (301, f"{PUBLIC}/")
