@@ -11,7 +11,7 @@ from deploy.release.versions import find_faults, find_versions, read_version
 from tests.support.processes import ROOT
 
 FILES = (
-    *("pyproject.toml", "CHANGELOG.md", "charts/atajo/Chart.yaml"),
+    *("pyproject.toml", "charts/atajo/Chart.yaml"),
     *("web/package.json", "web/package-lock.json"),
 )
 TODAY = "2026-11-28"
