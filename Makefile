@@ -36,7 +36,7 @@ WEB := web/node_modules/.built
 PYTHON_CODE := services gateway deploy charts tests
 PACKAGES := admin analytics auth gateway links reconciler shared
 NGINX_EDGE := deploy/nginx/edge
-WEB_EDGE := web/src/lib/edge.ts
+WEB_EDGE := web/src/lib
 TRAILING := services/shared/trailing.py
 SCRIPTS := gateway/use_cases/unicode_scripts.py
 DASHBOARDS := charts/atajo/monitoring/dashboards
@@ -297,7 +297,9 @@ check-proto: $(DEV)
 .PHONY: check-edge
 check-edge: $(DEV)
 	@$(PY) -m deploy.trailing | diff $(TRAILING) - || { echo "$(TRAILING) is not current: make edge" >&2; exit 1; }
-	@$(PY) -m deploy.edge | diff $(WEB_EDGE) - || { echo "$(WEB_EDGE) is not current: make edge" >&2; exit 1; }
+	@fresh=$$(mktemp -d); trap 'rm -rf "$$fresh"' EXIT; \
+	$(PY) -m deploy.edge "$$fresh"; \
+	for module in "$$fresh"/*; do diff $(WEB_EDGE)/$${module##*/} "$$module" || { echo "$(WEB_EDGE) is not current: make edge" >&2; exit 1; }; done
 
 .PHONY: check-unicode
 check-unicode: $(DEV)
@@ -384,7 +386,7 @@ proto: $(DEV) ## Generate proto/gen from proto/
 edge: $(DEV) ## Generate from deploy/edge.toml what Python, nginx and the pages need
 	@$(PY) -m deploy.trailing > $(TRAILING).new && mv $(TRAILING).new $(TRAILING)
 	@$(MAKE) nginx
-	@$(PY) -m deploy.edge > $(WEB_EDGE)
+	@$(PY) -m deploy.edge $(WEB_EDGE)
 
 .PHONY: unicode
 unicode: $(DEV) ## Generate the table of Unicode's scripts

@@ -9,7 +9,7 @@ import { reactColorfulCss } from './build/react-colorful-css.ts';
 import { reactRouter } from './build/react-router.ts';
 import { sampleChart } from './build/sample-chart.ts';
 import { searchEngine } from './build/search-engine.ts';
-import { api, CODE_PATTERN, functions, gateway, routes } from './src/lib/edge.ts';
+import { api, CODE_PATTERN, functions, gateway, routes } from './src/lib/edgeNames.ts';
 
 const BACKEND = 'http://localhost:8080';
 /** Optional dependencies of jsPDF for HTML and SVG, which are never given to it here. */

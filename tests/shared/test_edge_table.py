@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from deploy import edge as pages_edge
+from deploy.edge import modules
 from services.shared import edge_table, link_codes
 from tests.support.processes import ROOT
 
 TABLE = edge_table.read()
 PATHS = [path for path in (*edge_table.routes(TABLE), edge_table.api(TABLE)) if path != "/"]
-WEB_EDGE = ROOT / "web" / "src" / "lib" / "edge.ts"
+MODULES = {ROOT / "web" / "src" / "lib" / name: text for name, text in modules().items()}
 SUFFIXES = {".py", ".sh", ".ts", ".tsx", ".js", ".html", ".conf"}
-GENERATED = {WEB_EDGE, *(ROOT / "deploy" / "nginx" / "edge").iterdir()}
+GENERATED = {*MODULES, *(ROOT / "deploy" / "nginx" / "edge").iterdir()}
 
 
 def sources() -> Iterator[Path]:
@@ -73,8 +73,8 @@ def test_monitored_paths_are_routes(file: str) -> None:
     assert named <= {*PATHS, f"{edge_table.api(TABLE)}/", "other"}
 
 
-def test_the_generated_module_of_the_pages_is_current() -> None:
-    assert WEB_EDGE.read_text(encoding="utf-8") == pages_edge.module()
+def test_the_generated_modules_of_the_pages_are_current() -> None:
+    assert {path: path.read_text(encoding="utf-8") for path in MODULES} == MODULES
 
 
 def test_paths_are_unique() -> None:

@@ -1,5 +1,5 @@
 import type { Plugin } from 'vite';
-import { gateway } from '../src/lib/edge.ts';
+import { gateway } from '../src/lib/edgeNames.ts';
 
 /**
  * Vite plugin that links the document to the description of the shortener as a search engine, whose

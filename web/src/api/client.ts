@@ -1,6 +1,6 @@
 import axios, { type AxiosResponse } from 'axios';
 import * as v from 'valibot';
-import { functions } from '../lib/edge';
+import { functions } from '../lib/edgeNames';
 import { Failure, type FailureCode } from './failure';
 import { reasons } from './reasons';
 

@@ -1,6 +1,5 @@
 import type { ComponentType } from 'react';
-import { Route, Routes, useParams } from 'react-router-dom';
-import { addressedCode } from '../lib/codes';
+import { Route, Routes } from 'react-router-dom';
 import { paths } from '../lib/paths';
 import { HomePage } from '../pages/HomePage';
 import { NotFoundPage } from '../pages/NotFoundPage';
@@ -22,6 +21,7 @@ const OidcCallbackPage = lazyPage(() => import('../pages/OidcCallbackPage'));
 const ImportPage = lazyPage(() => import('../pages/ImportPage'));
 const SharePage = lazyPage(() => import('../pages/SharePage'));
 const TermsPage = lazyPage(() => import('../pages/TermsPage'));
+const OtherPage = lazyPage(() => import('../pages/OtherPage'));
 const PrivacyPage = lazyPage(() => import('../pages/PrivacyPage'));
 
 type Name = keyof typeof paths;
@@ -67,13 +67,4 @@ export function AppRoutes() {
       <Route path="*" element={<OtherPage />} />
     </Routes>
   );
-}
-
-/**
- * Page of any other path: a short URL with a slash after its code, such as `/<code>/)`, or not
- * found.
- */
-function OtherPage() {
-  const { '*': path = '' } = useParams();
-  return addressedCode(path) === null ? <NotFoundPage /> : <RedirectPage />;
 }

@@ -1,5 +1,5 @@
 /** Rules of the codes of links. The backend has the same in services/shared/link_codes.py. */
-import { CODE_PATTERN, reserved, routes, TRAILING_PATTERN } from './edge';
+import { CODE_PATTERN, reserved, routes, TRAILING_PATTERN } from './edgeNames';
 
 const CODE = new RegExp(`^${CODE_PATTERN}$`);
 const SHORT_URL = new RegExp(`^/?(${CODE_PATTERN})${TRAILING_PATTERN}*$`, 'u');

@@ -36,157 +36,19 @@ export const documents = {
   api: '/api',
 } as const;
 
-/** The paths of the functions, which are called by POST. */
-export const functions = {
-  createShortLink: '/createShortLink',
-  accessLink: '/accessLink',
-  verifyUser: '/verifyUser',
-  registerUser: '/registerUser',
-  showProfile: '/showProfile',
-  showLink: '/showLink',
-  showLinks: '/showLinks',
-  changeLink: '/changeLink',
-  removeLinks: '/removeLinks',
-  restoreLinks: '/restoreLinks',
-  claimLinks: '/claimLinks',
-  showStatistics: '/showStatistics',
-  changePassword: '/changePassword',
-  removeAccount: '/removeAccount',
-  previewLink: '/previewLink',
-  reportLink: '/reportLink',
-  createScanCode: '/createScanCode',
-  checkImport: '/checkImport',
-  importLinks: '/importLinks',
-  undoImport: '/undoImport',
-  listImports: '/listImports',
-  createKey: '/createKey',
-  listKeys: '/listKeys',
-  revokeKey: '/revokeKey',
-  listSessions: '/listSessions',
-  endSession: '/endSession',
-  endOtherSessions: '/endOtherSessions',
-  createRecoveryCodes: '/createRecoveryCodes',
-  countRecoveryCodes: '/countRecoveryCodes',
-  resetPassword: '/resetPassword',
-  listPasskeys: '/listPasskeys',
-  beginPasskey: '/beginPasskey',
-  finishPasskey: '/finishPasskey',
-  removePasskey: '/removePasskey',
-  beginLogin: '/beginLogin',
-  finishLogin: '/finishLogin',
-  confirmSession: '/confirmSession',
-  listReports: '/listReports',
-  showReports: '/showReports',
-  decide: '/decide',
-  explainBlock: '/explainBlock',
-  listDecisions: '/listDecisions',
-  listAccounts: '/listAccounts',
-  changeAccount: '/changeAccount',
-  blockAccountLinks: '/blockAccountLinks',
-  endAccountSessions: '/endAccountSessions',
-  createResetLink: '/createResetLink',
-  createInvitation: '/createInvitation',
-  listInvitations: '/listInvitations',
-  revokeInvitation: '/revokeInvitation',
-  showInstance: '/showInstance',
-  beginOidc: '/beginOidc',
-  finishOidc: '/finishOidc',
-  linkOidc: '/linkOidc',
-  listConnections: '/listConnections',
-  removeConnection: '/removeConnection',
-} as const;
-
-/** Other paths that the gateway answers. */
-export const gateway = {
-  robots: '/robots.txt',
-  sitemap: '/sitemap.xml',
-  status: '/status',
-  opensearch: '/opensearch.xml',
-  change_password: '/.well-known/change-password',
-} as const;
-
-/** The path that the paths of the REST API begin with. */
-export const api = '/api/v1';
-
-/** The first segments of all paths above. They are never looked up as codes. */
-export const routes: readonly string[] = [pages, documents, functions, gateway]
-  .flatMap((paths) => Object.values(paths))
-  .map((path) => path.split('/')[1] ?? '')
-  .filter((segment) => /^[^:]/.test(segment));
-
-/** Further codes that new links cannot have, in lower case. */
-export const reserved: readonly string[] = [
-  'about',
-  'abuse',
-  'account',
-  'accounts',
-  'app',
-  'assets',
-  'atajo',
-  'auth',
-  'blog',
-  'contact',
-  'cookies',
-  'dashboard',
-  'docs',
-  'download',
-  'favicon',
-  'graphql',
-  'health',
-  'healthz',
-  'help',
-  'home',
-  'index',
-  'install',
-  'legal',
-  'livez',
-  'logout',
-  'manage',
-  'manifest',
-  'metrics',
-  'mobile',
-  'news',
-  'null',
-  'oauth',
-  'portfolio',
-  'preview',
-  'pricing',
-  'privacy',
-  'profile',
-  'public',
-  'readyz',
-  'report',
-  'reports',
-  'robots',
-  'root',
-  'search',
-  'security',
-  'settings',
-  'short',
-  'shorten',
-  'signin',
-  'signup',
-  'sitemap',
-  'static',
-  'statistics',
-  'stats',
-  'support',
-  'system',
-  'terms',
-  'test',
-  'undefined',
-  'user',
-  'users',
-  'well-known',
-  'www',
-];
-
 /** The 64 characters of a code. */
 export const CODE_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 /** Length of the codes that the page generates. */
 export const CODE_LENGTH = 8;
-/** A code as a regular expression, without anchors. */
-export const CODE_PATTERN = '[A-Za-z0-9_-]{4,32}';
-/** A Unicode regular expression for one character that may follow a code in a short URL. */
-export const TRAILING_PATTERN =
-  '[.,;:!?)\\]}>"\'*/…\\p{Terminal_Punctuation}\\p{Quotation_Mark}\\p{Pe}\\p{Pf}\\p{Pi}\\p{Cf}\\p{Variation_Selector}\\p{White_Space}]';
+/** Names of this length that no code can have, in lower case. */
+export const avoided: readonly string[] = [
+  'accounts',
+  'download',
+  'linkoidc',
+  'listkeys',
+  'manifest',
+  'register',
+  'security',
+  'settings',
+  'showlink',
+];

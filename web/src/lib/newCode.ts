@@ -1,5 +1,4 @@
-import { isReserved } from './codes';
-import { CODE_ALPHABET, CODE_LENGTH } from './edge';
+import { avoided, CODE_ALPHABET, CODE_LENGTH } from './edge';
 
 /**
  * Returns random characters of the code alphabet. A text of 22 or more cannot be guessed.
@@ -14,5 +13,5 @@ export function randomText(length: number): string {
 /** Returns a random code of eight characters that is not reserved. */
 export function newCode(): string {
   const code = randomText(CODE_LENGTH);
-  return isReserved(code) ? newCode() : code;
+  return avoided.includes(code.toLowerCase()) ? newCode() : code;
 }

@@ -8,7 +8,8 @@ import { clientsClaim } from 'workbox-core';
 import { cleanupOutdatedCaches, matchPrecache, precacheAndRoute } from 'workbox-precaching';
 import { NavigationRoute, registerRoute } from 'workbox-routing';
 import { NetworkOnly } from 'workbox-strategies';
-import { CODE_PATTERN, pages } from '../lib/edge';
+import { pages } from '../lib/edge';
+import { CODE_PATTERN } from '../lib/edgeNames';
 
 /** Files and version of the document by language, written by vite.worker.config.ts. */
 declare const PRECACHED: Record<string, { files: string[]; version: string }>;
