@@ -16,8 +16,10 @@ from services.analytics.application.ports import NameDetail
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import VisitCount, VisitKind
 from services.analytics.storage.mongo import store as analytics
-from services.auth.domain.account import Account
+from services.auth.application.ports import Position
+from services.auth.domain.account import Account, Role
 from services.auth.domain.api_key import Scope, create_api_key
+from services.auth.domain.decision import Action, create_decision
 from services.auth.storage.mongo.schema import SCHEMA as AUTH_SCHEMA
 from services.auth.storage.mongo.store import open_stores as open_auth_stores
 from services.links.application.creations import Creations
@@ -33,6 +35,7 @@ from services.links.domain.resolution import LinkState
 from services.links.domain.url import UrlPolicy
 from services.links.storage import mongo as links
 from services.shared import mongo
+from services.shared.timestamps import to_micros
 from tests.analytics.cases import maintain_all
 from tests.support import link_operations
 from tests.support.mongo import server
@@ -72,6 +75,28 @@ async def test_old_attempts_are_deleted() -> None:
                 assert time.monotonic() < deadline
                 await asyncio.sleep(0.1)
             assert await database.read("", lambda db: db.attempts.find_one({"_id": "live"}))
+
+
+async def test_a_search_reads_only_the_accounts_and_decisions_that_it_finds(
+    mongo_url: str,
+) -> None:
+    async with opened(mongo_url, AUTH_SCHEMA) as database:
+        stores = open_auth_stores(database)
+        for number in range(60):
+            account = Account(f"{number:024x}", "a@b", f"user{number}@b", "Ana", "", "", NOW)
+            await stores.accounts.add(account)
+            decision = create_decision(Action.ROLE, account.id, "", NOW, "administrator")
+            roles = {"role": decision}
+            await stores.accounts.change(account.id, None, Role.ADMINISTRATOR, roles)
+        async with profiled(database, "accounts|account_decisions") as operations:
+            for after in (None, Position(to_micros(NOW), "g")):
+                assert len(await stores.accounts.list_page("r7@", after, 10)) == 1
+                assert len(await stores.decisions.list_page(f"{7:024x}", after, 10)) == 1
+        assert len(operations) == 4
+        for query in operations:
+            assert "IXSCAN" in query["planSummary"]
+            assert not query.get("hasSortStage")
+            assert query["docsExamined"] == 1
 
 
 async def test_a_page_of_an_account_reads_only_its_links(mongo_url: str) -> None:

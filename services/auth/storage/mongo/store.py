@@ -63,6 +63,9 @@ class MongoBackend:
         query = _to_document(where)
         if text:
             query[collection.searched] = {"$regex": re.escape(text)}
+            # With a bound of its first field, the server compares the index with the text. Without
+            # one, it would use the index for the order only, and read every record.
+            query[collection.time] = {"$gte": 0}
         if after:
             query[collection.time] = {"$lte": after.micros}
             query["$or"] = [
