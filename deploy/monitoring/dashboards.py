@@ -329,7 +329,10 @@ AUTH = Dashboard(
         graph("Log-ins", "ops", see="logins-failing")
         .about("limited: too many failures before. busy: too many wait.")
         .rate("atajo_logins_total", "result"),
-        graph("Accounts created", "ops").rate("atajo_accounts_created_total", legend="accounts"),
+        graph("Registrations", "ops")
+        .about("By result, and accounts created: a repeated registration is ok, and makes none.")
+        .rate("atajo_registrations_total", "result")
+        .rate("atajo_accounts_created_total", legend="accounts created"),
         graph("Passwords changed, accounts closed", "ops")
         .about("By their owners, by result.")
         .rate("atajo_password_changes_total", "result", "change: {{result}}")
@@ -340,11 +343,19 @@ AUTH = Dashboard(
         graph("Log-ins with passkeys", "ops")
         .about("wrong_passkey: expired challenges, too.")
         .rate("atajo_passkey_logins_total", "result"),
+        graph("Log-ins with OpenID Connect", "ops")
+        .about(
+            "refused: expired or repeated responses, too. unavailable: the provider did not "
+            "answer, or refused this instance."
+        )
+        .rate("atajo_oidc_logins_total", "result"),
         graph("Ways back and in", "ops")
-        .about("Created by owners, and reset links created by the operator.")
+        .about("Of owners, and reset links created by the operator and administrators.")
         .rate("atajo_recovery_codes_created_total", legend="sets of codes")
         .rate("atajo_passkeys_added_total", legend="passkeys added")
         .rate("atajo_passkeys_removed_total", legend="passkeys removed")
+        .rate("atajo_connections_added_total", legend="connections added")
+        .rate("atajo_connections_removed_total", legend="connections removed")
         .rate("atajo_reset_links_created_total", legend="reset links"),
         graph("API keys", "ops")
         .about("Created and revoked by their owners.")

@@ -95,7 +95,9 @@ CONNECTIONS_REMOVED = Counter(
 RECOVERY_CODES_CREATED = Counter(
     "atajo_recovery_codes_created", "Sets of recovery codes that owners of accounts created."
 )
-RESET_CODES_CREATED = Counter("atajo_reset_links_created", "Reset links that the operator created.")
+RESET_CODES_CREATED = Counter(
+    "atajo_reset_links_created", "Reset links that the operator and administrators created."
+)
 PASSKEYS_ADDED = Counter("atajo_passkeys_added", "Passkeys added to accounts.")
 PASSKEYS_REMOVED = Counter(
     "atajo_passkeys_removed",

@@ -197,11 +197,15 @@ def test_accounts_log_ins_and_the_checks_of_passwords(own: Product) -> None:
     account = registration("a@example.com")
     for _ in range(2):
         assert own.data("registerUser", account) == {"success": True}
+    taken = {**account, "username": "Else"}
+    assert own.data("registerUser", taken) == {"success": False, "error": "exist"}
     own.log_in("a@example.com")
     own.data("verifyUser", {"email": "a@example.com", "password": "wrong"})
     own.data("verifyUser", {"email": "b@example.com", "password": "wrong"})
     seen = Samples(own, "auth")
     assert seen("atajo_accounts_created_total") == 1, "a repetition makes none"
+    for result, times in (("ok", 2), ("email_taken", 1), ("closed", 0), ("invitation", 0)):
+        assert seen("atajo_registrations_total", result=result) == times
     for result, times in (("ok", 1), ("wrong_password", 1), ("no_account", 1), ("busy", 0)):
         assert seen("atajo_logins_total", result=result) == times
     for lane, log_ins in (("standard", 2), ("expensive", 0)):
