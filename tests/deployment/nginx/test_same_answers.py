@@ -169,7 +169,7 @@ REQUESTS += [
         for method in ("PUT", "DELETE", "PATCH", "OPTIONS", "POST")
         for path in ("/", "/accessLink", "/nothing", "/{known}", f"{EDGE.api}/links")
     ],
-    ("POST", "/accessLink", {"content": b"a" * 60_000, **AT_FURTHER}),
+    *[("POST", "/accessLink", {"content": b"a" * size, **AT_FURTHER}) for size in (60_000, 70_000)],
     *[
         ("GET", path, {"headers": {"host": host}})
         for path in ("/", "/{known}", "/{unknown}")
