@@ -45,6 +45,7 @@ from services.links.domain.query import LinkFilter
 from services.links.domain.text import InvalidTags, InvalidTitle
 from services.links.domain.url import InvalidEndedUrl, InvalidUrl, UrlPolicy, UrlRefused
 from services.links.metrics import REFUSED
+from services.links.storage.sqlite.reports import SqliteReportReader
 from services.shared.errors import AlreadyExists, AppError, InvalidArgument, Unavailable
 from services.shared.link_codes import is_code, is_reserved
 from tests.support import link_operations
@@ -627,7 +628,15 @@ async def test_old_records_are_deleted_in_steps(sqlite_store: LinkStore) -> None
     assert [one is not None for one in found] == [False, False, False, False, True]
 
 
-async def test_maintenance_deletes_records_of_a_day_ago(sqlite_store: LinkStore) -> None:
+async def test_maintenance_deletes_records_of_a_day_ago(
+    sqlite_store: LinkStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while reports cannot be measured."""
+
+    async def fail(self: SqliteReportReader) -> datetime | None:
+        raise ValueError
+
+    monkeypatch.setattr(SqliteReportReader, "oldest_pending", fail)
     clock = Clock()
     clock.now += CREATION_RETENTION
     await create(sqlite_store, NewLink(A))

@@ -45,6 +45,8 @@ class Maintenance:
     def __init__(self, store: LinkStore, now: Callable[[], datetime]) -> None:
         self._store = store
         self._now = now
+        self._next_oldest = 0.0
+        """When to read the oldest pending report again, by `time.monotonic`."""
 
     async def purge(self, codes: Sequence[str]) -> list[str]:
         """Purge links, named by code or scan code; return the codes that are purged now.
@@ -153,20 +155,22 @@ class Maintenance:
         """
         return background.running(self._run(), "maintenance")
 
-    async def _measure_oldest_report(self) -> None:
+    async def _measure_reports(self) -> None:
+        REPORTS_WAITING.set(await self._store.reports.count_pending())
+        if time.monotonic() < self._next_oldest:
+            return
+        self._next_oldest = time.monotonic() + _OLDEST_INTERVAL_SECONDS
         oldest = await self._store.reports.oldest_pending()
         waited = (self._now() - oldest).total_seconds() if oldest else 0.0
         REPORTS_WAITING_SECONDS.set(max(0.0, waited))
 
     async def _run(self) -> None:
-        next_oldest = 0.0
         while True:
             more = False
+            # By itself: nothing expires late, or is kept too long, because a figure is missing.
+            with background.log_errors(log, "reports_measurement"):
+                await self._measure_reports()
             with background.log_errors(log, "maintenance"):
-                REPORTS_WAITING.set(await self._store.reports.count_pending())
-                if time.monotonic() >= next_oldest:
-                    await self._measure_oldest_report()
-                    next_oldest = time.monotonic() + _OLDEST_INTERVAL_SECONDS
                 now = self._now()
                 more = await self._store.lists.mark_expired(now, _LINKS_PER_STEP)
                 more |= await self._store.reports.delete_decided(
