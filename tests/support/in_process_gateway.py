@@ -73,7 +73,9 @@ class InProcessGateway(GatewayClient):
         async with AsyncExitStack() as exit_stack:
             origins = self._settings.origins
             domains = ",".join(origins.further)
-            opening = in_process_services.services(self._folder, origins.public, domains)
+            opening = in_process_services.services(
+                self._folder, origins.public, domains, self._settings.registration
+            )
             opened = await exit_stack.enter_async_context(opening)
             self.auth, self.links, self.analytics = opened.auth, opened.links, opened.analytics
             called: tuple[Any, Any, Any] = (opened.auth, opened.links, opened.analytics)

@@ -209,14 +209,16 @@ class Services:
 
 
 @asynccontextmanager
-async def services(folder: Path, public_url: str, domains: str = "") -> AsyncIterator[Services]:
+async def services(
+    folder: Path, public_url: str, domains: str = "", registration: str = "open"
+) -> AsyncIterator[Services]:
     """Yield clients of all services of a product, whose failed log-ins are not limited."""
     async with AsyncExitStack() as stack:
         store, _ = await stack.enter_async_context(
             stores.open_stores(_file(folder, "links"), "links", STORE_FACTORIES)
         )
         auth_address = await stack.enter_async_context(
-            serving_auth(folder, limits="off", public_url=public_url)
+            serving_auth(folder, limits="off", public_url=public_url, registration=registration)
         )
         links_address = await stack.enter_async_context(serving_links(folder, public_url, domains))
         auth_client, links_client = AuthClient(auth_address), LinksClient(links_address)
