@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -686,15 +686,25 @@ async def test_conflicts_until_the_deadline_are_reported_as_overload(mongo_url: 
         assert refused.value.reason == "STORE_OVERLOADED"
 
 
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda database: database.transaction("", _count),
+        lambda database: database.write(
+            "", lambda db: db.things.update_one({"_id": "one"}, {"$inc": {"n": 1}})
+        ),
+    ],
+    ids=["transaction", "write"],
+)
 async def test_a_transaction_of_a_killed_process_is_aborted_within_ten_seconds(
-    mongo_url: str,
+    mongo_url: str, count: Callable[[mongo.Database], Awaitable[object]]
 ) -> None:
     async with asyncio.timeout(10), conflicting(mongo_url, "atajo") as database:
         with pytest.raises(Unavailable):
-            await database.transaction("", _count)
+            await count(database)
         while True:
             try:
-                await database.transaction("", _count)
+                await count(database)
                 break
             except Unavailable:
                 pass  # After two seconds; the timeout ends the loop.

@@ -176,7 +176,7 @@ class AccountStore:
         """
         closed = Update(fields={"closed": True})
         # One command on MongoDB. A process that is killed within a transaction leaves the account
-        # locked for up to a minute, so only administrators take one.
+        # locked for some seconds, so only administrators take one.
         member = {**where, "role": Not(Role.ADMINISTRATOR.value)}
         if await self._backend.update(name, member, closed):
             return True

@@ -13,6 +13,7 @@ or a log (see `causes`).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -34,7 +35,7 @@ from services.shared.mongo.availability import Availability
 from services.shared.mongo.causes import AUTHENTICATION_ERRORS
 from services.shared.mongo.client import Client
 from services.shared.mongo.migrations import SERVER, SchemaUpgrade, UnsuitableServer
-from services.shared.mongo.transactions import Transaction, run_transaction
+from services.shared.mongo.transactions import Transaction, abort_orphans, run_transaction
 from services.shared.observability import metrics
 from services.shared.observability.store_size import StoreSize
 
@@ -111,7 +112,12 @@ class Database:
         Raises Unavailable, after which the write may have been applied or not. Raises
         DuplicateKeyError or BulkWriteError if only a unique index prevented the write.
         """
-        return await self._run(name, operation, TIMEOUT_SECONDS)
+        try:
+            return await self._run(name, operation, TIMEOUT_SECONDS)
+        except Unavailable as error:
+            if _is_timeout(error.__cause__):
+                await self._abort_orphans()
+            raise
 
     async def transaction(self, name: str, work: Callable[[Transaction], T]) -> T:
         """Run `work` in a transaction; return its result once a majority has the commit on disk.
@@ -239,6 +245,15 @@ class Database:
             free = int(stats["fsTotalSize"] - stats["fsUsedSize"])
         return StoreSize(int(stats["storageSize"] + stats["indexSize"]), free)
 
+    async def _abort_orphans(self) -> None:
+        """Abort the transactions of killed processes, which block writes, if the server is there.
+
+        Takes at most a second.
+        """
+        with contextlib.suppress(PyMongoError, TimeoutError):
+            await self._availability.ping()
+            await asyncio.to_thread(abort_orphans, self._client.documents.delegate.client)
+
     async def _run_in_thread(
         self,
         threads: ThreadPoolExecutor,
@@ -280,6 +295,11 @@ class Database:
             self._waiting -= 1
         self._availability.report_success()
         return result
+
+
+def _is_timeout(error: BaseException | None) -> bool:
+    """Return whether an operation took longer than its deadline."""
+    return isinstance(error, TimeoutError) or (isinstance(error, PyMongoError) and error.timeout)
 
 
 def _is_duplicate(error: Exception) -> bool:

@@ -3,7 +3,8 @@
 A killed process leaves its transaction open. The server keeps its locks for a minute
 (`transactionLifetimeLimitSeconds`), and every write to the same documents conflicts. No transaction
 of Atajo is idle for longer than its deadline. So a process whose transaction conflicts until its
-deadline aborts all transactions of Atajo that have been idle for longer.
+deadline, or whose write does not end before it, aborts all transactions of Atajo that have been
+idle for longer.
 """
 
 from __future__ import annotations
@@ -70,11 +71,11 @@ def run_transaction(db: Database[Document], work: Callable[[Transaction], T], se
     except PyMongoError as error:
         if not (error.timeout and has_conflicted):
             raise
-        _abort_orphans(db.client)
+        abort_orphans(db.client)
         raise Unavailable("The store is overloaded.", "STORE_OVERLOADED") from error
 
 
-def _abort_orphans(client: MongoClient[Document]) -> None:
+def abort_orphans(client: MongoClient[Document]) -> None:
     """Abort the transactions of killed processes, in only one thread at a time."""
     if not _aborting.acquire(blocking=False):
         return
