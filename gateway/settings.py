@@ -69,7 +69,7 @@ class GatewaySettings(ProcessSettings):
     contact: str = ""
     """E-mail address on the legal pages, by default `contact@` and the public host."""
     registration: Literal["open", "invite", "closed"] = "open"
-    """Who may register: anyone, those with an invitation, or nobody. auth and web need the same
+    """Who may register: anyone, people with an invitation, or nobody. auth and web need the same
     value."""
     guest_links: Literal["on", "off"] = "on"
     """`off` lets only accounts shorten. Links that guests have remain theirs. web needs the same
@@ -129,7 +129,7 @@ class GatewaySettings(ProcessSettings):
     """Folder of the automatic backups, whose newest one metrics and `/admin` show. A local run with
     ATAJO_BACKUP_HOURS sets it."""
     backup_hours: float | None = Field(default=None, gt=0, le=8760, allow_inf_nan=False)
-    """Hours between them."""
+    """Hours between the automatic backups."""
 
     @field_validator("cors_origins", "trusted_proxies", mode="before")
     @classmethod

@@ -22,9 +22,9 @@ class AuthSettings(AdministeredSettings):
     """Signs session tokens, device tokens and the challenges of passkeys. All replicas need the
     same secret. Changing it ends all sessions."""
     registration: Literal["open", "invite", "closed"] = "open"
-    """Who may register: anyone (`open`), who has an invitation (`invite`), or nobody (`closed`).
-    Unless it is `open`, each start prints an invitation for the first account, an administrator,
-    while there is no account."""
+    """Who may register: anyone (`open`), people with an invitation (`invite`), or nobody
+    (`closed`). Unless it is `open`, each start prints an invitation for the first account, an
+    administrator, while there is no account."""
     oidc_issuer: str = ""
     """Issuer of the OpenID Connect provider with which users may log in: https, or http on a
     loopback address. Empty: there is none. The provider returns to `/oidc/callback`."""
@@ -33,8 +33,8 @@ class AuthSettings(AdministeredSettings):
     oidc_client_secret: SecretStr = Field(default=SecretStr(""), validate_default=True)
     """Secret of this client, which authenticates by `client_secret_basic`."""
     oidc_registration: Literal["on", "off"] = "off"
-    """`on` lets those whom the provider knows register without an invitation, where registration is
-    by invitation."""
+    """`on` lets users of the provider register without an invitation where registration is
+    `invite`."""
     limits: Literal["on", "off"] = "on"
     """`off` removes the limits on failed log-ins, for load tests."""
     login_failures_by_address: PositiveInt = 10

@@ -121,6 +121,7 @@ def test_kills_lose_no_acknowledged_link_and_count_each_visit_once(volume: str) 
 
 
 def test_an_upgrade_keeps_links_visits_and_sessions(volume: str) -> None:
+    """Without EARLIER=, a container of the same version replaces another."""
     with running(volume, tag=EARLIER_TAG) as earlier:
         email = earlier.register()
         token = earlier.log_in(email)
