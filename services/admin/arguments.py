@@ -257,8 +257,8 @@ def _create_parser(program: Program, origins: Callable[[], Sequence[str]]) -> Ar
         commands.invite,
         "invite",
         "a URL with which somebody registers an account",
-        "Prints a URL with which somebody registers an account, once, within 7 days, also where\n"
-        "registration is by invitation.",
+        "Prints a URL with which somebody registers an account, once, within 7 days. It has no\n"
+        "effect where registration is closed.",
         "invite -- someone@example.com",
     )
     _add_optional(command, "email", "the e-mail address that it is for; empty for anyone")
@@ -268,7 +268,7 @@ def _create_parser(program: Program, origins: Callable[[], Sequence[str]]) -> Ar
         "role",
         "make an account an administrator or a member",
         "Sets the role of an account. Administrators decide about reports and accounts in the\n"
-        "browser. The last one stays one.",
+        "browser. The last administrator cannot become a member.",
         "role -- someone@example.com administrator",
     )
     command.add_argument("email", metavar="EMAIL", type=parse_required, help=_EMAIL_HELP)

@@ -86,7 +86,14 @@ def owners(setting: str) -> Iterator[tuple[type[ProcessSettings], str]]:
     yield from ((settings, field) for settings in SETTINGS if field in settings.model_fields)
 
 
+def parse_shown(value: str) -> str:
+    """Return the value of a commented setting as a process gets it."""
+    return str(yaml.safe_load(value))
+
+
 COMMENTED = _COMMENTED.findall(TEXT)
+OIDC = {name: parse_shown(value) for name, value, _ in COMMENTED if name.startswith("ATAJO_OIDC_")}
+"""The commented settings of OpenID Connect, which are needed together."""
 
 
 def test_it_runs_the_image_of_this_version_and_a_checkout_builds_it() -> None:
@@ -190,14 +197,7 @@ def test_settings_are_there_once_and_have_a_process() -> None:
 def test_a_commented_setting_shows_its_default_or_says_it(
     name: str, value: str, meaning: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = str(yaml.safe_load(value))
-    given = {name: text}
-    if name.startswith("ATAJO_OIDC_"):  # They are needed together.
-        given |= {
-            other: str(yaml.safe_load(value))
-            for other, value, _ in COMMENTED
-            if other.startswith("ATAJO_OIDC_")
-        }
+    given = OIDC if name in OIDC else {name: parse_shown(value)}
     for settings, field in owners(name):
         default = load(settings, {}, monkeypatch)[field]
         shown = load(settings, given, monkeypatch)[field]
