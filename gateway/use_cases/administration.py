@@ -92,9 +92,9 @@ class Administration:
     ) -> tuple[list[ReportedLink], Mapping[str, Totals] | None, str]:
         """Return links with pending reports, their views by code, and the next cursor.
 
-        The views are None while analytics is away.
+        The views are None while analytics is unavailable.
         """
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         found, following = await self.clients.links.reported_links(administrator_pass, cursor)
         codes = [reported.link.code for reported in found]
         views = await self.views.totals(codes) if codes else {}
@@ -104,7 +104,7 @@ class Administration:
 
     async def link_file(self, token: str, code: str) -> LinkFile:
         """Return what is known about a link. Reason: NO_LINK."""
-        return await self.clients.links.link_file(await self.admit(token), code)
+        return await self.clients.links.link_file(await self.auth.issue_pass(token), code)
 
     async def decide(
         self,
@@ -115,7 +115,7 @@ class Administration:
         comment: str,
     ) -> str:
         """Make a decision; return its id. Reasons: NO_LINK, NO_BLOCK, NO_REPORT, INVALID_*."""
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         decision = await self.clients.links.decide(
             administrator_pass, subject, action, reason, comment
         )
@@ -123,14 +123,14 @@ class Administration:
 
     async def explain(self, token: str, subject: str) -> Verdict:
         """Explain whether a subject is blocked. Reasons: NO_LINK, INVALID_ADDRESS."""
-        return await self.clients.links.explain(await self.admit(token), subject)
+        return await self.clients.links.explain(await self.auth.issue_pass(token), subject)
 
     async def decisions(self, token: str, text: str, cursor: str) -> tuple[list[Decision], str]:
         """Return decisions of both services, newest first, and the next cursor, empty at the end.
 
         The cursor has the cursors of both lists, separated by a comma. Reasons: INVALID_*.
         """
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         starts = cursor.split(",") if cursor else [_NEWEST, _NEWEST]
         if len(starts) != 2:
             raise InvalidArgument("This is not a cursor of a list of decisions.", "INVALID_CURSOR")
@@ -161,9 +161,9 @@ class Administration:
     ) -> tuple[list[AdministeredAccount], Mapping[str, int] | None, str]:
         """Return accounts, newest first, their numbers of links by id, and the next cursor.
 
-        The numbers are None while links is away. Reasons: INVALID_QUERY, INVALID_CURSOR.
+        The numbers are None while links is unavailable. Reasons: INVALID_QUERY, INVALID_CURSOR.
         """
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         found, following = await self.clients.accounts.accounts(administrator_pass, query, cursor)
         return found, await self._count_links(administrator_pass, found), following
 
@@ -174,7 +174,7 @@ class Administration:
 
         Reasons: NO_ACCOUNT, LAST_ADMINISTRATOR.
         """
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         changed = await self.clients.accounts.change(
             administrator_pass, account_id, suspended, role
         )
@@ -193,7 +193,7 @@ class Administration:
             async with asyncio.timeout(BLOCK_SECONDS):
                 while True:
                     step = await self.clients.links.block_account_links(
-                        await self.admit(token), account_id, reason, comment, cursor, key
+                        await self.auth.issue_pass(token), account_id, reason, comment, cursor, key
                     )
                     blocked, cursor = blocked + step.blocked, step.next
                     if not cursor:
@@ -203,11 +203,11 @@ class Administration:
 
     async def end_sessions(self, token: str, account_id: str) -> None:
         """End all sessions of an account. Reason: NO_ACCOUNT."""
-        await self.clients.accounts.end_sessions(await self.admit(token), account_id)
+        await self.clients.accounts.end_sessions(await self.auth.issue_pass(token), account_id)
 
     async def create_reset_link(self, token: str, account_id: str) -> str:
         """Return a URL with which the owner of an account sets a password. Reason: NO_ACCOUNT."""
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         email, code = await self.clients.accounts.create_reset_code(administrator_pass, account_id)
         return reset_url(self.origin, email, code)
 
@@ -216,25 +216,27 @@ class Administration:
 
         Reasons: INVALID_EMAIL, TOO_MANY_INVITATIONS.
         """
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         invitation, secret = await self.clients.accounts.invite(administrator_pass, email, role)
         return invitation, invitation_url(self.origin, secret)
 
     async def invitations(self, token: str) -> list[Invitation]:
         """Return the invitations that are neither used nor expired, newest first."""
-        return await self.clients.accounts.invitations(await self.admit(token))
+        return await self.clients.accounts.invitations(await self.auth.issue_pass(token))
 
     async def revoke_invitation(self, token: str, invitation_id: str) -> None:
         """Revoke an invitation. May be repeated."""
-        await self.clients.accounts.revoke_invitation(await self.admit(token), invitation_id)
+        await self.clients.accounts.revoke_invitation(
+            await self.auth.issue_pass(token), invitation_id
+        )
 
     async def instance(self, token: str) -> Instance:
         """Return the state of the instance."""
-        administrator_pass = await self.admit(token)
+        administrator_pass = await self.auth.issue_pass(token)
         usage, accounts, visits = await asyncio.gather(
-            _unless_away(self.clients.links.usage(administrator_pass)),
-            _unless_away(self.clients.accounts.usage(administrator_pass)),
-            _unless_away(self.analytics.usage()),
+            _unless_unavailable(self.clients.links.usage(administrator_pass)),
+            _unless_unavailable(self.clients.accounts.usage(administrator_pass)),
+            _unless_unavailable(self.analytics.usage()),
         )
         states = self.states()
         sizes = (
@@ -258,15 +260,15 @@ class Administration:
             },
         )
 
-    async def admit(self, token: str) -> str:
-        """Return the pass of an administrator's session."""
-        return await self.auth.issue_pass(token)
-
     async def _count_links(
         self, administrator_pass: str, accounts: Sequence[AdministeredAccount]
     ) -> Mapping[str, int] | None:
         ids = [account.id for account in accounts]
-        return await _unless_away(self.clients.links.count(administrator_pass, ids)) if ids else {}
+        return (
+            await _unless_unavailable(self.clients.links.count(administrator_pass, ids))
+            if ids
+            else {}
+        )
 
 
 async def _read(
@@ -288,7 +290,7 @@ def _find_next(page: DecisionPage, start: str, taken: int) -> str:
     return page.decisions[taken - 1].cursor if taken else start
 
 
-async def _unless_away(reading: Awaitable[T]) -> T | None:
+async def _unless_unavailable(reading: Awaitable[T]) -> T | None:
     """Return what a service answers, or None while it does not."""
     try:
         return await reading

@@ -314,7 +314,7 @@ def _judge_link(explanation: Explanation) -> Verdict:
     if not link.blocklist:
         comment = explanation.decision.comment if explanation.decision else ""
         return Verdict(True, BlockCause.DECISION, link.blocked, comment)
-    matches = [one for one in explanation.matches if one.match.list == link.blocklist]
+    matches = [found for found in explanation.matches if found.match.list == link.blocklist]
     return (
         _judge_url(replace(explanation, matches=matches))
         if matches

@@ -262,8 +262,8 @@ class Moderation:
         if not isinstance(link.owner, Account):
             return decision
         of_account = await self._store.decisions.latest_about_account(link.owner.id)
-        found = [one for one in (of_account, decision) if one]
-        return max(found, key=lambda one: one.at, default=None)
+        decisions = [found for found in (of_account, decision) if found]
+        return max(decisions, key=lambda found: found.at, default=None)
 
     async def _decide(
         self, name: str, decision: Decision, work: Callable[[UnitOfWork], Decision]

@@ -153,7 +153,7 @@ class MongoLinkReader:
             limit,
             BY_AGE,
         )
-        return [AgeCursor(from_micros(one["created_at"]), one["_id"]) for one in found]
+        return [AgeCursor(from_micros(link["created_at"]), link["_id"]) for link in found]
 
     async def count_stored(self) -> int:
         # Every link has a host key, and scan codes and purged links have none.
