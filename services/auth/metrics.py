@@ -32,6 +32,7 @@ from services.auth.domain.errors import (
 )
 from services.auth.domain.passwords import Lane
 from services.shared import unreadable_records
+from services.shared.administrators import ConfirmationNeeded
 
 unreadable_records.expect("api_key", "session", "passkey", "recovery_code", "connection")
 unreadable_records.expect("account", "invitation", "account_decision")
@@ -54,14 +55,15 @@ SESSIONS_ENDED = Counter(
 )
 PASSWORD_CHANGES = Counter(
     "atajo_password_changes",
-    "Password changes by result, with the same results as log-ins, and invalid_token and "
-    "invalid_hash. Internal errors are not counted.",
+    "Password changes by result, with the same results as log-ins, and invalid_token, "
+    "invalid_hash, and unconfirmed, of an account without a password. Internal errors are not "
+    "counted.",
     ["result"],
 )
 ACCOUNT_CLOSINGS = Counter(
     "atajo_account_closings",
     "Account closings by their owners, by result, with the same results as log-ins, and "
-    "invalid_token and last_administrator. Internal errors are not counted.",
+    "invalid_token, last_administrator and unconfirmed. Internal errors are not counted.",
     ["result"],
 )
 
@@ -149,7 +151,11 @@ _CHECK_RESULTS: Mapping[type[Exception], str] = {
     TooManyAttempts: "limited",
     LoginsBusy: "busy",
 }
-_SESSION_RESULTS = {**_CHECK_RESULTS, InvalidToken: "invalid_token"}
+_SESSION_RESULTS = {
+    **_CHECK_RESULTS,
+    InvalidToken: "invalid_token",
+    ConfirmationNeeded: "unconfirmed",
+}
 _RESULTS: Mapping[Counter, Mapping[type[Exception], str]] = {
     REGISTRATIONS: {
         RegistrationClosed: "closed",

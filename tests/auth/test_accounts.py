@@ -183,12 +183,19 @@ async def test_calls_are_counted_by_result(service: AuthService, passwords: Pass
     check_results = {"wrong_password": 2, "limited": 1, "busy": 0}
     expected = {
         "logins": {**check_results, "ok": 6, "no_account": 1, "suspended": 0},
-        "password_changes": {**check_results, "ok": 1, "invalid_token": 1, "invalid_hash": 1},
+        "password_changes": {
+            **check_results,
+            "ok": 1,
+            "invalid_token": 1,
+            "invalid_hash": 1,
+            "unconfirmed": 0,
+        },
         "account_closings": {
             **check_results,
             "ok": 1,
             "invalid_token": 1,
             "last_administrator": 0,
+            "unconfirmed": 0,
         },
     }
     after = counts()

@@ -13,6 +13,7 @@ from typing import Any
 
 import bcrypt
 import pytest
+from prometheus_client import REGISTRY
 
 from gateway.backends.auth import AuthClient
 from gateway.backends.ports import Login, OidcLink
@@ -301,6 +302,11 @@ async def age_sessions(auth: AuthClient, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sessions, "CONFIRMATION_LIFETIME", timedelta(seconds=-1))
 
 
+def count_unconfirmed(name: str) -> float:
+    labels = {"result": "unconfirmed"}
+    return REGISTRY.get_sample_value(f"atajo_{name}_total", labels) or 0.0
+
+
 async def test_an_account_without_a_password_confirms_by_its_provider(
     auth: AuthClient, fake: FakeProvider, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +316,9 @@ async def test_an_account_without_a_password_confirms_by_its_provider(
     async with refused("WRONG_PASSWORD"):
         await auth.confirm_by_password(login.token, "", CLIENT_IP)
 
+    unconfirmed = {
+        name: count_unconfirmed(name) for name in ("password_changes", "account_closings")
+    }
     # A log-in confirms, so what takes a password works now.
     assert len(await auth.create_recovery_codes(login.token, "", CLIENT_IP)) == 10
     await auth.begin_passkey(login.token, "", CLIENT_IP)
@@ -328,6 +337,8 @@ async def test_an_account_without_a_password_confirms_by_its_provider(
             with pytest.raises(AppError) as caught:
                 await call
             assert caught.value.reason in ("CONFIRMATION_NEEDED", "INVALID_SCOPES")
+        for name, count in unconfirmed.items():
+            assert count_unconfirmed(name) == count + 1
     await browser.confirm(login.token)
 
     # Its first password makes it an account as others are.

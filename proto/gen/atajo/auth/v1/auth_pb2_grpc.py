@@ -27,6 +27,10 @@ if _version_not_supported:
 
 class AuthServiceStub:
     """Manages accounts and sessions. Only this service holds the key that signs session tokens.
+
+    Calls with a session token and a password ignore the password if the account has none. They then
+    fail with PERMISSION_DENIED (CONFIRMATION_NEEDED) if the session was confirmed more than 15 minutes
+    ago, except ConfirmSession.
     """
 
     def __init__(self, channel):
@@ -179,6 +183,10 @@ class AuthServiceStub:
 
 class AuthServiceServicer:
     """Manages accounts and sessions. Only this service holds the key that signs session tokens.
+
+    Calls with a session token and a password ignore the password if the account has none. They then
+    fail with PERMISSION_DENIED (CONFIRMATION_NEEDED) if the session was confirmed more than 15 minutes
+    ago, except ConfirmSession.
     """
 
     def Register(self, request, context):
@@ -293,8 +301,8 @@ class AuthServiceServicer:
     def ResetPassword(self, request, context):
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
         sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
-        connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
-        like a failed log-in.
+        connections. Takes as long for an e-mail address without an account. Do not retry: each wrong
+        code counts like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
         RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -338,7 +346,8 @@ class AuthServiceServicer:
         """Removes a passkey. Removing one that the account does not have changes nothing. Do not retry:
         each wrong password counts towards the session's limit.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+        account has neither a password nor a connection), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
         LOGINS_BUSY, with google.rpc.RetryInfo).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -435,9 +444,9 @@ class AuthServiceServicer:
         """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
         each wrong password counts towards the session's limit.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
-        (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
-        passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+        account has neither a password nor a passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -636,6 +645,10 @@ def add_AuthServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class AuthService:
     """Manages accounts and sessions. Only this service holds the key that signs session tokens.
+
+    Calls with a session token and a password ignore the password if the account has none. They then
+    fail with PERMISSION_DENIED (CONFIRMATION_NEEDED) if the session was confirmed more than 15 minutes
+    ago, except ConfirmSession.
     """
 
     @staticmethod

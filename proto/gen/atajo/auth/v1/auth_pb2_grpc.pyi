@@ -31,7 +31,12 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AuthServiceStub:
-    """Manages accounts and sessions. Only this service holds the key that signs session tokens."""
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens.
+
+    Calls with a session token and a password ignore the password if the account has none. They then
+    fail with PERMISSION_DENIED (CONFIRMATION_NEEDED) if the session was confirmed more than 15 minutes
+    ago, except ConfirmSession.
+    """
 
     @_typing.overload
     def __new__(cls, channel: _grpc.Channel) -> _Self: ...
@@ -109,8 +114,8 @@ class AuthServiceStub:
     ResetPassword: _grpc.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
     sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
-    connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
-    like a failed log-in.
+    connections. Takes as long for an e-mail address without an account. Do not retry: each wrong
+    code counts like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -138,7 +143,8 @@ class AuthServiceStub:
     """Removes a passkey. Removing one that the account does not have changes nothing. Do not retry:
     each wrong password counts towards the session's limit.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+    account has neither a password nor a connection), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
     LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     BeginLogin: _grpc.UnaryUnaryMultiCallable[_auth_pb2.BeginLoginRequest, _auth_pb2.BeginLoginResponse]
@@ -198,9 +204,9 @@ class AuthServiceStub:
     """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
     each wrong password counts towards the session's limit.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
-    (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
-    passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+    account has neither a password nor a passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     CreateKey: _grpc.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
@@ -229,7 +235,12 @@ class AuthServiceStub:
 
 @_typing.type_check_only
 class AuthServiceAsyncStub(AuthServiceStub):
-    """Manages accounts and sessions. Only this service holds the key that signs session tokens."""
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens.
+
+    Calls with a session token and a password ignore the password if the account has none. They then
+    fail with PERMISSION_DENIED (CONFIRMATION_NEEDED) if the session was confirmed more than 15 minutes
+    ago, except ConfirmSession.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Register: _aio.UnaryUnaryMultiCallable[_auth_pb2.RegisterRequest, _auth_pb2.RegisterResponse]  # type: ignore[assignment]
@@ -304,8 +315,8 @@ class AuthServiceAsyncStub(AuthServiceStub):
     ResetPassword: _aio.UnaryUnaryMultiCallable[_auth_pb2.ResetPasswordRequest, _auth_pb2.ResetPasswordResponse]  # type: ignore[assignment]
     """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
     sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
-    connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
-    like a failed log-in.
+    connections. Takes as long for an e-mail address without an account. Do not retry: each wrong
+    code counts like a failed log-in.
 
     Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
     RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -333,7 +344,8 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """Removes a passkey. Removing one that the account does not have changes nothing. Do not retry:
     each wrong password counts towards the session's limit.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+    account has neither a password nor a connection), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
     LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     BeginLogin: _aio.UnaryUnaryMultiCallable[_auth_pb2.BeginLoginRequest, _auth_pb2.BeginLoginResponse]  # type: ignore[assignment]
@@ -393,9 +405,9 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
     each wrong password counts towards the session's limit.
 
-    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
-    (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
-    passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+    Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+    account has neither a password nor a passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+    LOGINS_BUSY, with google.rpc.RetryInfo).
     """
     CreateKey: _aio.UnaryUnaryMultiCallable[_auth_pb2.CreateKeyRequest, _auth_pb2.CreateKeyResponse]  # type: ignore[assignment]
     """Creates an API key of an account, which has at most 20. Only this response contains the key. Do
@@ -423,7 +435,12 @@ class AuthServiceAsyncStub(AuthServiceStub):
     """
 
 class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Manages accounts and sessions. Only this service holds the key that signs session tokens."""
+    """Manages accounts and sessions. Only this service holds the key that signs session tokens.
+
+    Calls with a session token and a password ignore the password if the account has none. They then
+    fail with PERMISSION_DENIED (CONFIRMATION_NEEDED) if the session was confirmed more than 15 minutes
+    ago, except ConfirmSession.
+    """
 
     @_abc_1.abstractmethod
     def Register(
@@ -562,8 +579,8 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _typing.Union[_auth_pb2.ResetPasswordResponse, _abc.Awaitable[_auth_pb2.ResetPasswordResponse]]:
         """Sets the password of an account by one of its recovery codes, which is spent, and ends all its
         sessions. A code of CreateResetCode also deletes the recovery codes, API keys, passkeys and
-        connections. Takes as long for an e-mail address without an account. Do not retry: each wrong code counts
-        like a failed log-in.
+        connections. Takes as long for an e-mail address without an account. Do not retry: each wrong
+        code counts like a failed log-in.
 
         Errors: INVALID_ARGUMENT (INVALID_PASSWORD_HASH), UNAUTHENTICATED (WRONG_RECOVERY_CODE),
         RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
@@ -615,7 +632,8 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         """Removes a passkey. Removing one that the account does not have changes nothing. Do not retry:
         each wrong password counts towards the session's limit.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+        account has neither a password nor a connection), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
         LOGINS_BUSY, with google.rpc.RetryInfo).
         """
 
@@ -729,9 +747,9 @@ class AuthServiceServicer(metaclass=_abc_1.ABCMeta):
         """Removes a connection. Removing one that the account does not have changes nothing. Do not retry:
         each wrong password counts towards the session's limit.
 
-        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), PERMISSION_DENIED
-        (CONFIRMATION_NEEDED), ALREADY_EXISTS (LAST_LOGIN, if the account has neither a password nor a
-        passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS, LOGINS_BUSY, with google.rpc.RetryInfo).
+        Errors: UNAUTHENTICATED (INVALID_TOKEN, WRONG_PASSWORD), ALREADY_EXISTS (LAST_LOGIN, if the
+        account has neither a password nor a passkey), RESOURCE_EXHAUSTED (TOO_MANY_ATTEMPTS,
+        LOGINS_BUSY, with google.rpc.RetryInfo).
         """
 
     @_abc_1.abstractmethod
