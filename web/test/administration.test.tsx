@@ -545,6 +545,15 @@ describe('invitations', () => {
 describe('decisions', () => {
   const decisions = [
     {
+      id: 'd3',
+      at: TIME,
+      action: 'invite',
+      subject: 'i1',
+      class: null,
+      comment: 'administrator',
+      by: 'operator',
+    },
+    {
       id: 'd2',
       at: TIME,
       action: 'suspend',
@@ -571,7 +580,10 @@ describe('decisions', () => {
         data({ success: true, blocked: false, by: null, class: null, detail: '' }),
     });
     await shown('By root@example.org');
-    screen.getByText('By the operator');
+    expect(screen.getAllByText('By the operator')).toHaveLength(2);
+    // An invitation is in no list, and what it gives is a role.
+    screen.getByText('Administrator');
+    expect(screen.queryByRole('button', { name: 'i1' })).toBeNull();
     await expectNoAxeViolations();
     await user.click(screen.getByRole('button', { name: 'code-000' }));
     await shown('https://bad-0.example/log-in?user=1');

@@ -1,8 +1,8 @@
-import type { Decision } from '../../api/administration';
+import type { Decision, Role } from '../../api/administration';
 import { Item, ItemList } from '../../components/ItemList';
 import { TextButton } from '../../components/TextButton';
 import { formatInstant } from '../../lib/format';
-import { decisions as texts } from './messages';
+import { decisions as texts, roles } from './messages';
 import { useSection, type SectionName } from './sections';
 
 /** Actions on accounts. Their subject is the id of an account. */
@@ -12,8 +12,9 @@ const ON_ACCOUNTS: ReadonlySet<string> = new Set([
   'role',
   'end sessions',
   'reset link',
-  'invite',
 ]);
+/** Its subject is the id of the invitation, which is in no list once it is used. */
+const INVITE = 'invite';
 
 interface DecisionListProps {
   decisions: readonly Decision[];
@@ -35,7 +36,7 @@ export function DecisionList({ decisions, leads = false }: DecisionListProps) {
               <>
                 <strong>{texts.action(decision.action, decision.class)}</strong>{' '}
                 {decision.subject !== '' &&
-                  (leads ? (
+                  (leads && decision.action !== INVITE ? (
                     <TextButton onClick={() => open(target, decision.subject)}>
                       <bdi translate="no">{decision.subject}</bdi>
                     </TextButton>
@@ -47,11 +48,18 @@ export function DecisionList({ decisions, leads = false }: DecisionListProps) {
             facts={[
               formatInstant(decision.at),
               decision.by === 'operator' ? texts.byOperator : texts.by(decision.by),
-              ...(decision.comment === '' ? [] : [`“${decision.comment}”`]),
+              ...remark(decision),
             ]}
           />
         );
       })}
     </ItemList>
   );
+}
+
+/** Returns the comment of a decision, or the role that it gave; nothing if it has neither. */
+function remark({ action, comment }: Decision): string[] {
+  if (comment === '') return [];
+  if ((action === 'role' || action === INVITE) && comment in roles) return [roles[comment as Role]];
+  return [`“${comment}”`];
 }

@@ -41,7 +41,7 @@ export function ReportsSection() {
               {last.text}{' '}
               {canUndo && (
                 <TextButton variant="primary" onClick={() => void queue.undo()}>
-                  {texts.undo} <kbd>{KEYS.undo}</kbd>
+                  {texts.undo} {hasKeys && <kbd>{KEYS.undo}</kbd>}
                 </TextButton>
               )}
             </p>
@@ -159,18 +159,18 @@ function Desk({ link, queue, hasKeys, onKeys }: DeskProps) {
           <div className={admin.actions}>
             <Button variant="primary" onClick={block}>
               {texts.block}
-              <kbd className={styles.key}>{KEYS.block}</kbd>
+              {hasKeys && <kbd className={styles.key}>{KEYS.block}</kbd>}
             </Button>
             <Button onClick={dismiss}>
               {texts.dismiss}
-              <kbd className={styles.key}>{KEYS.dismiss}</kbd>
+              {hasKeys && <kbd className={styles.key}>{KEYS.dismiss}</kbd>}
             </Button>
             <Button onClick={() => select(at + 1)}>
               {texts.next}
-              <kbd className={styles.key}>{KEYS.next}</kbd>
+              {hasKeys && <kbd className={styles.key}>{KEYS.next}</kbd>}
             </Button>
           </div>
-          <p className={styles.help}>{texts.help}</p>
+          {hasKeys && <p className={styles.help}>{texts.help}</p>}
           <Checkbox
             name="keys"
             label={texts.keys}
