@@ -82,7 +82,8 @@ PASSKEY_LOGINS = Counter(
 OIDC_LOGINS = Counter(
     "atajo_oidc_logins",
     "Log-ins with OpenID Connect by result: ok, also if the password of an account is asked for; "
-    "refused, nothing proved an identity; unavailable, the provider did not answer as it should; "
+    "refused, nothing proved an identity; unavailable, the provider did not answer as it should, "
+    "also when a log-in or a confirmation began; "
     "unverified, it knows no verified e-mail address; email_taken, by an account without a "
     "password; suspended, closed and invitation, as for other log-ins and registrations. Internal "
     "errors are not counted.",

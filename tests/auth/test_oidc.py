@@ -75,6 +75,11 @@ async def refused(reason: str) -> AsyncIterator[None]:
     assert caught.value.reason == reason
 
 
+def count(name: str, result: str) -> float:
+    """Return how many calls ended with a result."""
+    return REGISTRY.get_sample_value(f"atajo_{name}_total", {"result": result}) or 0.0
+
+
 async def test_a_new_address_gets_an_account_that_is_known_by_its_subject(
     auth: AuthClient, fake: FakeProvider, browser: Browser
 ) -> None:
@@ -271,6 +276,7 @@ async def test_a_provider_that_is_away_leaves_all_other_log_ins_as_they_are(
     auth: AuthClient, fake: FakeProvider, browser: Browser, caplog: pytest.LogCaptureFixture
 ) -> None:
     await auth.register(ANA, HASH, SALT.decode(), "Ana")
+    counted = count("oidc_logins", "unavailable")
     fake.answers[DISCOVERY] = Answer({}, seconds=float("inf"))
     waiting = [asyncio.create_task(browser.go()) for _ in range(100)]
     login = await auth.login(ANA, PASSWORD, CLIENT_IP, "")
@@ -280,6 +286,7 @@ async def test_a_provider_that_is_away_leaves_all_other_log_ins_as_they_are(
         results = await asyncio.gather(*waiting, return_exceptions=True)
     assert {getattr(result, "reason", None) for result in results} == {"PROVIDER_UNAVAILABLE"}
     assert fake.requests[DISCOVERY] == 1
+    assert count("oidc_logins", "unavailable") == counted + 100
 
 
 async def test_nothing_secret_is_logged(
@@ -302,11 +309,6 @@ async def age_sessions(auth: AuthClient, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(sessions, "CONFIRMATION_LIFETIME", timedelta(seconds=-1))
 
 
-def count_unconfirmed(name: str) -> float:
-    labels = {"result": "unconfirmed"}
-    return REGISTRY.get_sample_value(f"atajo_{name}_total", labels) or 0.0
-
-
 async def test_an_account_without_a_password_confirms_by_its_provider(
     auth: AuthClient, fake: FakeProvider, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -317,7 +319,7 @@ async def test_an_account_without_a_password_confirms_by_its_provider(
         await auth.confirm_by_password(login.token, "", CLIENT_IP)
 
     unconfirmed = {
-        name: count_unconfirmed(name) for name in ("password_changes", "account_closings")
+        name: count(name, "unconfirmed") for name in ("password_changes", "account_closings")
     }
     # A log-in confirms, so what takes a password works now.
     assert len(await auth.create_recovery_codes(login.token, "", CLIENT_IP)) == 10
@@ -337,8 +339,8 @@ async def test_an_account_without_a_password_confirms_by_its_provider(
             with pytest.raises(AppError) as caught:
                 await call
             assert caught.value.reason in ("CONFIRMATION_NEEDED", "INVALID_SCOPES")
-        for name, count in unconfirmed.items():
-            assert count_unconfirmed(name) == count + 1
+        for name, counted in unconfirmed.items():
+            assert count(name, "unconfirmed") == counted + 1
     await browser.confirm(login.token)
 
     # Its first password makes it an account as others are.

@@ -40,6 +40,7 @@ from services.auth.domain.errors import (
     LastLogin,
     NoProvider,
     ProviderRefused,
+    ProviderUnavailable,
 )
 from services.auth.metrics import (
     CONNECTIONS_ADDED,
@@ -105,7 +106,12 @@ class OidcLogins:
         purpose = _purpose(secret, token)
         state = self._challenges.issue(purpose)
         nonce, verifier = self._derive(self._challenges.check(state, purpose))
-        return await provider.authorization_url(state.decode(), nonce, verifier, bool(token))
+        try:
+            return await provider.authorization_url(state.decode(), nonce, verifier, bool(token))
+        except ProviderUnavailable:
+            # While a provider is away, log-ins end here.
+            OIDC_LOGINS.labels("unavailable").inc()
+            raise
 
     async def finish(
         self, code: str, state: str, issuer: str, browser: Browser, invitation: str
