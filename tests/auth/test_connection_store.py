@@ -6,7 +6,10 @@ import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from services.auth.application.stores import Stores
+from services.shared.errors import AlreadyExists
 from tests.auth.cases import (
     ANA,
     BEA,
@@ -49,6 +52,17 @@ async def test_a_subject_has_one_account_under_concurrent_calls(stores: Stores) 
     assert sum(results) == 1
     everything = [await stores.connections.list_all(account.id) for account in (ANA, BEA)]
     assert sum(map(len, everything)) == 1
+
+
+async def test_an_account_is_not_created_for_a_subject_that_another_account_has(
+    stores: Stores,
+) -> None:
+    await stores.accounts.add(ANA)
+    await stores.connections.add(ANA, CONNECTION, 10)
+    with pytest.raises(AlreadyExists):
+        await stores.accounts.add_connected(BEA, replace(CONNECTION, account_id=BEA.id))
+    assert await stores.accounts.by_id(BEA.id) is None
+    assert await stores.connections.find(CONNECTION.id) == (CONNECTION, ANA)
 
 
 async def test_the_last_use_of_a_connection_is_stored(stores: Stores) -> None:

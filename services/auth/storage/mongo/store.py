@@ -150,7 +150,7 @@ class MongoBackend:
                 name, lambda db: db.accounts.update_one(query, pipeline)
             )
         except DuplicateKeyError:
-            if update.insert and update.insert.part.has_unique_ids:
+            if _inserts_unique_ids(update):
                 return False
             raise
         return updated.matched_count == 1
@@ -214,7 +214,12 @@ class _Transaction:
 
     def update(self, account: Where, update: Update) -> bool:
         query, pipeline = _query(account, update), _pipeline(update)
-        updated = self._db.accounts.update_one(query, pipeline, session=self._session)
+        try:
+            updated = self._db.accounts.update_one(query, pipeline, session=self._session)
+        except DuplicateKeyError:
+            if _inserts_unique_ids(update):
+                return False
+            raise
         return updated.matched_count == 1
 
     def has_other_administrator(self, account_id: str) -> bool:
@@ -285,6 +290,10 @@ def _query(account: Where, update: Update) -> Document:
             # The unique index does not compare the records of one account with each other.
             query[f"{part.name}.id"] = {"$nin": [record["id"] for record in records]}
     return query
+
+
+def _inserts_unique_ids(update: Update) -> bool:
+    return update.insert is not None and update.insert.part.has_unique_ids
 
 
 def _pipeline(update: Update) -> list[Document]:
