@@ -225,11 +225,11 @@ describe('reports', () => {
     const { user, calls } = await open();
     await queue();
     await press(user, '{Control>}b{/Control}');
-    await user.click(screen.getByRole('checkbox', { name: 'Single keys act' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Use single-key shortcuts' }));
     (document.activeElement as HTMLElement).blur();
     await press(user, 'b');
     expect(decisionsIn(calls)).toEqual([]);
-    await user.click(screen.getByRole('checkbox', { name: 'Single keys act' }));
+    await user.click(screen.getByRole('checkbox', { name: 'Use single-key shortcuts' }));
   });
 
   it('undoes a block: the link works again, and is the selected one', async () => {

@@ -61,5 +61,5 @@ export function DecisionList({ decisions, leads = false }: DecisionListProps) {
 function remark({ action, comment }: Decision): string[] {
   if (comment === '') return [];
   if ((action === 'role' || action === INVITE) && comment in roles) return [roles[comment as Role]];
-  return [`“${comment}”`];
+  return [texts.comment(comment)];
 }

@@ -69,7 +69,7 @@ export const reports = {
   loading: 'Loading the reports',
   loadFailed: 'The reports did not load.',
   none: 'No link awaits a decision.',
-  refresh: 'Look again',
+  refresh: 'Refresh',
   list: 'Links that await a decision',
   count: (count: number) =>
     `${counted(count, 'link', 'links')} ${plural(count, 'awaits', 'await')} a decision`,
@@ -83,7 +83,7 @@ export const reports = {
   next: 'Next',
   undo: 'Undo',
   help: 'Keys: B blocks, D dismisses the reports, N shows the next link, P the previous one, U undoes, 1 to 5 choose the class, C goes to the comment, Enter leaves it.',
-  keys: 'Single keys act',
+  keys: 'Use single-key shortcuts',
   running: (code: string, { action, class: reason }: Decided) =>
     action === 'block'
       ? `Blocking ${code}${asClass(reason)}.`
@@ -115,7 +115,7 @@ export const file = {
   changedAt: (time: string) => `Changed ${time}`,
   owners: {
     account: 'Belongs to an account',
-    guest: 'Belongs to a browser',
+    guest: 'Belongs to a guest',
     nobody: 'Belongs to nobody',
   } satisfies Record<ReportFile['link']['owner'], string>,
   reports: 'What was reported',
@@ -176,14 +176,14 @@ export const accounts = {
   reset: 'Password reset URL',
   resetCreated: 'The password reset URL is below.',
   once: (email: string) =>
-    `Send this URL to ${email} only: whoever opens it sets a new password. It works once, for an hour, and is shown only now.`,
+    `Send this URL to ${email} only: whoever opens it can set a new password. It works once, for an hour, and is shown only now.`,
   changeRole: {
     administrator: 'Make administrator',
     member: 'Make member',
   } satisfies Record<Role, string>,
   roleQuestion: {
     administrator: (email: string) => `Let ${email} administer this site?`,
-    member: (email: string) => `Make ${email} a member, who administers nothing?`,
+    member: (email: string) => `Make ${email} a member, who cannot administer this site?`,
   } satisfies Record<Role, (email: string) => string>,
   roleChanged: {
     administrator: (email: string) => `${email} is an administrator.`,
@@ -244,6 +244,7 @@ export const decisions = {
     (actionNames[action] ?? action) + asClass(reason ?? undefined),
   by: (email: string) => `By ${email}`,
   byOperator: 'By the operator',
+  comment: (text: string) => `“${text}”`,
 };
 
 export const instance = {

@@ -13,7 +13,7 @@ export const callback = {
   heading: (name: string) => `Log in with ${name}`,
   waiting: 'Logging in',
   confirmed: 'Your login was confirmed.',
-  declined: (name: string) => `${name} did not log you in, because you or it declined.`,
+  declined: (name: string) => `${name} did not log you in: the login was canceled or refused.`,
   refused: 'This login cannot be completed: it is too old, or began in another browser or tab.',
   unverified: (name: string) =>
     `${name} does not know a verified email address of yours. Verify it there, then try again.`,

@@ -69,7 +69,7 @@ export const reports: typeof english.reports = {
   loading: 'Cargando las denuncias',
   loadFailed: 'Las denuncias no se han cargado.',
   none: 'Ningún enlace espera una decisión.',
-  refresh: 'Volver a mirar',
+  refresh: 'Actualizar',
   list: 'Enlaces que esperan una decisión',
   count: (count) =>
     `${counted(count, 'enlace', 'enlaces')} ${plural(count, 'espera', 'esperan')} una decisión`,
@@ -83,7 +83,7 @@ export const reports: typeof english.reports = {
   next: 'Siguiente',
   undo: 'Deshacer',
   help: 'Teclas: B bloquea, D desestima las denuncias, N muestra el enlace siguiente, P el anterior, U deshace, de 1 a 5 eligen el motivo, C va al comentario, Intro sale de él.',
-  keys: 'Las teclas solas actúan',
+  keys: 'Usar atajos de una sola tecla',
   running: (code, { action, class: reason }) =>
     action === 'block'
       ? `Bloqueando ${code}${asClass(reason)}.`
@@ -115,7 +115,7 @@ export const file: typeof english.file = {
   changedAt: (time) => `Cambiado el ${time}`,
   owners: {
     account: 'Es de una cuenta',
-    guest: 'Es de un navegador',
+    guest: 'Es de un invitado',
     nobody: 'No es de nadie',
   },
   reports: 'Qué se ha denunciado',
@@ -168,22 +168,22 @@ export const accounts: typeof english.accounts = {
   resume: 'Reactivar',
   suspendQuestion: (email) => `¿Suspender ${email}?`,
   suspendHint:
-    'Se cierran todas sus sesiones, no puede iniciar sesión y sus claves de API dejan de funcionar. Sus enlaces se quedan. Puedes reactivarla cuando quieras.',
+    'Se cierran todas sus sesiones, no puede iniciar sesión y sus claves de API dejan de funcionar. Sus enlaces se conservan. Puedes reactivarla cuando quieras.',
   suspended: (email) => `${email} está suspendida.`,
   resumed: (email) => `${email} puede volver a iniciar sesión.`,
   endSessions: 'Cerrar sesiones',
   sessionsEnded: (email) => `Se han cerrado todas las sesiones de ${email}.`,
-  reset: 'URL para la contraseña',
-  resetCreated: 'La URL para cambiar la contraseña está debajo.',
+  reset: 'URL de restablecimiento',
+  resetCreated: 'La URL para restablecer la contraseña está debajo.',
   once: (email) =>
-    `Envía esta URL solo a ${email}: quien la abre pone una contraseña nueva. Sirve una vez, durante una hora, y solo se muestra ahora.`,
+    `Envía esta URL solo a ${email}: quien la abra podrá poner una contraseña nueva. Sirve una vez, durante una hora, y solo se muestra ahora.`,
   changeRole: {
-    administrator: 'Hacer administrador',
-    member: 'Hacer miembro',
+    administrator: 'Nombrar administrador',
+    member: 'Pasar a miembro',
   },
   roleQuestion: {
-    administrator: (email) => `¿Dejar que ${email} administre este sitio?`,
-    member: (email) => `¿Hacer de ${email} un miembro, que no administra nada?`,
+    administrator: (email) => `¿Dar a ${email} permiso para administrar este sitio?`,
+    member: (email) => `¿Quitar a ${email} el permiso para administrar este sitio?`,
   },
   roleChanged: {
     administrator: (email) => `${email} administra este sitio.`,
@@ -237,7 +237,7 @@ const actionNames: Record<string, string> = {
   resume: 'Reactivada',
   role: 'Función cambiada',
   'end sessions': 'Sesiones cerradas',
-  'reset link': 'URL para la contraseña creada',
+  'reset link': 'URL de restablecimiento creada',
   invite: 'Invitación creada',
 };
 
@@ -251,6 +251,7 @@ export const decisions: typeof english.decisions = {
   action: (action, reason) => (actionNames[action] ?? action) + asClass(reason ?? undefined),
   by: (email) => `Por ${email}`,
   byOperator: 'Por el responsable',
+  comment: (text) => `«${text}»`,
 };
 
 export const instance: typeof english.instance = {

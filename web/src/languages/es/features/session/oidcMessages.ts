@@ -13,7 +13,7 @@ export const callback: typeof english.callback = {
   heading: (name) => `Iniciar sesión con ${name}`,
   waiting: 'Iniciando sesión',
   confirmed: 'Tu inicio de sesión se ha confirmado.',
-  declined: (name) => `${name} no ha iniciado tu sesión, porque lo has rechazado tú o él.`,
+  declined: (name) => `No has iniciado sesión con ${name}: se ha cancelado o se ha rechazado.`,
   refused:
     'Este inicio de sesión no puede completarse: es demasiado antiguo o empezó en otro navegador o pestaña.',
   unverified: (name) =>
