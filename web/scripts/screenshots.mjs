@@ -4,7 +4,8 @@
  *
  *   node scripts/screenshots.mjs [http://localhost:8080] [folder]
  *
- * It registers its own account and shortens two links. It fails if a page scrolls sideways, breaks
+ * It registers its own account and shortens two links. With ADMINISTRATOR_TOKEN, a session of an
+ * administrator, it takes those of the administration, too. It fails if a page scrolls sideways, breaks
  * the content security policy or writes an error to the console.
  */
 import { mkdirSync } from 'node:fs';
@@ -23,6 +24,7 @@ const THEMES = ['light', 'dark'];
 
 const email = `screenshots-${Date.now()}@example.org`;
 const password = 'Senderos-1';
+const administrator = process.env.ADMINISTRATOR_TOKEN;
 const faults = [];
 
 const field = (page) => page.getByRole('textbox', { name: 'Link to shorten' });
@@ -106,6 +108,7 @@ const pages = [
     },
   ],
   ['reset-password', '/reset-password'],
+  ['oidc-refused', '/oidc/callback?error=access_denied'],
   ['api', '/api'],
   ['terms', '/terms-of-use'],
   ['privacy', '/privacy-policies'],
@@ -152,6 +155,12 @@ const memberPages = [
     },
   ],
 ];
+/** The sections of the administration. */
+const administratorPages = ['reports', 'links', 'accounts', 'decisions', 'instance'].map((name) => [
+  `admin-${name}`,
+  `/admin#${name}`,
+  (page) => page.waitForLoadState('networkidle'),
+]);
 
 async function open(browser, theme, width, storageState) {
   const context = await browser.newContext({
@@ -200,6 +209,13 @@ async function member(browser) {
   return state;
 }
 
+/** Returns the browser storage of a session. */
+function storageOf(token) {
+  const session = { token, expirationTimestamp: Date.now() + 3_600_000 };
+  const localStorage = [{ name: 'userToken', value: JSON.stringify(session) }];
+  return { cookies: [], origins: [{ origin, localStorage }] };
+}
+
 mkdirSync(folder, { recursive: true });
 const browser = await chromium.launch({
   ...(process.env.CHROME_PATH ? { executablePath: process.env.CHROME_PATH } : {}),
@@ -211,11 +227,16 @@ try {
     for (const width of Object.keys(WIDTHS)) {
       for (const page of pages) await picture(browser, page, theme, width);
       for (const page of memberPages) await picture(browser, page, theme, width, state);
+      if (!administrator) continue;
+      for (const page of administratorPages) {
+        await picture(browser, page, theme, width, storageOf(administrator));
+      }
     }
   }
 } finally {
   await browser.close();
 }
 for (const fault of faults) console.error(`screenshots: ${fault}`);
-console.log(`screenshots: ${(pages.length + memberPages.length) * 4} pictures in ${folder}/`);
+const all = [...pages, ...memberPages, ...(administrator ? administratorPages : [])];
+console.log(`screenshots: ${all.length * 4} pictures in ${folder}/`);
 process.exit(faults.length > 0 ? 1 : 0);

@@ -2,7 +2,9 @@
 
     python -m tests.system.e2e.stage <command> [argument]...
 
-runs a command with `{url}` in its arguments replaced by the product's address and CHROME_PATH set.
+runs a command with `{url}` in its arguments replaced by the product's address, CHROME_PATH set, and
+ADMINISTRATOR_TOKEN set to a session of an administrator. The product has a further domain, and an
+OpenID Connect provider that does not answer.
 """
 
 from __future__ import annotations
@@ -15,11 +17,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.administrators import log_in_administrator
 from tests.support.browsers import chromium
 from tests.support.nginx import BUILT, Nginx
 from tests.support.ports import free_port
 from tests.support.processes import ROOT
 from tests.support.product import Product
+
+SETTINGS = {
+    "ATAJO_CONTACT": "hello@atajo.example",
+    "ATAJO_DOMAINS": "https://go.example",
+    "ATAJO_OIDC_ISSUER": "http://localhost:9",
+    "ATAJO_OIDC_CLIENT_ID": "atajo",
+    "ATAJO_OIDC_CLIENT_SECRET": "a-secret-of-the-stage",
+    "ATAJO_OIDC_NAME": "Camino",
+}
 
 
 def built_product(folder: Path, *, store: str = "", **settings: str) -> Product:
@@ -48,9 +60,10 @@ def main(command: list[str]) -> int:
         env.setdefault("CHROME_PATH", path)
     with (
         tempfile.TemporaryDirectory(prefix="atajo-") as folder,
-        built_product(Path(folder), ATAJO_CONTACT="hello@atajo.example") as product,
+        built_product(Path(folder), **SETTINGS) as product,
     ):
         product.start()
+        env["ADMINISTRATOR_TOKEN"] = log_in_administrator(product)
         arguments = [argument.replace("{url}", product.url) for argument in command]
         return subprocess.run(arguments, env=env, cwd=ROOT, check=False).returncode
 
