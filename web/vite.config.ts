@@ -67,6 +67,8 @@ export default defineConfig(({ mode, isSsrBuild = false }) => {
                 test: /\/(lib\/(counted|save|share|text|urls|useHere)|blockReasons)\.ts$/,
               },
               { name: 'valibot', test: /\/node_modules\/valibot\// },
+              // In a file of their own, so that a page that reads codes does not load the calls.
+              { name: 'codes', test: /\/src\/lib\/(codes|edgeNames|shortUrls)\.ts$/ },
               // The calls of all pages and what they share with those of administrators, in one file.
               {
                 name: 'functions',
