@@ -82,6 +82,14 @@ async def test_a_code_is_redeemed_for_a_subject_and_its_profile(
     assert "ana@example.com" not in repr(identity)
 
 
+async def test_no_cookie_of_the_provider_comes_with_the_log_in_of_another(
+    fake: FakeProvider, provider: OidcProvider
+) -> None:
+    for _ in range(2):
+        await provider.read_profile(await log_in(fake, provider))
+    assert fake.cookies == []
+
+
 async def test_the_browser_is_sent_with_everything_that_binds_the_answer(
     fake: FakeProvider, provider: OidcProvider
 ) -> None:

@@ -72,6 +72,8 @@ class FakeProvider:
         self.sign: Callable[[Json], str] = self.sign_with_key
         self.requests: Counter[str] = Counter()
         """Requests by path."""
+        self.cookies: list[str] = []
+        """Cookies that came with requests. Each answer sets one."""
         self.asked: dict[str, dict[str, str]] = {}
         """Queries of authorizations, by code."""
 
@@ -98,6 +100,7 @@ class FakeProvider:
             body = await reader.readexactly(int(headers.get("content-length", 0)))
             path = line.split(" ")[1]
             self.requests[path] += 1
+            self.cookies += [headers["cookie"]] if "cookie" in headers else []
             answer = self.answers.get(path) or self._answer(path, headers, body.decode())
             if answer.seconds == float("inf"):
                 await asyncio.Event().wait()
@@ -107,7 +110,7 @@ class FakeProvider:
             extra = "".join(f"{name}: {value}\r\n" for name, value in answer.headers.items())
             writer.write(
                 f"HTTP/1.1 {answer.status} Status\r\ncontent-length: {len(sent)}\r\n"
-                f"connection: close\r\n{extra}\r\n".encode()
+                f"connection: close\r\nset-cookie: session={path}\r\n{extra}\r\n".encode()
                 + sent
             )
             await writer.drain()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Mapping
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, NamedTuple
 
 import httpx
@@ -43,6 +44,8 @@ class HttpClient:
             follow_redirects=False,
             timeout=CALL_SECONDS,
             limits=httpx.Limits(max_connections=_MAX_RUNNING, max_keepalive_connections=2),
+            # All users share this client, so it keeps no cookies.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
             headers={
                 "accept": "application/json",
                 # A compressed answer could grow beyond its maximum size in memory.
