@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import pytest
+
 from services.analytics.application.ports import NameDetail
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import VisitCount, VisitKind
@@ -42,6 +44,7 @@ from tests.support.mongo import server
 from tests.support.store_fixtures import add_all
 
 NOW = datetime.now(UTC)
+pytestmark = pytest.mark.usefixtures("longer_deadlines")
 
 
 @asynccontextmanager

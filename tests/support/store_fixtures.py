@@ -60,11 +60,11 @@ def mongo_pool(mongo_server: str) -> Iterator[NewStore]:
 
 
 @pytest.fixture
-def new_mongodb(mongo_pool: NewStore) -> Iterator[NewStore]:
-    """Return a factory of `ATAJO_STORE` settings for empty MongoDB databases.
+def longer_deadlines() -> Iterator[None]:
+    """Give operations of MongoDB in this process ten times the product's deadline.
 
-    Operations in this process have ten times the product's deadline. On a busy machine, conflicting
-    transactions last longer than that, and a caller would repeat them.
+    On a busy machine, conflicting transactions last longer than that, and a caller would repeat
+    them.
     """
     with pytest.MonkeyPatch.context() as patch:
         for module in (connection, database):
@@ -74,7 +74,13 @@ def new_mongodb(mongo_pool: NewStore) -> Iterator[NewStore]:
         options = connection._DEFAULT_OPTIONS
         longer = {name: 10 * options[name] for name in ("timeoutMS", "socketTimeoutMS")}
         patch.setattr(connection, "_DEFAULT_OPTIONS", {**options, **longer})
-        yield lambda: _checked(mongo_pool())
+        yield
+
+
+@pytest.fixture
+def new_mongodb(mongo_pool: NewStore, longer_deadlines: None) -> NewStore:
+    """Return a factory of `ATAJO_STORE` settings for empty MongoDB databases."""
+    return lambda: _checked(mongo_pool())
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])

@@ -107,7 +107,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Product]:
     """Return a product for these tests only. Each test checks what it adds."""
     settings = {
         "ATAJO_LIMIT_CREATIONS": "5/hour",
-        "ATAJO_LIMIT_REGISTRATIONS": "4/hour",
+        "ATAJO_LIMIT_REGISTRATIONS": "5/hour",
         "ATAJO_CACHE_FRESH_SECONDS": str(FRESH),
         "ATAJO_CACHE_STALE_SECONDS": "60",
     }
