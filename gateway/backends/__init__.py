@@ -1,7 +1,7 @@
 """The three services as the gateway calls them.
 
 auth, links, analytics       the gRPC client of each service
-administration               the same of their services for administrators
+administration               the gRPC clients of their services for administrators
 ports                        the values that clients take and return
 owners                       on whose behalf the gateway calls
 view_counts                  view counts that may be unavailable

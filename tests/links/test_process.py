@@ -441,7 +441,7 @@ async def test_a_kill_during_two_hundred_creations_loses_nothing(tmp_path: Path)
 
 
 async def test_a_kill_while_links_of_an_account_are_blocked(tmp_path: Path) -> None:
-    """The repeated step continues, and so does a new call, such as that of the administrator."""
+    """A repetition of the step blocks the rest, and so does a new call by the administrator."""
     codes = [f"their{number:03}" for number in range(3 * LINKS_PER_STEP + 1)]
     key = b"0123456789abcdef"
 
@@ -453,7 +453,7 @@ async def test_a_kill_while_links_of_an_account_are_blocked(tmp_path: Path) -> N
 
     async def count_blocked(links: Links) -> int:
         found = (await links.call(pb.ResolveLinksRequest(codes=codes))).resolutions
-        return [one.state for one in found].count(pb.LINK_STATE_BLOCKED)
+        return [link.state for link in found].count(pb.LINK_STATE_BLOCKED)
 
     with start(tmp_path) as process:
         async with connected(process) as links:
@@ -472,7 +472,9 @@ async def test_a_kill_while_links_of_an_account_are_blocked(tmp_path: Path) -> N
             await links.administer(block(first.next, key))
             assert await count_blocked(links) == 2 * LINKS_PER_STEP
             decisions = (await links.admin(pb.ListDecisionsRequest())).decisions
-            assert [(one.account_id, one.by) for one in decisions] == [("one", "ada@example.com")]
+            assert [(decision.account_id, decision.by) for decision in decisions] == [
+                ("one", "ada@example.com")
+            ]
 
             # The gateway was killed, too, and the administrator calls again.
             blocked, cursor = 0, ""

@@ -167,7 +167,7 @@ class Maintenance:
     async def _run(self) -> None:
         while True:
             more = False
-            # By itself: nothing expires late, or is kept too long, because a figure is missing.
+            # Measured apart: a failed measurement must not delay expiry or retention.
             with background.log_errors(log, "reports_measurement"):
                 await self._measure_reports()
             with background.log_errors(log, "maintenance"):

@@ -16,7 +16,7 @@ export async function leaveToConfirm({ token }: Account): Promise<void> {
   await goToProvider({ to: pathname + search + hash, token, invitation: null });
 }
 
-/** Does so too, and resolves with the text of a failure. */
+/** Calls `leaveToConfirm`. Resolves with the text of a failure. */
 export async function goToConfirm(
   account: Account,
   failureText: (error: unknown) => string,

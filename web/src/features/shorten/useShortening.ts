@@ -50,7 +50,7 @@ interface State {
 export interface Choice {
   /** The custom code, '' for none. */
   ending: string;
-  /** undefined for that of the public URL. */
+  /** The domain of the short URL; undefined for the public host. */
   domain?: string | undefined;
 }
 

@@ -1597,7 +1597,7 @@ class AdministrationServiceServicer:
         """Blocks up to 250 links of an account, oldest first, in every state. Repeat it with `next` of the
         response while `next` is set. Leaves links alone that the operator or an administrator blocked
         before. All steps with one idempotency key share one decision, which commits with the first
-        links that they block. Its number of reports is that of all steps.
+        links that they block, and counts the reports of all steps.
 
         Links that the account creates meanwhile are blocked, too, unless they are imported with an
         earlier creation time. Suspend the account first.
