@@ -64,6 +64,22 @@ async def opened(process: Process) -> AsyncIterator[grpc.aio.Channel]:
         yield channel
 
 
+@asynccontextmanager
+async def answered_by(
+    method: str, handler: grpc.RpcMethodHandler[Any, Any], concurrent_calls: int | None = None
+) -> AsyncIterator[grpc.aio.Channel]:
+    """Serve one method of links in this process, and open a channel to it."""
+    server = grpc.aio.server(maximum_concurrent_rpcs=concurrent_calls)
+    server.add_generic_rpc_handlers(
+        [grpc.method_handlers_generic_handler(LINKS.full_name, {method: handler})]
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    async with channels.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
+        yield channel
+    await server.stop(None)
+
+
 async def record(channel: grpc.aio.Channel, number: int) -> bool:
     """Record one visit of `abcdefgh`."""
     request = visits_pb.RecordVisitsRequest(gateway_id="one", batch_number=number)
@@ -334,6 +350,28 @@ async def test_details_of_an_internal_error_are_logged_but_not_sent_to_the_calle
     assert all("OverflowError" in str(line["exception"]) for line in failures)
 
 
+@pytest.mark.parametrize("end", [grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED])
+async def test_a_call_that_a_stopping_replica_drops_is_repeated(end: grpc.StatusCode) -> None:
+    """A replica that stops drops the calls it has received but not handled as CANCELLED."""
+    calls = 0
+
+    async def answer(request: pb.ResolveLinksRequest, context: Any) -> pb.ResolveLinksResponse:
+        nonlocal calls
+        calls += 1
+        if calls < 3:
+            await context.abort(end)
+        return pb.ResolveLinksResponse()
+
+    method = grpc.unary_unary_rpc_method_handler(
+        answer, pb.ResolveLinksRequest.FromString, pb.ResolveLinksResponse.SerializeToString
+    )
+    async with answered_by("ResolveLinks", method) as channel:
+        call = pb_grpc.LinksServiceStub(channel).ResolveLinks
+        request = pb.ResolveLinksRequest(codes=["abcdefgh"])
+        await client.Caller(LINKS).unary("ResolveLinks", call, request, 20)
+        assert calls == 3
+
+
 async def test_a_limit_of_grpc_itself_is_not_reported_as_a_rate_limit() -> None:
     """A rate limit becomes a 429 with a time to wait."""
     asked, may_answer = asyncio.Event(), asyncio.Event()
@@ -349,13 +387,7 @@ async def test_a_limit_of_grpc_itself_is_not_reported_as_a_rate_limit() -> None:
     method = grpc.unary_unary_rpc_method_handler(
         answer, pb.ResolveLinksRequest.FromString, pb.ResolveLinksResponse.SerializeToString
     )
-    server = grpc.aio.server(maximum_concurrent_rpcs=1)
-    server.add_generic_rpc_handlers(
-        [grpc.method_handlers_generic_handler(LINKS.full_name, {"ResolveLinks": method})]
-    )
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    async with channels.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
+    async with answered_by("ResolveLinks", method, concurrent_calls=1) as channel:
         call = pb_grpc.LinksServiceStub(channel).ResolveLinks
 
         async def resolve(*codes: str) -> pb.ResolveLinksResponse:
@@ -375,7 +407,6 @@ async def test_a_limit_of_grpc_itself_is_not_reported_as_a_rate_limit() -> None:
         assert busy.value.message == "A service is unavailable."
         may_answer.set()
         await under_way
-    await server.stop(None)
 
 
 async def test_closing_a_stream_early_cancels_its_call() -> None:
@@ -392,20 +423,13 @@ async def test_closing_a_stream_early_cancels_its_call() -> None:
     method = grpc.unary_stream_rpc_method_handler(
         answer, pb.ListOwnedCodesRequest.FromString, pb.ListOwnedCodesResponse.SerializeToString
     )
-    server = grpc.aio.server()
-    server.add_generic_rpc_handlers(
-        [grpc.method_handlers_generic_handler(LINKS.full_name, {"ListOwnedCodes": method})]
-    )
-    port = server.add_insecure_port("127.0.0.1:0")
-    await server.start()
-    async with channels.open_channel(f"127.0.0.1:{port}", LINKS) as channel:
+    async with answered_by("ListOwnedCodes", method) as channel:
         call = pb_grpc.LinksServiceStub(channel).ListOwnedCodes
         pages = client.Caller(LINKS).stream("ListOwnedCodes", call, pb.ListOwnedCodesRequest(), 600)
         async with aclosing(pages):
             await anext(pages)
         async with asyncio.timeout(20):
             await ended.wait()
-    await server.stop(None)
 
 
 def test_an_occupied_port_is_reported_in_one_line(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ _RETRY = {
     "initialBackoff": "0.05s",
     "maxBackoff": "0.5s",
     "backoffMultiplier": 3,
-    "retryableStatusCodes": ["UNAVAILABLE"],
+    # A server that stops drops calls it has received but not handled. They end as CANCELLED.
+    "retryableStatusCodes": ["UNAVAILABLE", "CANCELLED"],
 }
 
 KEEPALIVE_MS = 20_000
