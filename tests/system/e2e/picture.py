@@ -25,7 +25,7 @@ from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from tests.support.browsers import running_chromium
 from tests.support.product import Product
 from tests.system.e2e.stage import built_product
-from tests.system.e2e.visitor_actions import log_in, register, shorten
+from tests.system.e2e.visitor_actions import await_fonts, log_in, register, shorten
 
 WIDTH, HEIGHT = 1000, 860
 MARGIN = 40
@@ -102,7 +102,7 @@ def pictures(product: Product, page: Page) -> Iterator[bytes]:
     register(page, EMAIL, "Marta")
     log_in(page, EMAIL)
     code = shorten(page, URL).rpartition("/")[2]
-    page.evaluate("document.fonts.ready")
+    await_fonts(page)
     page.mouse.move(0, 0)
     yield page.screenshot(animations="disabled")
     send(product, code)

@@ -13,6 +13,7 @@ from tests.support.processes import ROOT
 from tests.support.product import Product
 from tests.system.e2e.conftest import Visitors
 from tests.system.e2e.visitor_actions import (
+    await_fonts,
     hold_back,
     keep_token,
     let_go_on,
@@ -79,7 +80,7 @@ def visit(page: Page, path: str, member: str) -> None:
     expect(heading).to_have_text(CONTENTS[path][0] if path in CONTENTS else re.compile("."))
     if path == ACCOUNT:
         expect(page.get_by_role("row")).to_have_count(4)
-    page.evaluate("document.fonts.ready.then(() => undefined)")
+    await_fonts(page)
 
 
 def axe_violations(page: Page) -> list[str]:

@@ -9,7 +9,15 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.support.product import Product
 from tests.system.e2e.conftest import Visitors
-from tests.system.e2e.visitor_actions import let_go_on, link_field, plates, shorten, spinner, submit
+from tests.system.e2e.visitor_actions import (
+    await_fonts,
+    let_go_on,
+    link_field,
+    plates,
+    shorten,
+    spinner,
+    submit,
+)
 
 CLIPBOARD = ["clipboard-read", "clipboard-write"]
 REFUSED = {
@@ -105,6 +113,7 @@ def test_a_slow_response_reserves_its_space(page: Page, target: str) -> None:
     page.route("**/createShortLink", lambda route: held.append(route))
     submit(page, f"{target}/slow")
     expect(spinner(page, "Shortening")).to_be_visible()
+    await_fonts(page)
     below = page.get_by_role("heading", name="Advanced analytics")
     before = below.bounding_box()
     let_go_on(page, held)

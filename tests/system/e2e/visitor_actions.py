@@ -133,6 +133,11 @@ def await_scripts(page: Page) -> None:
     until(lambda: bool(page.evaluate("() => !window.early")))
 
 
+def await_fonts(page: Page) -> None:
+    """Wait until the fonts of the text shown are loaded: the fallback breaks lines elsewhere."""
+    page.evaluate("document.fonts.ready.then(() => undefined)")
+
+
 def until_held(page: Page, held: list[Route]) -> None:
     """Wait until a request is held."""
     # Playwright delivers events during calls to the page, not while the test sleeps.
