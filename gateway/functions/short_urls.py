@@ -10,6 +10,7 @@ from starlette.requests import Request
 from gateway.functions.owner import OwnerPayload, find_caller
 from gateway.functions.protocol import Payload, Reply, Text
 from gateway.redirects.resolution import BlockReason, LinkState, Resolution
+from gateway.support.headers import combined
 from gateway.support.rate_limits import to_networks
 from gateway.use_cases.services import Services
 from services.shared import link_codes
@@ -60,7 +61,7 @@ async def access_link(services: Services, payload: AccessLink, request: Request)
     resolution = await services.resolver.lookup(code) if link_codes.is_code(code) else None
     if resolution is not None and resolution.state is LinkState.ACTIVE:
         # The Referer is the calling page of this product: the real referrer is unknown.
-        headers = [header for header in request.headers.raw if header[0] != b"referer"]
+        headers = combined([header for header in request.headers.raw if header[0] != b"referer"])
         host = request.client.host if request.client else ""
         services.visits.record_request(code, headers, host, resolution.link_code)
     return _access_reply(resolution)

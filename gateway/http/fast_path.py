@@ -19,7 +19,7 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from gateway.http.coalescing import CoalescingTransport, WriteQueue
 from gateway.http.hardening import HardenedProtocol
-from gateway.support.headers import Headers
+from gateway.support.headers import Headers, HeadersByName
 from services.shared import link_codes
 
 _MIN_PATH_BYTES = 1 + link_codes.MIN_LENGTH
@@ -44,7 +44,7 @@ class FastPath(Protocol):
     """Called before anything is written to a transport."""
 
     def hit(
-        self, path: bytes, headers: Headers, host: str, server_headers: Headers
+        self, path: bytes, headers: HeadersByName, host: str, server_headers: Headers
     ) -> bytes | None:
         """Return the whole response, including `server_headers`, if the link is cached.
 
@@ -58,7 +58,12 @@ class FastPath(Protocol):
         """
 
     def respond(
-        self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
+        self,
+        path: bytes,
+        headers: HeadersByName,
+        host: str,
+        lookup: Lookup,
+        server_headers: Headers,
     ) -> bytes | None:
         """Return the whole response once `lookup` is done, None if the application answers."""
 
@@ -93,7 +98,7 @@ class _FastPathProtocol(HardenedProtocol):
         ):
             try:
                 response = self.fast_path.hit(
-                    path, self.headers, self._host, self.server_state.default_headers
+                    path, self.by_name, self._host, self.server_state.default_headers
                 )
                 lookup = None if response else self.fast_path.lookup(path, self.headers)
             except Exception as error:
@@ -102,7 +107,9 @@ class _FastPathProtocol(HardenedProtocol):
                 if response is not None:
                     self.is_answered = True
                     self.transport.write(response)
-                    self.on_response_complete()
+                    # The rest of `on_response_complete` is for other states of a connection.
+                    self.server_state.total_requests += 1
+                    self.expect_next_request()
                     return
                 if lookup is not None:
                     self._wait_for(path, lookup)
@@ -118,7 +125,7 @@ class _FastPathProtocol(HardenedProtocol):
 
     def _wait_for(self, path: bytes, lookup: Lookup) -> None:
         self._unset_keepalive_if_required()
-        waiting = _Waiting(path, self.url, self.headers, lookup)
+        waiting = _Waiting(path, self.url, self.headers, self.by_name, lookup)
         self.cycle = cast(RequestResponseCycle, waiting)
         # When uvicorn stops, it waits for its tasks, and later cancels them.
         cast(set[asyncio.Future[Any]], self.tasks).add(lookup.result)
@@ -134,7 +141,7 @@ class _FastPathProtocol(HardenedProtocol):
             try:
                 response = self.fast_path.respond(
                     waiting.path,
-                    waiting.headers,
+                    waiting.by_name,
                     self._host,
                     waiting.lookup,
                     self.server_state.default_headers,
@@ -211,6 +218,7 @@ class _Waiting:
     path: bytes
     url: bytes
     headers: list[tuple[bytes, bytes]]
+    by_name: HeadersByName
     lookup: Lookup
     disconnected: bool = False
     keep_alive: bool = True

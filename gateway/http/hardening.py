@@ -32,6 +32,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from gateway.http.metrics import HTTP_REJECTED
+from gateway.support.headers import HeadersByName, combined
 from services.shared.observability import logs
 
 log = logs.Throttled(__name__)
@@ -46,12 +47,13 @@ not read."""
 MAX_LINGER_SECONDS = 5.0
 """How long the connection of a rejected client is still read."""
 
-_BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding", b"expect"})
-"""Headers of a request that may have a body."""
-_SINGLE_HEADERS = _BODY_HEADERS | {
-    *(b"authorization", b"content-range", b"content-type", b"host", b"if-match"),
-    *(b"if-modified-since", b"if-none-match", b"if-range", b"if-unmodified-since"),
-}
+_SINGLE_HEADERS = frozenset(
+    (
+        *(b"authorization", b"content-length", b"content-range", b"content-type", b"expect"),
+        *(b"host", b"if-match", b"if-modified-since", b"if-none-match", b"if-range"),
+        *(b"if-unmodified-since", b"transfer-encoding"),
+    )
+)
 """Headers that a request has at most once: those of which nginx rejects a second, and the type of
 the body. Of two values, programs would choose differently."""
 _HOST = re.compile(rb"(?:[0-9A-Za-z._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]*)?[ \t]*")
@@ -71,6 +73,8 @@ class HardenedProtocol(HttpToolsProtocol):
     """Whether the current request is a GET without a body that keeps the connection alive."""
     is_answered = False
     """Whether the current request was answered without uvicorn."""
+    by_name: HeadersByName
+    """The headers of the current request by name, once all have arrived."""
     _valid_host: bytes | None = None
     """The last valid Host. On one connection nearly all are equal."""
     _head_bytes = 0
@@ -105,7 +109,7 @@ class HardenedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._rejection is not None:
             return
-        self._unset_keepalive_if_required()
+        self._idle_deadline = inf
         self._head_bytes += len(data)
         if self._is_between_requests and not data.isascii():
             data = _encode_request_line(data)
@@ -131,13 +135,13 @@ class HardenedProtocol(HttpToolsProtocol):
                 self._expect_request()
 
     def _feed(self, data: bytes) -> None:
-        rest = memoryview(data)
+        rest: bytes | memoryview = data
         while rest:
             try:
                 self.parser.feed_data(rest)
                 return
             except httptools.HttpParserUpgrade as upgrade:
-                rest = rest[upgrade.args[0] :]
+                rest = memoryview(rest)[upgrade.args[0] :]
             HTTP_REJECTED.labels("upgrade").inc()
             if self.parser.get_method() == b"CONNECT":
                 self._reject("invalid", 400, _INVALID)
@@ -178,7 +182,7 @@ class HardenedProtocol(HttpToolsProtocol):
         if self.parser.should_upgrade():
             return  # `_feed` parses the head again.
         self._head_bytes = 0
-        self.is_plain_get = self._examine_head()
+        self._examine_head()
         # uvicorn assumes that every URL has a path.
         if not self.url.startswith(b"/") and httptools.parse_url(self.url).path is None:
             raise httptools.HttpParserInvalidURLError("There is no path.")
@@ -209,40 +213,44 @@ class HardenedProtocol(HttpToolsProtocol):
         if not self.is_answered:
             super().on_message_complete()
 
-    def _examine_head(self) -> bool:
-        """Return whether the request is a GET without a body that keeps the connection alive.
+    def _examine_head(self) -> None:
+        """Set `by_name` and `is_plain_get`, reading the headers once.
 
         Raises HttpParserError for what a server must reject (RFC 9112) but the parser accepts: a
         version other than 1.0 and 1.1; an invalid Host, or none in 1.1 (3.2); a second header of
         `_SINGLE_HEADERS`; a transfer coding other than chunked, or any in 1.0 (6.1).
         """
-        parser = self.parser
-        version = parser.get_http_version()
-        singles: tuple[bytes, ...] = ()
-        has_body = False
-        for name, value in self.headers:
-            if name not in _SINGLE_HEADERS:
-                continue
-            if name in singles:
+        parser, headers = self.parser, self.headers
+        self.by_name = by_name = combined(headers)
+        if len(by_name) != len(headers):
+            singles = [name for name, _ in headers if name in _SINGLE_HEADERS]
+            if len(singles) != len(set(singles)):
                 raise httptools.HttpParserError("A header is repeated.")
-            singles += (name,)
-            if name == b"host":
-                if value != self._valid_host:
-                    if not _HOST.fullmatch(value):
-                        raise httptools.HttpParserError("The Host is invalid.")
-                    self._valid_host = value
-            elif name in _BODY_HEADERS:
-                has_body = True
-                is_chunked = version == "1.1" and value.lower() == b"chunked"
-                if name == b"transfer-encoding" and not is_chunked:
-                    raise httptools.HttpParserError("The transfer coding is unknown.")
-        if version == "1.1":
-            if b"host" not in singles:
-                raise httptools.HttpParserError("There is no Host.")
-            return not has_body and parser.get_method() == b"GET" and parser.should_keep_alive()
-        if version != "1.0":
+        is_1_1 = parser.get_http_version() == "1.1"
+        if not is_1_1 and parser.get_http_version() != "1.0":
             raise httptools.HttpParserError("The version is unknown.")
-        return False
+        host = by_name.get(b"host")
+        if host is None:
+            if is_1_1:
+                raise httptools.HttpParserError("There is no Host.")
+        elif host != self._valid_host:
+            if not _HOST.fullmatch(host):
+                raise httptools.HttpParserError("The Host is invalid.")
+            self._valid_host = host
+        if b"transfer-encoding" in by_name and not (
+            is_1_1 and by_name[b"transfer-encoding"].lower() == b"chunked"
+        ):
+            raise httptools.HttpParserError("The transfer coding is unknown.")
+        self.is_plain_get = (
+            is_1_1
+            and parser.get_method() == b"GET"
+            and parser.should_keep_alive()
+            and not (
+                b"content-length" in by_name
+                or b"transfer-encoding" in by_name
+                or b"expect" in by_name
+            )
+        )
 
     # Rejections
 
@@ -296,7 +304,11 @@ class HardenedProtocol(HttpToolsProtocol):
         elif self._rejection is not None:
             self._send_rejection()
         else:
-            self._idle_deadline = self._wake_in(self.timeout_keep_alive)
+            self.expect_next_request()
+
+    def expect_next_request(self) -> None:
+        """Wait for another request, after the response to the last one."""
+        self._idle_deadline = self._wake_in(self.timeout_keep_alive)
 
     def _unset_keepalive_if_required(self) -> None:
         self._idle_deadline = inf

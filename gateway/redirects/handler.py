@@ -17,7 +17,7 @@ from gateway.redirects.metrics import RedirectMetrics
 from gateway.redirects.resolution import LinkState, Resolution, to_location
 from gateway.redirects.resolver import Resolver
 from gateway.support.edge import Edge
-from gateway.support.headers import Headers
+from gateway.support.headers import Headers, HeadersByName, combined
 from gateway.support.request_id import sending_request_id, set_request_id
 from gateway.visits.pipeline import VisitPipeline
 from services.shared.errors import AppError
@@ -66,7 +66,7 @@ class Redirects:
         self._head = b""
 
     def hit(
-        self, path: bytes, headers: Headers, host: str, server_headers: Headers
+        self, path: bytes, headers: HeadersByName, host: str, server_headers: Headers
     ) -> bytes | None:
         """Return the whole response to a GET of a cached active link, and record the visit."""
         started = time.perf_counter()
@@ -99,7 +99,12 @@ class Redirects:
         return Lookup(started, context.run(self._resolver.lookup, code))
 
     def respond(
-        self, path: bytes, headers: Headers, host: str, lookup: Lookup, server_headers: Headers
+        self,
+        path: bytes,
+        headers: HeadersByName,
+        host: str,
+        lookup: Lookup,
+        server_headers: Headers,
     ) -> bytes | None:
         """Return the whole response if the lookup found an active link, and record the visit."""
         if lookup.result.exception():
@@ -122,7 +127,7 @@ class Redirects:
         code: str,
         location: bytes,
         link_code: str,
-        headers: Headers,
+        headers: HeadersByName,
         host: str,
         server_headers: Headers,
         started: float,
@@ -156,7 +161,8 @@ class Redirects:
             is_active = resolution is not None and resolution.state is LinkState.ACTIVE
             if resolution and is_active and scope["method"] == "GET":
                 host = scope["client"][0] if scope.get("client") else ""
-                self._visits.record_request(code, scope["headers"], host, resolution.link_code)
+                headers = combined(scope["headers"])
+                self._visits.record_request(code, headers, host, resolution.link_code)
         except Exception as error:
             self._log_failure(error, time.perf_counter() - started)
             if self._further.matches(scope):
@@ -173,8 +179,8 @@ class Redirects:
                 result = "not_found"
             else:
                 if target := resolution.target:
-                    headers = [*self._headers, (b"location", to_location(target))]
-                    await send({"type": "http.response.start", "status": 302, "headers": headers})
+                    sent = [*self._headers, (b"location", to_location(target))]
+                    await send({"type": "http.response.start", "status": 302, "headers": sent})
                     await send({"type": "http.response.body", "body": _BODY})
                 else:
                     status = _STATUS_OF_ENDED[resolution.state]

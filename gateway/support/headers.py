@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 Value = TypeVar("Value")
 Headers = Collection[tuple[bytes, bytes]]
+HeadersByName = Mapping[bytes, bytes]
+"""Headers by name, with the values of one name joined."""
 
 MAX_HEADER_BYTES = 512
 """Bytes of a header that are read. The longest User-Agent in the list of bots has 285."""
@@ -34,8 +36,11 @@ class HeaderCache(dict[bytes, Value]):
         return value
 
 
-def combined(headers: Headers) -> dict[bytes, bytes]:
+def combined(headers: Headers) -> HeadersByName:
     """Return headers by name, with the values of one name joined (RFC 9110, 5.3)."""
+    by_name = dict(headers)
+    if len(by_name) == len(headers):
+        return by_name
     values: dict[bytes, list[bytes]] = {}
     for name, value in headers:
         values.setdefault(name, []).append(value)

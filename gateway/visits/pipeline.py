@@ -7,12 +7,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from gateway.support.headers import Headers, combined
-from gateway.visits.enrichment.classification import (
-    PURPOSE_HEADERS,
-    is_prefetch,
-    referrers_except,
-)
+from gateway.support.headers import HeadersByName
+from gateway.visits.enrichment.classification import is_prefetch, referrers_except
 from gateway.visits.enrichment.referrer_limit import ReferrerNames
 from gateway.visits.enrichment.visitors import Visitors
 from gateway.visits.journal.journal import Journal, JournalFullError
@@ -33,8 +29,8 @@ MAX_VISITS = 50_000
 _MAX_BUFFERED = 500
 """Maximum visits that are written at once."""
 
-_visit = Visit._make
-"""Makes a visit in two thirds of the time of `Visit(...)`."""
+_new_visit = tuple.__new__
+"""Makes a visit in half the time of `Visit(...)`."""
 
 
 class VisitPipeline:
@@ -102,18 +98,17 @@ class VisitPipeline:
         if not await self.journal.has_room():
             raise Unavailable("The journal is full.", "JOURNAL_FULL")
 
-    def record_request(self, code: str, headers: Headers, host: str, link_code: str = "") -> None:
+    def record_request(
+        self, code: str, headers: HeadersByName, host: str, link_code: str = ""
+    ) -> None:
         """Record the visit of a request, unless it is a prefetch.
 
         `host` is the IP address of its connection, empty if unknown. If `code` is a scan code,
         `link_code` is the code of its link.
         """
-        by_name = dict(headers)
-        if len(by_name) != len(headers):
-            by_name = combined(headers)
-        if not PURPOSE_HEADERS.isdisjoint(by_name) and is_prefetch(by_name):
+        if is_prefetch(headers):
             return
-        value = by_name.get
+        value = headers.get
         self.record(
             code,
             value(b"user-agent", b""),
@@ -154,10 +149,11 @@ class VisitPipeline:
         else:
             name = self._referrer_of(referrer)
         buffer = self._buffer
-        buffer.append(_visit((code, self._hour, kind, name, facts, visitor)))
+        if not buffer:
+            self._recorded.set()
+        buffer.append(_new_visit(Visit, (code, self._hour, kind, name, facts, visitor)))
         if len(buffer) >= _MAX_BUFFERED:
             self.flush()
-        self._recorded.set()
 
     def flush(self) -> None:
         """Write recorded visits to the journal. Those without room are counted as lost."""
