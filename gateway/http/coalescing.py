@@ -35,9 +35,10 @@ class WriteQueue:
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
+        self.before_sending()
         for transport in waiting:
             try:
-                transport.flush()
+                transport.send()
             except Exception as error:  # Only this connection is affected.
                 log.error("http_not_sent", exc_info=error)
 
@@ -59,12 +60,12 @@ class CoalescingTransport:
 
     def close(self) -> None:
         """Send everything that was written, and close."""
-        self.flush()
+        self._flush()
         self._transport.close()
 
     def write_eof(self) -> None:
         """Send everything that was written, and close the sending side."""
-        self.flush()
+        self._flush()
         if not self.is_closing():
             self._transport.write_eof()
         self._is_ended = True
@@ -73,12 +74,30 @@ class CoalescingTransport:
         """Whether data that is written now will not be sent."""
         return self._is_ended or self._transport.is_closing()
 
-    def flush(self) -> None:
-        """Send the buffered data, after `before_sending`."""
+    def send(self) -> None:
+        """Send the buffered data. `before_sending` must have been called."""
         buffer, self._buffer = self._buffer, []
         if buffer and not self._transport.is_closing():
-            self._queue.before_sending()
             self._transport.write(b"".join(buffer))
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
+    def _flush(self) -> None:
+        self._queue.before_sending()
+        self.send()
+
+    # The rest of a transport that the protocol uses. `__getattr__` would slow down every attribute.
+
+    def abort(self) -> None:
+        """Close without sending what was written."""
+        self._transport.abort()
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        """Return information about the connection."""
+        return self._transport.get_extra_info(name, default)
+
+    def pause_reading(self) -> None:
+        """Receive nothing until `resume_reading`."""
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        """Receive data again."""
+        self._transport.resume_reading()

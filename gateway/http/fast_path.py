@@ -91,10 +91,12 @@ class _FastPathProtocol(HardenedProtocol):
         path = self.url
         if b"?" in path:  # Advertisers append a query. It makes no difference to a short URL.
             path = path[: path.index(b"?")]
+        # The connection must be idle: no response under way, and the send buffer not full.
         if (
-            _MIN_PATH_BYTES <= len(path) <= _MAX_PATH_BYTES
-            and self.is_plain_get
-            and self._is_idle()
+            self.is_plain_get
+            and _MIN_PATH_BYTES <= len(path) <= _MAX_PATH_BYTES
+            and (self.cycle is None or self.cycle.response_complete)
+            and not (self.pipeline or self.flow.write_paused)
         ):
             try:
                 response = self.fast_path.hit(
@@ -117,11 +119,6 @@ class _FastPathProtocol(HardenedProtocol):
         # After a hit in the same read, the connection is no longer idle.
         self._unset_keepalive_if_required()
         super().on_request(**state)
-
-    def _is_idle(self) -> bool:
-        """Whether no response is under way, and the send buffer is not full."""
-        is_done = self.cycle is None or self.cycle.response_complete
-        return is_done and not self.pipeline and not self.flow.write_paused
 
     def _wait_for(self, path: bytes, lookup: Lookup) -> None:
         self._unset_keepalive_if_required()

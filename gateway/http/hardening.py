@@ -114,7 +114,10 @@ class HardenedProtocol(HttpToolsProtocol):
         if self._is_between_requests and not data.isascii():
             data = _encode_request_line(data)
         try:
-            self._feed(data)
+            try:
+                self.parser.feed_data(data)
+            except httptools.HttpParserUpgrade as upgrade:
+                self._ignore_upgrade(memoryview(data)[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             cause = error.__context__
             if not isinstance(error, httptools.HttpParserCallbackError) or isinstance(
@@ -134,14 +137,9 @@ class HardenedProtocol(HttpToolsProtocol):
             elif self._request_deadline == inf:
                 self._expect_request()
 
-    def _feed(self, data: bytes) -> None:
-        rest: bytes | memoryview = data
-        while rest:
-            try:
-                self.parser.feed_data(rest)
-                return
-            except httptools.HttpParserUpgrade as upgrade:
-                rest = memoryview(rest)[upgrade.args[0] :]
+    def _ignore_upgrade(self, rest: memoryview) -> None:
+        """Parse on after the head of a request that asks for another protocol."""
+        while True:
             HTTP_REJECTED.labels("upgrade").inc()
             if self.parser.get_method() == b"CONNECT":
                 self._reject("invalid", 400, _INVALID)
@@ -151,6 +149,13 @@ class HardenedProtocol(HttpToolsProtocol):
             head = self._head_without_upgrade()
             self.parser = httptools.HttpRequestParser(self)
             self.parser.feed_data(head)
+            if not rest:
+                return
+            try:
+                self.parser.feed_data(rest)
+                return
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = rest[upgrade.args[0] :]
 
     def _head_without_upgrade(self) -> bytes:
         version = self.parser.get_http_version().encode("ascii")
@@ -180,7 +185,7 @@ class HardenedProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         if self.parser.should_upgrade():
-            return  # `_feed` parses the head again.
+            return  # `_ignore_upgrade` parses the head again.
         self._head_bytes = 0
         self._examine_head()
         # uvicorn assumes that every URL has a path.
@@ -308,7 +313,9 @@ class HardenedProtocol(HttpToolsProtocol):
 
     def expect_next_request(self) -> None:
         """Wait for another request, after the response to the last one."""
-        self._idle_deadline = self._wake_in(self.timeout_keep_alive)
+        self._idle_deadline = deadline = self.loop.time() + self.timeout_keep_alive
+        if deadline < self._fires_at:
+            self._set_timer(deadline)
 
     def _unset_keepalive_if_required(self) -> None:
         self._idle_deadline = inf

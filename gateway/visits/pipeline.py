@@ -8,7 +8,11 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from gateway.support.headers import HeadersByName
-from gateway.visits.enrichment.classification import is_prefetch, referrers_except
+from gateway.visits.enrichment.classification import (
+    PURPOSE_HEADERS,
+    is_prefetch,
+    referrers_except,
+)
 from gateway.visits.enrichment.referrer_limit import ReferrerNames
 from gateway.visits.enrichment.visitors import Visitors
 from gateway.visits.journal.journal import Journal, JournalFullError
@@ -106,7 +110,7 @@ class VisitPipeline:
         `host` is the IP address of its connection, empty if unknown. If `code` is a scan code,
         `link_code` is the code of its link.
         """
-        if is_prefetch(headers):
+        if not headers.keys().isdisjoint(PURPOSE_HEADERS) and is_prefetch(headers):
             return
         value = headers.get
         self.record(

@@ -135,14 +135,12 @@ def referrers_except(own_urls: Sequence[str]) -> Callable[[bytes], str]:
     return HeaderCache(judge).__getitem__
 
 
-_PURPOSE_HEADERS = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
+PURPOSE_HEADERS = frozenset({b"sec-purpose", b"purpose", b"x-purpose", b"x-moz"})
 """Headers in which a browser states the purpose of a request."""
 _PREFETCH_PURPOSES = (b"prefetch", b"preview", b"prerender")
 
 
 def is_prefetch(headers: Mapping[bytes, bytes]) -> bool:
     """Whether a browser prefetches or prerenders the page, which nobody may see."""
-    if headers.keys().isdisjoint(_PURPOSE_HEADERS):
-        return False
-    values = [headers[name] for name in _PURPOSE_HEADERS if name in headers]
+    values = [headers[name] for name in PURPOSE_HEADERS if name in headers]
     return any(purpose in value.lower() for value in values for purpose in _PREFETCH_PURPOSES)
