@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import TYPE_CHECKING
 
 from services.auth.api.servicers import AdministrationServicer, AdminServicer, AuthServicer
 from services.auth.application.accounts import AuthService
@@ -28,7 +30,6 @@ from services.auth.application.registrations import Registrations
 from services.auth.application.session_tokens import SessionTokens
 from services.auth.application.sessions import Sessions, SessionUses
 from services.auth.application.stores import Stores
-from services.auth.application.web_authn import WebAuthn
 from services.auth.metrics import CHECK_SLOTS, CHECKS_RUNNING, CHECKS_WAITING, LOGIN_SECONDS
 from services.auth.settings import AuthSettings
 from services.auth.storage.sqlite import store as sqlite_store
@@ -36,6 +37,9 @@ from services.auth.storage.sqlite.schema import MIGRATIONS
 from services.shared import background, edge_table, stores
 from services.shared.rpc import server
 from services.shared.settings import format_origin
+
+if TYPE_CHECKING:
+    from services.auth.application.web_authn import WebAuthn
 
 CALLBACK: str = edge_table.read()["pages"]["oidcCallback"]["path"]
 """Path of the page to which the provider returns."""
@@ -87,6 +91,17 @@ def open_provider(settings: AuthSettings, now: Callable[[], datetime]) -> Provid
     return OidcProvider(client, now)
 
 
+async def open_web_authn(rp_id: str, origin: str, challenges: Challenges) -> WebAuthn:
+    """Return the relying party. The first call imports it, in a thread: it takes 0.2 s."""
+
+    def load() -> type[WebAuthn]:
+        from services.auth.application.web_authn import WebAuthn
+
+        return WebAuthn
+
+    return (await asyncio.to_thread(load))(rp_id, origin, challenges)
+
+
 @asynccontextmanager
 async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers, stores.Store]]:
     """Open the service and its store. Close both on exit."""
@@ -106,14 +121,19 @@ async def opened(settings: AuthSettings) -> AsyncIterator[tuple[server.Servicers
         sessions = Sessions(accounts, opened.sessions, session_uses, tokens, devices, now)
         challenges = Challenges(secret, opened.attempts, now)
         origin = format_origin(settings.public_url)
-        web_authn = WebAuthn(str(settings.public_url.host), origin, challenges)
         registrations = Registrations(
             accounts, settings.registration, settings.oidc_registration == "on", now
         )
         service = AuthService(accounts, passwords, sessions, devices, now)
         recovery = Recovery(accounts, codes, attempts, verifier, passwords, sessions, devices, now)
         passkeys = Passkeys(
-            opened.passkeys, web_authn, challenges, passwords, attempts, sessions, now
+            opened.passkeys,
+            partial(open_web_authn, str(settings.public_url.host), origin, challenges),
+            challenges,
+            passwords,
+            attempts,
+            sessions,
+            now,
         )
         keys = ApiKeys(opened.keys, key_uses, passwords, sessions, now)
         administration_secret = settings.administration_secret.get_secret_value()

@@ -14,9 +14,16 @@ from tests.support.processes import ROOT
 PASSWORD = "s3cret-Camino"
 
 
-@pytest.mark.parametrize("service", ["auth", "links", "analytics", "reconciler"])
-def test_a_service_over_sqlite_does_not_import_the_mongodb_driver(service: str) -> None:
-    look = f"import sys, services.{service}.__main__; print('pymongo' in sys.modules)"
+@pytest.mark.parametrize(
+    ("service", "package"),
+    [
+        *((service, "pymongo") for service in ("auth", "links", "analytics", "reconciler")),
+        *(("auth", package) for package in ("joserfc", "webauthn")),
+    ],
+)
+def test_a_service_does_not_import_what_it_may_never_need(service: str, package: str) -> None:
+    """The driver of the other database, the client of a provider, and passkeys."""
+    look = f"import sys, services.{service}.__main__; print('{package}' in sys.modules)"
     path = f"{ROOT}:{ROOT}/proto/gen"
     run = [sys.executable, "-c", look]
     done = subprocess.run(

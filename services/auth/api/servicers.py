@@ -141,7 +141,7 @@ class AuthServicer:
         return pb.RemovePasskeyResponse()
 
     async def BeginLogin(self, request: pb.BeginLoginRequest) -> pb.BeginLoginResponse:
-        return pb.BeginLoginResponse(options=self._passkeys.begin_login())
+        return pb.BeginLoginResponse(options=await self._passkeys.begin_login())
 
     async def FinishLogin(self, request: pb.FinishLoginRequest) -> pb.FinishLoginResponse:
         login = await self._passkeys.finish_login(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from services.auth.application.attempt_limiter import AttemptLimiter
 from services.auth.application.challenges import Challenges, InvalidChallenge
 from services.auth.application.password_check import PasswordCheck
 from services.auth.application.sessions import CurrentSession, Login, Sessions
 from services.auth.application.stores import PasskeyStore
-from services.auth.application.web_authn import InvalidCredential, WebAuthn
 from services.auth.domain.account import Account
 from services.auth.domain.errors import (
     AccountSuspended,
@@ -23,8 +23,11 @@ from services.auth.domain.errors import (
     WrongPasskey,
 )
 from services.auth.domain.names import parse_name
-from services.auth.domain.passkey import MAX_PASSKEYS, Passkey
+from services.auth.domain.passkey import MAX_PASSKEYS, InvalidCredential, Passkey
 from services.auth.metrics import PASSKEY_LOGINS, PASSKEYS_ADDED, PASSKEYS_REMOVED, count_result
+
+if TYPE_CHECKING:  # It takes 3 MB, which a service whose accounts have no passkeys saves.
+    from services.auth.application.web_authn import WebAuthn
 
 _LOGIN = "login"
 """The purpose of challenges for log-ins."""
@@ -34,11 +37,13 @@ _LOGIN = "login"
 class Passkeys:
     """Adds, lists and removes passkeys, and logs in with them. `now` returns the time in UTC.
 
+    `open_web_authn` imports WebAuthn at the first call.
+
     Adding and removing one takes the password, so that a stolen session cannot add a way to log in.
     """
 
     _store: PasskeyStore
-    _web_authn: WebAuthn
+    _open_web_authn: Callable[[], Awaitable[WebAuthn]]
     _challenges: Challenges
     _passwords: PasswordCheck
     _attempts: AttemptLimiter
@@ -57,7 +62,8 @@ class Passkeys:
         existing = [passkey.id for passkey in await self._store.list_all(account.id)]
         if len(existing) >= MAX_PASSKEYS:
             raise _too_many()
-        return self._web_authn.creation_options(account, _adding(current), existing)
+        web_authn = await self._open_web_authn()
+        return web_authn.creation_options(account, _adding(current), existing)
 
     async def finish(self, token: str, name: str, credential: str) -> Passkey:
         """Add a passkey that a browser created in the session that began to add it.
@@ -66,8 +72,9 @@ class Passkeys:
         """
         current = await self._sessions.authenticate(token)
         account = current.account
+        web_authn = await self._open_web_authn()
         try:
-            created = self._web_authn.check_creation(credential, _adding(current))
+            created = web_authn.check_creation(credential, _adding(current))
             passkey = Passkey(
                 id=created.id,
                 account_id=account.id,
@@ -118,9 +125,9 @@ class Passkeys:
         if is_removed:
             PASSKEYS_REMOVED.inc()
 
-    def begin_login(self) -> str:
+    async def begin_login(self) -> str:
         """Return the options with which a browser logs in with any passkey that it has."""
-        return self._web_authn.request_options(_LOGIN)
+        return (await self._open_web_authn()).request_options(_LOGIN)
 
     async def finish_login(
         self, credential: str, device_token: str = "", browser: str = "", system: str = ""
@@ -162,13 +169,14 @@ class Passkeys:
 
         Raises NoPasskey, WrongPasskey, Unavailable.
         """
+        web_authn = await self._open_web_authn()
         try:
-            assertion = self._web_authn.read_assertion(credential, _LOGIN)
+            assertion = web_authn.read_assertion(credential, _LOGIN)
             found = await self._store.find(assertion.credential_id)
             if found is None or found[1].closed:
                 raise NoPasskey("There is no account with this passkey.")
             passkey, account = found
-            sign_count = self._web_authn.check_assertion(assertion, passkey)
+            sign_count = web_authn.check_assertion(assertion, passkey)
             await self._challenges.use(assertion.challenge_id)
         except (InvalidCredential, InvalidChallenge) as error:
             raise _wrong() from error

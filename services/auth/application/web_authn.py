@@ -31,7 +31,7 @@ from webauthn.helpers.structs import (
 
 from services.auth.application.challenges import LIFETIME, Challenges
 from services.auth.domain.account import Account
-from services.auth.domain.passkey import Passkey
+from services.auth.domain.passkey import InvalidCredential, Passkey
 
 _TIMEOUT_MILLISECONDS = int(LIFETIME.total_seconds() * 1000)
 _PREFERRED = UserVerificationRequirement.PREFERRED
@@ -55,10 +55,6 @@ _cbor_parser: Any = import_module("webauthn.helpers.parse_cbor")
 _cbor_parser.cbor2 = SimpleNamespace(
     loads=partial(_cbor_parser.cbor2.loads, semantic_decoders=_RefusedTags(), tag_hook=_refuse_tag)
 )
-
-
-class InvalidCredential(Exception):
-    """A browser's answer is malformed, or does not prove what it should."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,10 @@ MAX_PASSKEYS = 10
 """Maximum passkeys of an account."""
 
 
+class InvalidCredential(Exception):
+    """A browser's answer is malformed, or does not prove what it should."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passkey:
     """A WebAuthn credential of an account, which its authenticator can discover."""
