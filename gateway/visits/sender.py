@@ -103,10 +103,12 @@ class Sender:
             raise
 
     def _count_unknown(self, batch: Batch) -> None:
+        by_facts: dict[str, int] = {}  # Batches of thousands of links have a few dozen facts.
+        for (_, _, kind, _, facts, _), count in batch.counts.items():
+            if kind == "person":
+                by_facts[facts] = by_facts.get(facts, 0) + count
         for name in self.unknown:
             sign = f" {name}="
             self.unknown[name] += sum(
-                count
-                for visit, count in batch.counts.items()
-                if visit.kind == "person" and sign not in visit.facts
+                count for facts, count in by_facts.items() if sign not in facts
             )
