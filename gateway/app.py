@@ -93,7 +93,8 @@ def create_functions_app(
         telemetry={"operation_spans": False, "metrics": False, "logs": False},
     )
     for name, function in functions.items():
-        app.post(f"/{name}")(_endpoint(f"/{name}", function, services, edge))
+        # Not `app.post`: it would solve dependencies, which takes a third of the framework's time.
+        app.add_route(f"/{name}", _endpoint(f"/{name}", function, services, edge), methods=["POST"])
     app.add_middleware(Cancellation, respond=lambda error: failure(error, edge.function_headers))
     app.add_middleware(_Cors, origins=origins, headers=edge.function_headers)
     return app

@@ -179,11 +179,11 @@ def success(
 
     `data` may be a generator of pieces of JSON.
     """
-    accepts_gzip = _accepts_gzip(request)
     if not isinstance(data, dict):
-        return _StreamedResponse(data, accepts_gzip, headers)
+        return _StreamedResponse(data, _accepts_gzip(request), headers)
     body = to_json({"data": data})
-    size, gzipped = len(body), accepts_gzip and len(body) >= _MIN_COMPRESSED_BYTES
+    size = len(body)
+    gzipped = size >= _MIN_COMPRESSED_BYTES and _accepts_gzip(request)
     if gzipped:
         body = zlib.compress(body, _GZIP_LEVEL, wbits=_GZIP_FORMAT)
     response = Response(body, media_type="application/json", headers=_text(headers))
