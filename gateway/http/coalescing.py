@@ -35,10 +35,9 @@ class WriteQueue:
 
     def _flush(self) -> None:
         waiting, self._waiting = self._waiting, []
-        self.before_sending()
         for transport in waiting:
             try:
-                transport.send()
+                transport.flush()
             except Exception as error:  # Only this connection is affected.
                 log.error("http_not_sent", exc_info=error)
 
@@ -60,12 +59,12 @@ class CoalescingTransport:
 
     def close(self) -> None:
         """Send everything that was written, and close."""
-        self._flush()
+        self.flush()
         self._transport.close()
 
     def write_eof(self) -> None:
         """Send everything that was written, and close the sending side."""
-        self._flush()
+        self.flush()
         if not self.is_closing():
             self._transport.write_eof()
         self._is_ended = True
@@ -74,15 +73,12 @@ class CoalescingTransport:
         """Whether data that is written now will not be sent."""
         return self._is_ended or self._transport.is_closing()
 
-    def send(self) -> None:
-        """Send the buffered data. `before_sending` must have been called."""
+    def flush(self) -> None:
+        """Send the buffered data, after `before_sending`."""
         buffer, self._buffer = self._buffer, []
         if buffer and not self._transport.is_closing():
+            self._queue.before_sending()
             self._transport.write(b"".join(buffer))
-
-    def _flush(self) -> None:
-        self._queue.before_sending()
-        self.send()
 
     # The rest of a transport that the protocol uses. `__getattr__` would slow down every attribute.
 
