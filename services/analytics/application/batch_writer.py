@@ -1,9 +1,9 @@
-"""Adds a batch of visits to the records of its links."""
+"""Adds the visits of a batch, or of several merged ones, to the records of their links."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import datetime
 from random import Random
 
@@ -32,35 +32,32 @@ from services.analytics.domain.batches import (
 )
 from services.analytics.domain.day_ranges import add_day, block_number
 from services.analytics.domain.name_admission import OTHER_NAMES, admit_names
-from services.analytics.domain.visits import Dimension, utc_day
+from services.analytics.domain.visits import HOURS_PER_DAY, Dimension, VisitCount, utc_day
 from services.shared import unreadable_records
 from services.shared.timestamps import CLOCK_LEEWAY
 
 
 class BatchWriter:
-    """Writes a batch, some of its links at a time."""
+    """Reads and writes each day and the totals of each link of a batch once."""
 
     def __init__(self, batch: Batch, now: datetime) -> None:
-        self._batch = batch
-        today = utc_day(now)
-        self._recent = range(today - 1, today + 2)  # A gateway's clock may be ahead.
         # Readers cache days before yesterday as past. Their clocks may be ahead.
         self._first_uncached_day = utc_day(now + CLOCK_LEEWAY) - 1
         self._days: dict[str, dict[int, DayIncrement]] = {}
         for (day, code), increment in day_increments(batch).items():
             self._days.setdefault(code, {})[day] = increment
         self._totals = total_increments(batch)
-        self._revision = batch_random(batch).getrandbits(32)
+        # A retry of the transaction makes the same random choices.
+        self._random = batch_random(batch)
+        self._revision = self._random.getrandbits(32)
         self.codes = sorted(self._days)
 
-    def write(self, session: Session, codes: Sequence[str]) -> Counter[Dimension]:
-        """Add the batch to some of its links.
+    def write(self, session: Session) -> Counter[Dimension]:
+        """Add the batch to its links.
 
         Return the people counted under `OTHER_NAMES` because their link's day had enough names.
         """
-        # A retry of the transaction makes the same random choices.
-        random = batch_random(self._batch)
-        session.lock(codes)
+        codes, random = self.codes, self._random
         totals = repair_totals(session, codes)
         # Most links have one visit in a batch, and their increments are often the same object.
         encoded: dict[int, bytes] = {}
@@ -98,17 +95,6 @@ class BatchWriter:
         session.put(TOTALS, {code: totals[code] for code in codes})
         return gathered
 
-    def add_visits(self, packed: bytes, codes: Sequence[str]) -> bytes:
-        """Return a gateway's visits on recent days with those of some links in the batch."""
-        known = unpack_visits(packed) if packed else {}
-        visits = {day: count for day, count in known.items() if day in self._recent}
-        for code in codes:
-            for day, increment in self._days[code].items():
-                if day in self._recent:
-                    added = sum(increment.people.values()) + sum(increment.bots.values())
-                    visits[day] = visits.get(day, 0) + added
-        return pack_visits(visits)
-
     def _add_totals(self, code: str, totals: TotalsRecord, new: set[Key]) -> TotalsRecord:
         increment = self._totals[code]
         days, aggregated, revision = totals.days, totals.aggregated, totals.revision
@@ -125,6 +111,19 @@ class BatchWriter:
             aggregated,
             revision,
         )
+
+
+def add_recent_visits(packed: bytes, visits: Iterable[VisitCount], now: datetime) -> bytes:
+    """Return a gateway's visits on recent days, as its record has them, with further ones."""
+    today = utc_day(now)
+    recent = range(today - 1, today + 2)  # A gateway's clock may be ahead.
+    known = unpack_visits(packed) if packed else {}
+    by_day = {day: count for day, count in known.items() if day in recent}
+    for visit in visits:
+        day = visit.hour // HOURS_PER_DAY
+        if day in recent:
+            by_day[day] = by_day.get(day, 0) + visit.count
+    return pack_visits(by_day)
 
 
 def _add_increment(

@@ -55,16 +55,13 @@ class Session(Protocol):
     def find_days(self, code: str) -> list[int]:
         """Return the days of a link, found without its totals, also those set aside. Slow."""
 
-    def gateway(self, gateway_id: str) -> GatewayRecord | None:
-        """Return the last batch of a gateway; None before its first."""
+    def find_gateways(self, gateway_ids: Collection[str]) -> dict[str, GatewayRecord]:
+        """Return the last batches of gateways that have sent any, by gateway."""
 
     def gateways(self) -> Iterable[GatewayRecord]:
         """Return the records of all gateways."""
 
-    def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None: ...
-
-    def lock(self, codes: Sequence[str]) -> None:
-        """Make concurrent transactions on these links conflict now, before they do any work."""
+    def put_gateways(self, records: Mapping[str, GatewayRecord]) -> None: ...
 
     def publish(self, codes: Sequence[str], now: datetime) -> None:
         """Append codes to the change feed in this transaction, if the database needs that."""

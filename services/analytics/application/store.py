@@ -1,10 +1,11 @@
 """The analytics store over a database with transactions.
 
-A batch is added in transactions of whole links. Each one reads the records of its links, adds the
-batch, and writes them together with the progress of the gateway's batch. Every visit therefore
-counts exactly once, regardless of resends and of where a process ends. Blocks of days of a busy
-link are aggregated once they are over. The transaction that adds a late visit to a block also
-invalidates its aggregate.
+Visits are added in transactions of whole links (`batch_queue`). Each one reads the records of its
+links, adds the visits, and writes them together with the progress of the gateways' batches. Every
+visit therefore counts exactly once, regardless of resends and of where a process ends.
+
+Blocks of days of a busy link are aggregated once they are over. The transaction that adds a late
+visit to a block also invalidates its aggregate.
 """
 
 from __future__ import annotations
@@ -17,18 +18,16 @@ from functools import partial
 from itertools import islice
 
 from services.analytics.application import day_reader, link_maintenance
-from services.analytics.application.batch_writer import BatchWriter
+from services.analytics.application.batch_queue import BatchQueue
 from services.analytics.application.ports import NameDetail, OnDay, OnVisitedDays, Session, T, Work
 from services.analytics.application.records import (
     TOTALS,
-    GatewayRecord,
     readable_totals,
     unpack_visits,
 )
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.day_ranges import block_number
-from services.analytics.domain.visits import LAST_DAY, Dimension, Totals
-from services.analytics.metrics import NAMES_GATHERED
+from services.analytics.domain.visits import LAST_DAY, Totals
 from services.shared import unreadable_records
 from services.shared.feed import FeedPage
 
@@ -47,7 +46,12 @@ class AnalyticsStore(ABC):
     """
 
     codes_per_transaction: int
-    """Maximum links to which one transaction adds a batch."""
+    """Maximum links to which one transaction adds visits."""
+
+    def __init__(self) -> None:
+        self._queue = BatchQueue(
+            partial(self._write, "analytics_apply"), lambda: self.codes_per_transaction
+        )
 
     async def apply(self, batch: Batch, now: datetime) -> bool:
         """Add a batch exactly once. Return False if it was complete before this call.
@@ -55,37 +59,7 @@ class AnalyticsStore(ABC):
         A batch is complete if its number is not above the gateway's last one. If it is the last one
         and a failure left it incomplete, the call adds the rest.
         """
-        writer = BatchWriter(batch, now)
-        gathered = Counter[Dimension]()
-        codes = writer.codes
-
-        def write_next(session: Session) -> bool | None:
-            """Add a part of the batch. Return True if that was the last part, and None if not.
-
-            Return False if the batch was complete before.
-            """
-            gathered.clear()
-            last = session.gateway(batch.gateway_id) or GatewayRecord(0, None)
-            is_last = batch.number == last.batch
-            if batch.number < last.batch or (is_last and last.counted is None):
-                return False
-            start = last.counted or 0 if is_last else 0
-            end = start + self.codes_per_transaction
-            gathered.update(writer.write(session, codes[start:end]))
-            session.publish(codes[start:end], now)
-            is_complete = end >= len(codes)
-            counted = None if is_complete else end
-            visits = writer.add_visits(last.visits, codes[start:end])
-            session.put_gateway(batch.gateway_id, GatewayRecord(batch.number, counted, visits))
-            return True if is_complete else None
-
-        applied: bool | None = None
-        size = min(len(codes), self.codes_per_transaction)
-        while applied is None:
-            applied = await self._write("analytics_apply", write_next, size)
-            for dimension, people in gathered.items():
-                NAMES_GATHERED.labels(dimension.name.lower()).inc(people)
-        return applied
+        return await self._queue.apply(batch, now)
 
     async def visits_on(self, days: Sequence[int]) -> list[int]:
         """Return the visits of people and bots to all links on each of some recent days.
@@ -237,11 +211,8 @@ class AnalyticsStore(ABC):
         """Run reads in a thread. `name` labels them in the metrics."""
 
     @abstractmethod
-    async def _write(self, name: str, work: Work[T], size: int = 0) -> T:
-        """Run a transaction in a thread. Repeat it after conflicts.
-
-        `size` is the number of links that it changes, at most `codes_per_transaction`.
-        """
+    async def _write(self, name: str, work: Work[T]) -> T:
+        """Run a transaction in a thread. Repeat it after conflicts."""
 
 
 def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from random import Random
 from typing import NamedTuple
 
@@ -49,6 +50,18 @@ class Batch:
     visitors: Mapping[tuple[int, str], frozenset[int]] = field(default_factory=dict)
     """By day, in whole UTC days since the Unix epoch, and code: one 32-bit number per visitor. It
     is a hash of client IP address and User-Agent with the day's key."""
+    lane: int = 0
+    """Batches of different lanes above 0 have no link in common. 0 if the gateway does not divide
+    its visits."""
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes of its links, sorted."""
+        return sorted({visit.code for visit in self.visits})
+
+    def part(self, codes: Collection[str]) -> Batch:
+        """Return the visits of some of its links."""
+        return replace(self, visits=tuple(visit for visit in self.visits if visit.code in codes))
 
 
 class DayIncrement(NamedTuple):
@@ -76,6 +89,19 @@ def validate_batch(batch: Batch) -> None:
             _validate_names(visit.names)
     if sum(len(numbers) for numbers in batch.visitors.values()) > MAX_VISITORS:
         raise InvalidBatch(f"A batch has at most {MAX_VISITORS} visitors.")
+
+
+def merge(batches: Sequence[Batch]) -> Batch:
+    """Return the visits of at least one batch, under the number of the first."""
+    first, *others = batches
+    if not others:
+        return first
+    visitors = dict(first.visitors)
+    for batch in others:
+        for key, numbers in batch.visitors.items():
+            visitors[key] = visitors[key] | numbers if key in visitors else numbers
+    visits = tuple(chain.from_iterable(batch.visits for batch in batches))
+    return replace(first, visits=visits, visitors=visitors)
 
 
 def day_increments(batch: Batch) -> dict[tuple[int, str], DayIncrement]:

@@ -111,25 +111,24 @@ class _Session:
         )
         return [day for (day,) in rows]
 
-    def gateway(self, gateway_id: str) -> GatewayRecord | None:
-        row = self._connection.execute(
-            "SELECT last_batch, visits FROM gateways WHERE id = ?", (gateway_id,)
-        ).fetchone()
-        return GatewayRecord(row[0], None, row[1]) if row else None
+    def find_gateways(self, gateway_ids: Collection[str]) -> dict[str, GatewayRecord]:
+        statement = "SELECT last_batch, visits FROM gateways WHERE id = ?"
+        return {
+            gateway_id: GatewayRecord(row[0], None, row[1])
+            for gateway_id in gateway_ids
+            if (row := self._connection.execute(statement, (gateway_id,)).fetchone())
+        }
 
     def gateways(self) -> Iterator[GatewayRecord]:
         for batch, visits in self._connection.execute("SELECT last_batch, visits FROM gateways"):
             yield GatewayRecord(batch, None, visits)
 
-    def put_gateway(self, gateway_id: str, record: GatewayRecord) -> None:
-        # `record.counted` is None, because one transaction adds the whole batch.
-        self._connection.execute(
+    def put_gateways(self, records: Mapping[str, GatewayRecord]) -> None:
+        # `counted` is None, because one transaction adds the whole batch.
+        self._connection.executemany(
             "INSERT OR REPLACE INTO gateways (id, last_batch, visits) VALUES (?, ?, ?)",
-            (gateway_id, record.batch, record.visits),
+            ((id_, record.batch, record.visits) for id_, record in records.items()),
         )
-
-    def lock(self, codes: Sequence[str]) -> None:
-        """Do nothing: SQLite has a single writer."""
 
     def publish(self, codes: Sequence[str], now: datetime) -> None:
         _FEED.publish(self._connection, codes, now)
@@ -144,12 +143,13 @@ class SqliteStore(AnalyticsStore):
     codes_per_transaction = MAX_ROWS
 
     def __init__(self, database: Database) -> None:
+        super().__init__()
         self._database = database
 
     async def _read(self, name: str, work: Work[T]) -> T:
         return await self._database.read(name, lambda connection: work(_Session(connection)))
 
-    async def _write(self, name: str, work: Work[T], size: int = 0) -> T:
+    async def _write(self, name: str, work: Work[T]) -> T:
         return await self._database.write(name, lambda connection: work(_Session(connection)))
 
     async def changed_since(self, cursor: str | None) -> FeedPage:
