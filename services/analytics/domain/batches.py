@@ -93,13 +93,20 @@ def validate_batch(batch: Batch) -> None:
 
 def merge(batches: Sequence[Batch]) -> Batch:
     """Return the visits of at least one batch, under the number of the first."""
-    first, *others = batches
-    if not others:
+    first = batches[0]
+    if len(batches) == 1:
         return first
-    visitors = dict(first.visitors)
-    for batch in others:
+    visitors: dict[tuple[int, str], frozenset[int]] = {}
+    for batch in batches:
+        # Otherwise these would count if another batch has people on the day.
+        people = {
+            (visit.hour // HOURS_PER_DAY, visit.code)
+            for visit in batch.visits
+            if visit.kind is VisitKind.PERSON
+        }
         for key, numbers in batch.visitors.items():
-            visitors[key] = visitors[key] | numbers if key in visitors else numbers
+            if key in people:
+                visitors[key] = visitors[key] | numbers if key in visitors else numbers
     visits = tuple(chain.from_iterable(batch.visits for batch in batches))
     return replace(first, visits=visits, visitors=visitors)
 
