@@ -84,9 +84,11 @@ class BatchQueue:
     async def _write_group(self, group: Sequence[_Waiting]) -> None:
         """Add batches in one transaction. A batch that fails for itself does not fail others."""
         gathered = Counter[Dimension]()
+        # Outside of the transaction, which has a deadline.
+        whole = await asyncio.to_thread(_merge, [waiting.batch for waiting in group], group[0].now)
 
         def write(session: Session) -> _Results:
-            results, found = _write_batches(session, group, self._max_codes())
+            results, found = _write_batches(session, group, whole, self._max_codes())
             gathered.clear()
             gathered.update(found)
             return results
@@ -111,10 +113,14 @@ class BatchQueue:
                 waiting.done.set_result(result)
 
 
+def _merge(batches: Sequence[Batch], now: datetime) -> BatchWriter:
+    return BatchWriter(merge(batches), now)
+
+
 def _write_batches(
-    session: Session, group: Sequence[_Waiting], max_codes: int
+    session: Session, group: Sequence[_Waiting], whole: BatchWriter, max_codes: int
 ) -> tuple[_Results, Counter[Dimension]]:
-    """Add batches, or a part of a single one.
+    """Add batches, or a part of a single one. `whole` writes all of them.
 
     Also return the people counted under `OTHER_NAMES` because their link's day had enough names.
     """
@@ -140,7 +146,8 @@ def _write_batches(
         results.append(True if is_complete else None)
     if not parts:
         return results, Counter()
-    writer = BatchWriter(merge(parts), now)
+    is_whole = list(map(id, parts)) == [id(waiting.batch) for waiting in group]
+    writer = whole if is_whole else _merge(parts, now)
     gathered = writer.write(session)
     session.publish(writer.codes, now)
     session.put_gateways(changed)

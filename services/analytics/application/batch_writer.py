@@ -47,9 +47,8 @@ class BatchWriter:
         for (day, code), increment in day_increments(batch).items():
             self._days.setdefault(code, {})[day] = increment
         self._totals = total_increments(batch)
-        # A retry of the transaction makes the same random choices.
-        self._random = batch_random(batch)
-        self._revision = self._random.getrandbits(32)
+        self._batch = batch
+        self._revision = batch_random(batch).getrandbits(32)
         self.codes = sorted(self._days)
 
     def write(self, session: Session) -> Counter[Dimension]:
@@ -57,7 +56,9 @@ class BatchWriter:
 
         Return the people counted under `OTHER_NAMES` because their link's day had enough names.
         """
-        codes, random = self.codes, self._random
+        codes = self.codes
+        # A retry of the transaction makes the same random choices.
+        random = batch_random(self._batch)
         totals = repair_totals(session, codes)
         # Most links have one visit in a batch, and their increments are often the same object.
         encoded: dict[int, bytes] = {}

@@ -157,17 +157,19 @@ def _add_up(visits: Iterable[VisitCount]) -> DayIncrement:
     bots: dict[int, int] = {}
     breakdowns: dict[Dimension, dict[str, int]] = {}
     for visit in visits:
-        hour = visit.hour % HOURS_PER_DAY
+        hour, count = visit.hour % HOURS_PER_DAY, visit.count
         if visit.kind is VisitKind.BOT:
-            bots[hour] = bots.get(hour, 0) + visit.count
+            bots[hour] = bots.get(hour, 0) + count
             continue
-        people[hour] = people.get(hour, 0) + visit.count
+        people[hour] = people.get(hour, 0) + count
         for dimension, name in visit.names.items():
             if name:
                 if len(name) > MAX_STORED_NAME_LENGTH:
                     name = OTHER_NAMES
-                names = breakdowns.setdefault(dimension, {})
-                names[name] = names.get(name, 0) + visit.count
+                if names := breakdowns.get(dimension):
+                    names[name] = names.get(name, 0) + count
+                else:
+                    breakdowns[dimension] = {name: count}
     return DayIncrement(people, bots, breakdowns)
 
 
