@@ -23,6 +23,7 @@ from gateway.backends.administration import AdministrationClients
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
+from gateway.backends.replicas import may_be_several
 from gateway.backends.view_counts import ViewCounts
 from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.table import table
@@ -250,7 +251,8 @@ def _countries(settings: GatewaySettings) -> CountryOf:
 
 def _open_journal(settings: GatewaySettings) -> Journal:
     try:
-        return Journal(settings.journal_dir, settings.journal_bytes)
+        divides = may_be_several(settings.analytics_address)
+        return Journal(settings.journal_dir, settings.journal_bytes, divides=divides)
     except JournalInUseError as error:
         raise SystemExit(str(error)) from None
     except (JournalFullError, OSError) as error:

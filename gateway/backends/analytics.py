@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from atajo.analytics.v1 import analytics_pb2 as pb
@@ -18,10 +18,13 @@ from gateway.backends.ports import (
     Statistics,
     VisitUsage,
 )
+from gateway.backends.replicas import Replicas
 from gateway.backends.view_counts import Totals
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch
 from gateway.visits.journal.lines import Kind
+from gateway.visits.lanes import lane_of, sender_id
+from services.shared.errors import Unimplemented
 from services.shared.rpc.client import ServiceClient
 from services.shared.rpc.fields import enum_members, enum_numbers, from_message
 
@@ -52,8 +55,25 @@ class AnalyticsClient(ServiceClient["pb_grpc.AnalyticsServiceAsyncStub"]):
     service = pb.DESCRIPTOR.services_by_name["AnalyticsService"]
     stub_class = pb_grpc.AnalyticsServiceStub
 
+    def __init__(self, address: str) -> None:
+        super().__init__(address)
+        self._replicas = Replicas(address, _LanesClient)
+
+    async def close(self) -> None:
+        await self._replicas.close()
+        await super().close()
+
     async def record(self, batch: Batch) -> None:
-        await self._call(self._stub.RecordVisits, await _to_visits_request(batch))
+        """Count a batch once, however often it is sent."""
+        requests = await _to_visits_requests(batch)
+        if not batch.is_divided:
+            await self._call(self._stub.RecordVisits, requests[0])
+            return
+
+        async def record(replica: _LanesClient, lanes: list[int]) -> None:
+            await replica.record({lane: requests[lane] for lane in lanes})
+
+        await self._replicas.call(requests, record)
 
     async def visitor_key(self) -> tuple[int, bytes]:
         request = pb.GetVisitorKeyRequest()
@@ -108,13 +128,43 @@ class AnalyticsClient(ServiceClient["pb_grpc.AnalyticsServiceAsyncStub"]):
         return _parse_statistics(reply)
 
 
-async def _to_visits_request(batch: Batch) -> pb.RecordVisitsRequest:
-    """Return the message of a batch. Yields to the event loop between steps."""
-    request = pb.RecordVisitsRequest(gateway_id=batch.gateway_id, batch_number=batch.number)
-    add = request.visits.add
+class _LanesClient(ServiceClient["pb_grpc.AnalyticsServiceAsyncStub"]):
+    """A replica of the analytics service, which counts some lanes."""
+
+    service = AnalyticsClient.service
+    stub_class = AnalyticsClient.stub_class
+
+    async def record(self, batches: Mapping[int, pb.RecordVisitsRequest]) -> None:
+        """Count batches by lane."""
+        lanes = [pb.Lane(number=number, batch=batch) for number, batch in batches.items()]
+        try:
+            await self._call(self._stub.RecordLanes, pb.RecordLanesRequest(lanes=lanes))
+        except Unimplemented:  # The previous version, to which each lane is a gateway.
+            for batch in batches.values():
+                await self._call(self._stub.RecordVisits, batch)
+
+
+async def _to_visits_requests(batch: Batch) -> dict[int, pb.RecordVisitsRequest]:
+    """Return the messages of a batch by lane, lane 0 if it is not divided.
+
+    Yields to the event loop between steps.
+    """
+
+    def request_of(code: str) -> pb.RecordVisitsRequest:
+        lane = lane_of(code)
+        if lane not in requests:
+            id_ = sender_id(batch.gateway_id, lane)
+            requests[lane] = pb.RecordVisitsRequest(gateway_id=id_, batch_number=batch.number)
+        return requests[lane]
+
+    requests: dict[int, pb.RecordVisitsRequest] = {}
+    whole = None
+    if not batch.is_divided:
+        whole = pb.RecordVisitsRequest(gateway_id=batch.gateway_id, batch_number=batch.number)
+        requests[0] = whole
     alike: dict[bytes, int] = {}
     for number, (visit, count) in enumerate(batch.counts.items(), 1):
-        row = add()
+        row = (whole or request_of(visit.code)).visits.add()
         rest = _encoded_row(visit.hour, visit.kind, visit.referrer_host, visit.facts)
         row.MergeFromString(rest)
         row.code = visit.code
@@ -123,10 +173,11 @@ async def _to_visits_request(batch: Batch) -> pb.RecordVisitsRequest:
         if number % _STEP_ROWS == 0:
             await asyncio.sleep(0)
     for number, ((day, code), numbers) in enumerate(batch.visitors.items(), 1):
+        request = whole or request_of(code)
         request.visitors.add(code=code, day=day, numbers=numbers)
         if number % _STEP_ROWS == 0:
             await asyncio.sleep(0)
-    return request
+    return requests
 
 
 def _parse_statistics(message: pb.GetStatisticsResponse) -> Statistics:

@@ -25,6 +25,8 @@ class Batch:
     visits: int
     visitors: Mapping[tuple[int, str], Collection[int]] = field(default_factory=dict)
     """Distinct 32-bit visitor numbers by UTC day (since the Unix epoch) and code."""
+    is_divided: bool = False
+    """Whether each of its lanes is sent as a batch of its own (`gateway.visits.lanes`)."""
 
 
 async def merge_visitors(counts: Counts) -> tuple[Counts, Visitors]:

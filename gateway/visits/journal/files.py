@@ -14,9 +14,10 @@ from services.shared.observability import logs
 
 log = logs.get(__name__)
 
-VERSION = 1
-"""Version of the file format, which is part of the file name. Raise it when an earlier version of
-Atajo would misread the lines."""
+WHOLE, DIVIDED = 1, 2
+"""Versions of the file format, which are part of the file name. The batch is sent whole, or each of
+its lanes as a batch of its own. Add one when an earlier version of Atajo would misread the lines or
+count them in batches with other numbers."""
 _READ_BYTES = 1 << 20
 """Bytes that are read at a time to count lines."""
 _NAME = re.compile(r"([0-9]{10})-([0-9a-f]{32})\.v([0-9]{1,9})")
@@ -29,6 +30,7 @@ class BatchFile:
     path: Path
     number: int
     gateway_id: str
+    version: int
     size: int = 0
     visits: int = 0
     counts: Counts | None = None
@@ -59,13 +61,15 @@ def find_files(folder: Path) -> tuple[list[BatchFile], set[str]]:
     for path in folder.iterdir():
         if named := _NAME.fullmatch(path.name):
             number, gateway_id, version = int(named[1]), named[2], int(named[3])
-            if version > VERSION:
+            if version > DIVIDED:
                 log.warning("journal_file_of_later_version", file=path.name)
                 later.add(gateway_id)
                 continue
             size = path.stat().st_size
             found.append(
-                BatchFile(path, number, gateway_id, size, is_restored=True, is_counted=False)
+                BatchFile(
+                    path, number, gateway_id, version, size, is_restored=True, is_counted=False
+                )
             )
     return sorted(found, key=lambda file: file.number), later
 

@@ -23,7 +23,8 @@ from pathlib import Path
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch, merge_visitors
 from gateway.visits.journal.files import (
-    VERSION,
+    DIVIDED,
+    WHOLE,
     BatchFile,
     count_lines,
     find_files,
@@ -57,12 +58,13 @@ class Journal:
     """The visits of one gateway that analytics has not acknowledged.
 
     Appending never waits for the disk; `sync` does, in a thread. For use within one event loop.
-    `max_bytes` is the maximum size of the files. Raises JournalInUseError, JournalFullError if
-    there is no room for a new journal, and OSError.
+    `max_bytes` is the maximum size of the files. With `divides`, new batches are sent by lanes.
+    Raises JournalInUseError, JournalFullError if there is no room for a new journal, and OSError.
     """
 
-    def __init__(self, folder: Path, max_bytes: int) -> None:
+    def __init__(self, folder: Path, max_bytes: int, *, divides: bool = False) -> None:
         self._folder = Folder(folder)
+        self._version = DIVIDED if divides else WHOLE
         self._max_bytes = max_bytes
         self.limit = max_bytes
         """Maximum bytes of all files: `max_bytes`, or less if the disk has less."""
@@ -91,7 +93,7 @@ class Journal:
             if not newest and self._folder.free_bytes() < lines.MAX_BYTES:
                 raise JournalFullError("its disk has no room to begin it")
         number = newest.number + 1 if newest else 1
-        if newest and not newest.size and newest.gateway_id == self.gateway_id:
+        if newest and not newest.size and newest.path == self._path(newest.number):
             number = self._closed.pop().number  # It was never sent.
         self._active = self._begin(number)
         self._folder.sync()
@@ -212,7 +214,8 @@ class Journal:
             await self._load(file)
         assert file.counts is not None
         rows, visitors = await merge_visitors(file.counts)
-        return Batch(file.gateway_id, file.number, rows, file.visits, visitors)
+        is_divided = file.version == DIVIDED
+        return Batch(file.gateway_id, file.number, rows, file.visits, visitors, is_divided)
 
     async def acknowledge(self, number: int) -> None:
         """Remove the oldest batch, which analytics has acknowledged."""
@@ -252,7 +255,7 @@ class Journal:
 
     def _begin(self, number: int) -> BatchFile:
         """Create the file of the next batch. Raises OSError."""
-        path = self._folder.path / f"{number:010d}-{self.gateway_id}.v{VERSION}"
+        path = self._path(number)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
             fd = os.open(path, flags, 0o600)
@@ -260,7 +263,10 @@ class Journal:
             self._folder.renew()
             fd = os.open(path, flags, 0o600)
         self._new_names.append(path)
-        return BatchFile(path, number, self.gateway_id, counts={}, fd=fd)
+        return BatchFile(path, number, self.gateway_id, self._version, counts={}, fd=fd)
+
+    def _path(self, number: int) -> Path:
+        return self._folder.path / f"{number:010d}-{self.gateway_id}.v{self._version}"
 
     def _write(self, data: bytes) -> tuple[int, str]:
         """Write as many lines as there is room for. Returns their bytes, and why not all."""

@@ -2,7 +2,7 @@
 
 Lines are ASCII. Fields are optional: facts as `name=value`, then the visitor number as
 `visitor=<8 hexadecimal digits>`, which 1.0.0 wrote before the last fact. Readers ignore unknown
-names, so a new kind or fact needs a new version of files (`files.VERSION`): earlier gateways leave
+names, so a new kind or fact needs a new version of files (`files`): earlier gateways leave
 those alone.
 """
 

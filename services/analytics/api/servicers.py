@@ -40,17 +40,22 @@ class AnalyticsServicer:
     async def RecordVisits(self, request: pb.RecordVisitsRequest) -> pb.RecordVisitsResponse:
         try:
             _check_fields(request)
-            visits = _parse_visits(request.visits)
+            batch = _parse_batch(request, 0, {})
         except LaterVersion:
             self._ingest.count_deferred()
             raise
-        visitors: dict[tuple[int, str], frozenset[int]] = {}
-        for row in request.visitors:
-            if (key := (row.day, row.code)) in visitors:
-                raise InvalidBatch("The visitors of a code and day are duplicated.")
-            visitors[key] = frozenset(row.numbers)
-        batch = Batch(request.gateway_id, request.batch_number, visits, visitors)
         return pb.RecordVisitsResponse(applied=await self._ingest.record(batch))
+
+    async def RecordLanes(self, request: pb.RecordLanesRequest) -> pb.RecordLanesResponse:
+        try:
+            _check_fields(request)
+            templates: dict[int, VisitCount] = {}
+            batches = [_parse_batch(lane.batch, lane.number, templates) for lane in request.lanes]
+        except LaterVersion:
+            self._ingest.count_deferred()
+            raise
+        await self._ingest.record_lanes(batches)
+        return pb.RecordLanesResponse()
 
     async def GetTotals(self, request: pb.GetTotalsRequest) -> pb.GetTotalsResponse:
         totals = await self._queries.totals(request.codes)
@@ -99,10 +104,24 @@ class AdminServicer:
         return pb.RemoveCountsResponse()
 
 
-def _parse_visits(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
+def _parse_batch(
+    request: pb.RecordVisitsRequest, lane: int, templates: dict[int, VisitCount]
+) -> Batch:
+    """Decode a batch. `templates` has the rows of the call so far by their number `alike`."""
+    visits = _parse_visits(request.visits, templates)
+    visitors: dict[tuple[int, str], frozenset[int]] = {}
+    for row in request.visitors:
+        if (key := (row.day, row.code)) in visitors:
+            raise InvalidBatch("The visitors of a code and day are duplicated.")
+        visitors[key] = frozenset(row.numbers)
+    return Batch(request.gateway_id, request.batch_number, visits, visitors, lane)
+
+
+def _parse_visits(
+    rows: Iterable[pb.VisitCount], templates: dict[int, VisitCount]
+) -> tuple[VisitCount, ...]:
     """Decode the rows of a batch. Rows that are marked as alike share hour, kind and names."""
     visits: list[VisitCount] = []
-    templates: dict[int, VisitCount] = {}
     for row in rows:
         alike = row.alike
         template = templates.get(alike)
@@ -116,7 +135,7 @@ def _parse_visits(rows: Iterable[pb.VisitCount]) -> tuple[VisitCount, ...]:
     return tuple(visits)
 
 
-def _check_fields(request: pb.RecordVisitsRequest) -> None:
+def _check_fields(request: pb.RecordVisitsRequest | pb.RecordLanesRequest) -> None:
     """Raise LaterVersion if a message of a batch has fields that this version does not know.
 
     Compares sizes without such fields: 1.3 ms for 5,000 visits, and 4.7 ms to ask each message.

@@ -73,7 +73,7 @@ class BatchQueue:
         )
         size = count = 0
         for waiting in self._waiting:
-            size += len(waiting.codes)
+            size += len(waiting.codes) + 1  # The gateway's record.
             if count and size > self._max_codes():
                 break
             count += 1

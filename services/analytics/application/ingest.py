@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,11 +35,32 @@ class Ingest:
 
         Raises InvalidBatch, Unavailable.
         """
+        self._validate(batch)
+        return await self._add(batch)
+
+    async def record_lanes(self, batches: Sequence[Batch]) -> None:
+        """Add the batches of different lanes, together as far as possible.
+
+        Raises InvalidBatch, and then adds nothing, and Unavailable.
+        """
+        for batch in batches:
+            self._validate(batch)
+        await asyncio.gather(*map(self._add, batches))
+
+    async def remove(self, codes: Sequence[str]) -> None:
+        """Delete all counts of links. Ignores malformed codes. Raises TooManyCodes, Unavailable."""
+        if len(codes) > MAX_REMOVED:
+            raise TooManyCodes(f"A call has at most {MAX_REMOVED} codes.")
+        await self._store.remove([code for code in codes if is_code(code)])
+
+    def _validate(self, batch: Batch) -> None:
         try:
             validate_batch(batch)
         except InvalidArgument:
             BATCHES_APPLIED.labels("refused").inc()
             raise
+
+    async def _add(self, batch: Batch) -> bool:
         applied = await self._store.apply(batch, self._now())
         BATCHES_APPLIED.labels("applied" if applied else "repeated").inc()
         if applied:
@@ -46,9 +68,3 @@ class Ingest:
                 count = sum(visit.count for visit in batch.visits if visit.kind is kind)
                 VISITS_COUNTED.labels(kind.value).inc(count)
         return applied
-
-    async def remove(self, codes: Sequence[str]) -> None:
-        """Delete all counts of links. Ignores malformed codes. Raises TooManyCodes, Unavailable."""
-        if len(codes) > MAX_REMOVED:
-            raise TooManyCodes(f"A call has at most {MAX_REMOVED} codes.")
-        await self._store.remove([code for code in codes if is_code(code)])

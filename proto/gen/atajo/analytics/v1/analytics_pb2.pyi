@@ -240,7 +240,7 @@ Global___VisitCount: _TypeAlias = VisitCount  # noqa: Y015
 
 @_typing.final
 class RecordVisitsRequest(_message.Message):
-    """A numbered batch of a gateway."""
+    """A numbered batch of a gateway, or of one lane of a gateway."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -249,7 +249,7 @@ class RecordVisitsRequest(_message.Message):
     VISITS_FIELD_NUMBER: _builtins.int
     VISITORS_FIELD_NUMBER: _builtins.int
     gateway_id: _builtins.str
-    """Random identifier of the gateway's journal."""
+    """Random identifier of the gateway's journal. A lane has an identifier of its own."""
     batch_number: _builtins.int
     """Number of the batch. Starts at 1 and increases by 1."""
     @_builtins.property
@@ -329,6 +329,75 @@ class RecordVisitsResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RecordVisitsResponse: _TypeAlias = RecordVisitsResponse  # noqa: Y015
+
+@_typing.final
+class RecordLanesRequest(_message.Message):
+    """The batches of several lanes. `alike` numbers the rows of all of them together."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    LANES_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def lanes(self) -> _containers.RepeatedCompositeFieldContainer[Global___Lane]:
+        """Each lane at most once."""
+
+    def __init__(
+        self,
+        *,
+        lanes: _abc.Iterable[Global___Lane] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["lanes", b"lanes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordLanesRequest: _TypeAlias = RecordLanesRequest  # noqa: Y015
+
+@_typing.final
+class Lane(_message.Message):
+    """A batch of one lane: the links whose codes have a certain hash."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    BATCH_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Number of the lane, at least 1. Batches with a link in common have the same."""
+    @_builtins.property
+    def batch(self) -> Global___RecordVisitsRequest:
+        """Its visits."""
+
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        batch: Global___RecordVisitsRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["batch", b"batch", "number", b"number"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Lane: _TypeAlias = Lane  # noqa: Y015
+
+@_typing.final
+class RecordLanesResponse(_message.Message):
+    """The batches are counted."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RecordLanesResponse: _TypeAlias = RecordLanesResponse  # noqa: Y015
 
 @_typing.final
 class GetTotalsRequest(_message.Message):

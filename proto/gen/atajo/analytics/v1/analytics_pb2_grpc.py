@@ -40,6 +40,11 @@ class AnalyticsServiceStub:
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsRequest.SerializeToString,
                 response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsResponse.FromString,
                 _registered_method=True)
+        self.RecordLanes = channel.unary_unary(
+                '/atajo.analytics.v1.AnalyticsService/RecordLanes',
+                request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordLanesRequest.SerializeToString,
+                response_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordLanesResponse.FromString,
+                _registered_method=True)
         self.GetTotals = channel.unary_unary(
                 '/atajo.analytics.v1.AnalyticsService/GetTotals',
                 request_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsRequest.SerializeToString,
@@ -75,6 +80,16 @@ class AnalyticsServiceServicer:
         """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
         changes nothing. Nothing of a batch is counted that has a kind, a dimension or a field that the
         service does not know: a later version sent it, and a later version of the service counts it.
+
+        Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RecordLanes(self, request, context):
+        """Adds the batches of several lanes, each as RecordVisits does. Nothing of any is counted if one is
+        refused. A batch that was not counted before an error is counted by a repetition.
 
         Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
         """
@@ -134,6 +149,11 @@ def add_AnalyticsServiceServicer_to_server(servicer, server):
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsRequest.FromString,
                     response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsResponse.SerializeToString,
             ),
+            'RecordLanes': grpc.unary_unary_rpc_method_handler(
+                    servicer.RecordLanes,
+                    request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordLanesRequest.FromString,
+                    response_serializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordLanesResponse.SerializeToString,
+            ),
             'GetTotals': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTotals,
                     request_deserializer=atajo_dot_analytics_dot_v1_dot_analytics__pb2.GetTotalsRequest.FromString,
@@ -188,6 +208,33 @@ class AnalyticsService:
             '/atajo.analytics.v1.AnalyticsService/RecordVisits',
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsRequest.SerializeToString,
             atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordVisitsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RecordLanes(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/atajo.analytics.v1.AnalyticsService/RecordLanes',
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordLanesRequest.SerializeToString,
+            atajo_dot_analytics_dot_v1_dot_analytics__pb2.RecordLanesResponse.FromString,
             options,
             channel_credentials,
             insecure,

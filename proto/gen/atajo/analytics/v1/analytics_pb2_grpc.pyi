@@ -43,6 +43,12 @@ class AnalyticsServiceStub:
 
     Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
     """
+    RecordLanes: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.RecordLanesRequest, _analytics_pb2.RecordLanesResponse]
+    """Adds the batches of several lanes, each as RecordVisits does. Nothing of any is counted if one is
+    refused. A batch that was not counted before an error is counted by a repetition.
+
+    Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
+    """
     GetTotals: _grpc.UnaryUnaryMultiCallable[_analytics_pb2.GetTotalsRequest, _analytics_pb2.GetTotalsResponse]
     """Returns the totals of up to 1000 links. Links without visits are absent.
 
@@ -76,6 +82,12 @@ class AnalyticsServiceAsyncStub(AnalyticsServiceStub):
     """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
     changes nothing. Nothing of a batch is counted that has a kind, a dimension or a field that the
     service does not know: a later version sent it, and a later version of the service counts it.
+
+    Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
+    """
+    RecordLanes: _aio.UnaryUnaryMultiCallable[_analytics_pb2.RecordLanesRequest, _analytics_pb2.RecordLanesResponse]  # type: ignore[assignment]
+    """Adds the batches of several lanes, each as RecordVisits does. Nothing of any is counted if one is
+    refused. A batch that was not counted before an error is counted by a repetition.
 
     Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
     """
@@ -115,6 +127,18 @@ class AnalyticsServiceServicer(metaclass=_abc_1.ABCMeta):
         """Adds a batch of visits exactly once. A batch whose number is not above the gateway's last one
         changes nothing. Nothing of a batch is counted that has a kind, a dimension or a field that the
         service does not know: a later version sent it, and a later version of the service counts it.
+
+        Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
+        """
+
+    @_abc_1.abstractmethod
+    def RecordLanes(
+        self,
+        request: _analytics_pb2.RecordLanesRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_analytics_pb2.RecordLanesResponse, _abc.Awaitable[_analytics_pb2.RecordLanesResponse]]:
+        """Adds the batches of several lanes, each as RecordVisits does. Nothing of any is counted if one is
+        refused. A batch that was not counted before an error is counted by a repetition.
 
         Errors: INVALID_ARGUMENT (INVALID_BATCH), UNAVAILABLE (LATER_VERSION).
         """
