@@ -14,15 +14,14 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import ip_address
-from typing import Any, Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from services.shared import background
 from services.shared.errors import AppError, DeadlineExceeded, InvalidArgument, Unavailable
-from services.shared.rpc.client import ServiceClient
 
 RESOLVE_SECONDS = 10.0
 """How long the addresses of a name are used before it is resolved again."""
-_RESOLVE_AFTER_FAILURE_SECONDS = 1.0
+RESOLVE_AFTER_FAILURE_SECONDS = 1.0
 _RESOLVE_TIMEOUT_SECONDS = 1.0
 CHECK_SECONDS = 1.0
 """Interval at which a replica that is away is asked whether it is ready again."""
@@ -33,7 +32,17 @@ _CACHED_WEIGHTS = 10_000
 _NAME = re.compile(r"(?:dns:///)?([A-Za-z0-9._-]+):([0-9]{1,5})")
 _LIST = re.compile(r"ipv4:([0-9.]+:[0-9]+(?:,[0-9.]+:[0-9]+)+)")
 
-Client = TypeVar("Client", bound=ServiceClient[Any])
+
+class ReplicaClient(Protocol):
+    """A client of one replica."""
+
+    async def check(self) -> None:
+        """Return if the replica is ready. Raises AppError."""
+
+    async def close(self) -> None: ...
+
+
+Client = TypeVar("Client", bound=ReplicaClient)
 
 
 def may_be_several(target: str) -> bool:
@@ -44,8 +53,8 @@ def may_be_several(target: str) -> bool:
 class Replicas(Generic[Client]):
     """Clients of the replicas behind a gRPC target, opened by `connect` with the address of one.
 
-    A replica that does not answer is away until it reports to be ready. Only one call of `call` may
-    run at a time.
+    A replica that does not answer is away until it reports to be ready. `call` is called by one
+    task at a time.
     """
 
     def __init__(self, target: str, connect: Callable[[str], Client]) -> None:
@@ -104,7 +113,7 @@ class Replicas(Generic[Client]):
             if is_away and error.reason != "LATER_VERSION" and address not in self._away:
                 waiting = self._await_ready(address, self._clients[address])
                 self._away[address] = background.start_task(waiting, "replica")
-                sooner = time.monotonic() + _RESOLVE_AFTER_FAILURE_SECONDS
+                sooner = time.monotonic() + RESOLVE_AFTER_FAILURE_SECONDS
                 self._resolve_at = min(self._resolve_at, sooner)
             return error
         return None
@@ -127,7 +136,7 @@ class Replicas(Generic[Client]):
         try:
             addresses = await find_addresses(self._target)
         except (OSError, TimeoutError):
-            self._resolve_at = time.monotonic() + _RESOLVE_AFTER_FAILURE_SECONDS
+            self._resolve_at = time.monotonic() + RESOLVE_AFTER_FAILURE_SECONDS
             return
         for address in self._clients.keys() - addresses:
             await self._close(address)

@@ -25,6 +25,10 @@ class CrashingDatabase:
         """Crash at the write after `writes` further ones; with `done`, after executing it."""
         self._left, self._done = writes, done
 
+    def disarm(self) -> None:
+        """Crash no more."""
+        self._left = None
+
     async def read(self, name: str, operation: Any) -> Any:
         return await self._database.read(name, operation)
 

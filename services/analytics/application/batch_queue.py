@@ -69,7 +69,7 @@ class BatchQueue:
         Takes the lanes in turn, so that none waits for long.
         """
         self._waiting.sort(
-            key=lambda waiting: (waiting.batch.lane < self._lane, waiting.batch.lane)
+            key=lambda waiting: (waiting.batch.lane <= self._lane, waiting.batch.lane)
         )
         size = count = 0
         for waiting in self._waiting:

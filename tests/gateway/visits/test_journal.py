@@ -330,7 +330,7 @@ async def test_an_unreadable_file_is_read_later(
 
 async def test_files_of_a_later_version_are_kept_and_block_nothing(tmp_path: Path) -> None:
     write(tmp_path, 1, "aaaaaaaa")
-    later = write(tmp_path, 2, "bbbbbbbb").rename(tmp_path / f"0000000002-{GATEWAY}.v2")
+    later = write(tmp_path, 2, "bbbbbbbb").rename(tmp_path / f"0000000002-{GATEWAY}.v3")
     content = later.read_bytes()
     (tmp_path / "of-somebody-else").touch()
     for codes in (["aaaaaaaa", "cccccccc"], ["cccccccc"]):
@@ -346,6 +346,27 @@ async def test_files_of_a_later_version_are_kept_and_block_nothing(tmp_path: Pat
         await journal.close()
     assert later.read_bytes() == content
     assert (tmp_path / "of-somebody-else").exists()
+
+
+async def test_a_batch_is_divided_or_not_for_good(tmp_path: Path) -> None:
+    """Whatever the process that sends it does with its own batches."""
+    write(tmp_path, 1, "aaaaaaaa")
+    expected = [(1, False)]
+    for divides, number in ((True, 2), (False, 4), (True, 6)):
+        journal = Journal(tmp_path, ROOM, divides=divides)
+        assert journal.gateway_id == GATEWAY
+        journal.append(visit("bbbbbbbb"))
+        journal.close_batch()
+        await abandon(journal)
+        expected.append((number, divides))
+    journal = Journal(tmp_path, ROOM)
+    sent = []
+    while batch := await journal.first_batch():
+        if batch.counts:
+            sent.append((batch.number, batch.is_divided))
+        await journal.acknowledge(batch.number)
+    await journal.close()
+    assert sent == expected
 
 
 async def test_a_folder_is_locked_by_one_process_even_after_it_was_removed(tmp_path: Path) -> None:
