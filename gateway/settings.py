@@ -79,7 +79,8 @@ class GatewaySettings(ProcessSettings):
     auth_address: str = Field(min_length=1)
     links_address: str = Field(min_length=1)
     analytics_address: str = Field(min_length=1)
-    """gRPC targets of the services, `host:port` or `dns:///host:port`."""
+    """gRPC targets of the services, `host:port` or `dns:///host:port`. If the host of analytics is
+    a name, its addresses are the replicas among which visits are divided."""
     journal_dir: Path
     """Folder of the visit journal. Each gateway needs its own."""
     journal_bytes: int = Field(default=1 << 30, ge=1 << 20, le=1 << 50)

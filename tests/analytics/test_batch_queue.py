@@ -14,7 +14,6 @@ from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals
 from tests.analytics.cases import (
     BOT,
-    CODE,
     DAY,
     NOW,
     PERSON,
@@ -82,19 +81,6 @@ async def test_lanes_take_turns(opened: Opened, monkeypatch: pytest.MonkeyPatch)
         [f"one-{lane}", f"two-{lane}"] for lane in (1, 2, 3)
     ]
     assert done[6:] == ["one-1"] * 2
-
-
-async def test_a_batch_that_cannot_be_stored_fails_no_other(opened: Opened) -> None:
-    too_many = Batch("bad", 1, (visit(count=1 << 70),))
-    others = [Batch(gateway, 1, (visit(),)) for gateway in ("one", "two")]
-    async with opened() as store:
-        one, bad, two = await asyncio.gather(
-            *(store.apply(batch, NOW) for batch in (others[0], too_many, others[1])),
-            return_exceptions=True,
-        )
-        assert (one, two) == (True, True)
-        assert isinstance(bad, Exception)
-        assert await store.totals([CODE]) == {CODE: Totals(2, 0)}
 
 
 async def test_a_batch_of_many_links_is_added_in_parts_beside_others(
