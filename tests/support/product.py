@@ -24,6 +24,16 @@ ADMINISTRATION_SECRET = "adm1n1sters-n0thing-but-tests-0123456789"
 PROCESSES = (*SERVICES, *CALLERS)
 
 
+def service_of(name: str) -> str:
+    """Return the service of a replica, such as `analytics` of `analytics-2`."""
+    return name.partition("-")[0]
+
+
+def module_of(name: str) -> str:
+    """Return the module of a process."""
+    return name if name == "gateway" else f"services.{service_of(name)}"
+
+
 class Product(GatewayClient):
     """Five processes with one folder. A restarted process keeps its address.
 
@@ -66,10 +76,9 @@ class Product(GatewayClient):
         """Start processes concurrently, and wait until they serve."""
         launched: list[str] = []
         for name in names:
-            module = name if name == "gateway" else f"services.{name}"
             log = self.folder / f"{name}.log"
             self._processes[name] = Process.launch(
-                module, self._env(name), log, forked=self._forked
+                module_of(name), self._env(name), log, forked=self._forked
             )
             launched.append(name)
         for name in launched:

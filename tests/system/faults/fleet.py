@@ -11,15 +11,16 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 from tests.support.mongo.replica_set import ReplicaSet, replica_set
+from tests.support.ports import free_port
 from tests.support.processes import Process
-from tests.support.product import PROCESSES, SERVICES, Product
+from tests.support.product import CALLERS, SERVICES, Product, module_of, service_of
 from tests.support.waiting import wait_until
 
 STORES = ("sqlite", "mongodb")
@@ -30,15 +31,30 @@ class Fleet(Product):
     """A product whose processes are stopped and started under load. See `fleet_on`."""
 
     def __init__(
-        self, folder: Path, settings: Mapping[str, str] | None, database: ReplicaSet | None
+        self,
+        folder: Path,
+        settings: Mapping[str, str] | None,
+        database: ReplicaSet | None,
+        replicas: Sequence[str] = (),
     ) -> None:
         super().__init__(folder, settings, store=f"{database.url}atajo" if database else "")
         self.database = database
         """Its MongoDB, unless it is on SQLite."""
+        self.services = (*SERVICES, *replicas)
+        self.processes = (*self.services, *CALLERS)
+        self.targets: dict[str, str] = {}
+        """The setting that has the addresses of all replicas of a service, if it has several."""
+        for name in replicas:
+            self._addresses[name] = f"127.0.0.1:{free_port()}"
+            self._admin[name] = f"127.0.0.1:{free_port()}"
+            service = service_of(name)
+            several = [self._addresses[one] for one in self.services if service_of(one) == service]
+            self.targets[f"ATAJO_{service.upper()}_ADDRESS"] = f"ipv4:{','.join(several)}"
+        self.settings |= self.targets
         self.kills = self.freezes = self.stops = 0
         self._lives = 0
         self._life = 0
-        self._launches = ThreadPoolExecutor(len(PROCESSES))
+        self._launches = ThreadPoolExecutor(len(self.processes))
         self._rising: dict[str, Future[None]] = {}
         self._changing = threading.Lock()
         self._struck: set[Process] = set()
@@ -48,7 +64,7 @@ class Fleet(Product):
         return self._life
 
     def start(self, *names: str) -> None:
-        super().start(*names)
+        super().start(*(names or self.processes))
         if not names or "gateway" in names:
             self._live()
 
@@ -78,7 +94,7 @@ class Fleet(Product):
 
     def await_all(self) -> None:
         """Wait until every process serves. Restarts those killed during their start."""
-        for name in PROCESSES:
+        for name in self.processes:
             if name in self._rising:
                 self._rising.pop(name).result()
             self._start_again(name)
@@ -114,10 +130,11 @@ class Fleet(Product):
             if old not in self._struck:
                 return  # It runs.
             old.kill()
-        module = name if name == "gateway" else f"services.{name}"
         for turn in range(_TRIES):
             with self._changing:
-                process = Process.launch(module, self._env(name), self.folder / f"{name}.log")
+                process = Process.launch(
+                    module_of(name), self._env(name), self.folder / f"{name}.log"
+                )
                 self._processes[name] = process
             try:
                 process.await_ready()
@@ -136,6 +153,12 @@ class Fleet(Product):
             if name == "gateway" and process not in self._struck:
                 self._live()
 
+    def _env(self, name: str) -> dict[str, str]:
+        env = super()._env(service_of(name))
+        if name in self.services:
+            env |= {"ATAJO_LISTEN": self._addresses[name], "ATAJO_ADMIN_LISTEN": self._admin[name]}
+        return env
+
     def _live(self) -> None:
         self._lives += 1
         self._life = self._lives
@@ -147,14 +170,22 @@ class Fleet(Product):
 
 @contextmanager
 def fleet_on(
-    store: str, folder: Path, settings: Mapping[str, str] | None = None, *, nodes: int = 1
+    store: str,
+    folder: Path,
+    settings: Mapping[str, str] | None = None,
+    *,
+    nodes: int = 1,
+    replicas: Sequence[str] = (),
 ) -> Iterator[Fleet]:
-    """Run a fleet on a new store, one of `STORES`. MongoDB has `nodes` nodes."""
+    """Run a fleet on a new store, one of `STORES`.
+
+    MongoDB has `nodes` nodes, and further `replicas` of services, such as `analytics-2`.
+    """
     if store == "sqlite":
         with Fleet(folder, settings, None) as fleet:
             yield fleet
     else:
-        with replica_set(nodes) as database, Fleet(folder, settings, database) as fleet:
+        with replica_set(nodes) as database, Fleet(folder, settings, database, replicas) as fleet:
             yield fleet
 
 
@@ -175,6 +206,8 @@ class Storm:
             self.frozen_and_killed,
             self.retired,
         ]
+        if fleet.targets:
+            self.events += [self.left] * 2
         if database := fleet.database:
             self.events += [
                 partial(self.failover, "freezes", database.freeze_primary, database.thaw),
@@ -188,26 +221,27 @@ class Storm:
         self._chance.choice(self.events)()
 
     def one(self) -> None:
-        name = self._chance.choice(PROCESSES)
+        name = self._chance.choice(self._fleet.processes)
         self._fleet.strike(name)
         self._fleet.rise(name, self._chance.random())
 
     def burst(self) -> None:
         """Kill one process repeatedly, also while it starts."""
-        name = self._chance.choice(PROCESSES)
+        name = self._chance.choice(self._fleet.processes)
         for _ in range(self._chance.randint(2, 4)):
             self._fleet.strike(name)
             self._fleet.rise(name)
             time.sleep(self._chance.random() * 2)
 
     def several(self) -> None:
-        names = self._chance.sample(PROCESSES, self._chance.randint(2, len(PROCESSES)))
+        processes = self._fleet.processes
+        names = self._chance.sample(processes, self._chance.randint(2, len(processes)))
         self._fleet.strike(*names)
         for name in names:
             self._fleet.rise(name, self._chance.random())
 
     def one_while_another_starts(self) -> None:
-        first, second = self._chance.sample(PROCESSES, 2)
+        first, second = self._chance.sample(self._fleet.processes, 2)
         self._fleet.strike(first)
         self._fleet.rise(first)
         time.sleep(self._chance.random())
@@ -215,7 +249,7 @@ class Storm:
         self._fleet.rise(second)
 
     def frozen(self) -> None:
-        name = self._chance.choice(SERVICES)
+        name = self._chance.choice(self._fleet.services)
         self._fleet.await_all()
         self._fleet.freeze(name)
         time.sleep(0.2 + self._chance.random() * 3)
@@ -223,7 +257,7 @@ class Storm:
 
     def frozen_and_killed(self) -> None:
         """Kill a frozen service, or the gateway while it waits for one."""
-        name = self._chance.choice(SERVICES)
+        name = self._chance.choice(self._fleet.services)
         self._fleet.await_all()
         self._fleet.freeze(name)
         time.sleep(0.2 + self._chance.random())
@@ -246,6 +280,16 @@ class Storm:
         if away:
             self._fleet.rise("analytics", self._chance.random())
         self._fleet._start_again("gateway")
+
+    def left(self) -> None:
+        """Stop a replica gracefully, and start it again after a while."""
+        self._fleet.await_all()
+        name = self._chance.choice(
+            [name for name in self._fleet.services if service_of(name) == "analytics"]
+        )
+        assert self._fleet.stop(name) == 0
+        time.sleep(self._chance.random() * 3)
+        self._fleet._start_again(name)
 
     def failover(self, kind: str, begin: Callable[[], None], end: Callable[[], None]) -> None:
         """Let the primary fail, possibly until another is elected, possibly killing a process
@@ -274,6 +318,6 @@ class Storm:
     def _perhaps_strike(self) -> str | None:
         if self._chance.random() < 0.5:
             return None
-        victim = self._chance.choice(PROCESSES)
+        victim = self._chance.choice(self._fleet.processes)
         self._fleet.strike(victim)
         return victim

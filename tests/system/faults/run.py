@@ -1,7 +1,7 @@
 """A seeded run of faults under load: `make faults`, or `SEED=… KILLS=… STORE=… make faults`.
 
 STORE is `sqlite` or `mongodb`; without it there is a run on each. MongoDB has three nodes, whose
-primary is killed, frozen and told to step down, too.
+primary is killed, frozen and told to step down, too, and two replicas of analytics.
 
 At the end the run compares with the store: every acknowledged link, account and report; each
 answered visit by code or scan code, with its names and visitor; and every acknowledged change,
@@ -35,7 +35,7 @@ from atajo.analytics.v1 import analytics_pb2_grpc as pb_grpc
 from tests.support.load_generator import Load
 from tests.support.nginx import start_gateway
 from tests.support.processes import NO_TLS
-from tests.support.product import PROCESSES, Product
+from tests.support.product import Product
 from tests.support.visitor_profiles import PROFILES, VisitorProfile
 from tests.support.waiting import RECOVERY_SECONDS, wait_until
 from tests.system.faults.creators import Creators
@@ -69,7 +69,8 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
     """
     started, started_on = time.monotonic(), datetime.now(UTC).date()
     chance = random.Random(seed)
-    with fleet_on(store, folder, SETTINGS, nodes=3) as fleet:
+    with fleet_on(store, folder, SETTINGS, nodes=3, replicas=["analytics-2"]) as fleet:
+        beside_settings = {**BESIDE_SETTINGS, **fleet.targets}
         fleet.start()
         token = fleet.log_in(fleet.register())
         codes = [fleet.shorten(f"https://example.com/{n}", token) for n in range(20)]
@@ -80,7 +81,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
         reported = [fleet.shorten(f"https://example.com/reported/{n}") for n in range(5)]
         importer = fleet.log_in(fleet.register())
         storm = Storm(fleet, seed)
-        with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS) as beside:
+        with start_gateway(fleet, folder / "beside", beside_settings) as beside:
             other = f"http://{beside.addresses['http']}"
             operator = Operator(fleet, 6, [fleet.url, other], {fleet.url: fleet.life})
             with (
@@ -131,10 +132,10 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             creators.compare()
 
         # It was killed; it sends its journal after its next start.
-        with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS):
+        with start_gateway(fleet, folder / "beside", beside_settings):
             compare_all()
         # Journals and logs are replayed at a start: nothing may count twice.
-        fleet.strike(*PROCESSES)
+        fleet.strike(*fleet.processes)
         fleet.await_all()
         compare_all()
         return {
