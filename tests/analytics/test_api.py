@@ -55,6 +55,24 @@ async def test_visits_are_counted_once(analytics: AnalyticsClient) -> None:
     assert counted == {"abcdefgh": Totals(people=2, bots=3), "onlybots": Totals(bots=1)}
 
 
+async def test_lanes_are_counted_once_and_apart_from_whole_batches(
+    analytics: AnalyticsClient,
+) -> None:
+    """A lane is counted under its own number, whatever number a whole batch of the gateway has."""
+    codes = [f"code{n:04}" for n in range(200)]
+    counts = {person(code, f"h{n % 3}.example"): n + 1 for n, code in enumerate(codes)}
+    counts |= {Visit(code, HOUR, "bot", ""): 1 for code in codes}
+    visitors = {(HOUR // 24, code): {n << 20} for n, code in enumerate(codes)}
+    visits = sum(counts.values())
+    await analytics.record(batch(7, counts))
+    for _ in range(2):
+        await analytics.record(Batch("one", 5, counts, visits, visitors, is_divided=True))
+    counted = await analytics.totals(codes)
+    assert counted == {code: Totals(2 * n + 2, 2) for n, code in enumerate(codes)}
+    statistics = await analytics.statistics(codes, DAY, "UTC", 0)
+    assert statistics.totals == Figures(2 * sum(range(1, 201)), 400, 200)
+
+
 async def test_recent_people_are_counted_per_utc_day(analytics: AnalyticsClient) -> None:
     today = int(time.time()) // 86_400
     noon = today * 24 + 12

@@ -83,17 +83,21 @@ class BatchQueue:
 
     async def _write_group(self, group: Sequence[_Waiting]) -> None:
         """Add batches in one transaction. A batch that fails for itself does not fail others."""
+        max_codes = self._max_codes()
+        writer: BatchWriter | None = None
         gathered = Counter[Dimension]()
-        # Outside of the transaction, which has a deadline.
-        whole = await asyncio.to_thread(_merge, [waiting.batch for waiting in group], group[0].now)
 
         def write(session: Session) -> _Results:
-            results, found = _write_batches(session, group, whole, self._max_codes())
+            results, found = _write_batches(session, group, writer, max_codes)
             gathered.clear()
             gathered.update(found)
             return results
 
         try:
+            if sum(len(waiting.codes) for waiting in group) <= max_codes:
+                # Outside of the transaction, which has a deadline.
+                batches = [waiting.batch for waiting in group]
+                writer = await asyncio.to_thread(_merge, batches, group[0].now)
             results = await self._write(write)
         except Exception as error:
             if len(group) > 1 and not isinstance(error, Unavailable):
@@ -118,9 +122,9 @@ def _merge(batches: Sequence[Batch], now: datetime) -> BatchWriter:
 
 
 def _write_batches(
-    session: Session, group: Sequence[_Waiting], whole: BatchWriter, max_codes: int
+    session: Session, group: Sequence[_Waiting], whole: BatchWriter | None, max_codes: int
 ) -> tuple[_Results, Counter[Dimension]]:
-    """Add batches, or a part of a single one. `whole` writes all of them.
+    """Add batches, or a part of a single one. `whole` writes all of them, if they fit.
 
     Also return the people counted under `OTHER_NAMES` because their link's day had enough names.
     """
@@ -147,7 +151,7 @@ def _write_batches(
     if not parts:
         return results, Counter()
     is_whole = list(map(id, parts)) == [id(waiting.batch) for waiting in group]
-    writer = whole if is_whole else _merge(parts, now)
+    writer = whole if whole and is_whole else _merge(parts, now)
     gathered = writer.write(session)
     session.publish(writer.codes, now)
     session.put_gateways(changed)

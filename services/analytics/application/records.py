@@ -63,7 +63,7 @@ class DayRecord(NamedTuple):
 
 
 class GatewayRecord(NamedTuple):
-    """The last batch of a gateway."""
+    """The last batch of a gateway, or of a lane of one."""
 
     batch: int
     counted: int | None
