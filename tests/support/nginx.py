@@ -149,7 +149,7 @@ def start_gateway(
         "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
         "ATAJO_JOURNAL_DIR": str(folder / "journal"),
         "ATAJO_TRUSTED_PROXIES": "127.0.0.1/32",
-        **{f"ATAJO_{name.upper()}_ADDRESS": product.address(name) for name in SERVICES},
+        **{f"ATAJO_{name.upper()}_ADDRESS": product.target(name) for name in SERVICES},
         **(settings or {}),
     }
     return Process.start(module, env, folder / "gateway.log")

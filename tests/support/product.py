@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -40,7 +40,8 @@ class Product(GatewayClient):
     `store` is the URL of a MongoDB server or database; each service uses a database of its own,
     with a name derived from it. Without `store`, the services keep SQLite files in the folder.
     `front` is the port of a proxy in front of the gateway. A product for measurements is not
-    `forked`: its processes start as an operator starts them.
+    `forked`: its processes start as an operator starts them. On MongoDB, services may have further
+    `replicas`, such as `analytics-2`.
     """
 
     def __init__(
@@ -51,23 +52,26 @@ class Product(GatewayClient):
         store: str = "",
         front: int | None = None,
         forked: bool = True,
+        replicas: Sequence[str] = (),
     ) -> None:
         self.folder = folder
+        self.services = (*SERVICES, *replicas)
+        self.processes = (*self.services, *CALLERS)
         self._forked = forked
         self._store = store
         self.settings = dict(settings or {})
         self._processes: dict[str, Process] = {}
         # The services need the public URL before the gateway runs.
         port = free_port()
-        self._addresses = {name: f"127.0.0.1:{free_port()}" for name in SERVICES}
-        self._admin = {name: f"127.0.0.1:{free_port()}" for name in SERVICES}
+        self._addresses = {name: f"127.0.0.1:{free_port()}" for name in self.services}
+        self._admin = {name: f"127.0.0.1:{free_port()}" for name in self.services}
         self._addresses["gateway"] = f"127.0.0.1:{port}"
         # Not 127.0.0.1: the public URL must contain a host name, and `localhost` marks a local one.
         super().__init__(f"http://localhost:{front or port}")
 
     def start(self, *names: str) -> None:
         """Start processes, by default all, and wait until they serve."""
-        wanted = names or PROCESSES
+        wanted = names or self.processes
         self._launch(name for name in wanted if name not in CALLERS)
         # The gateway checks the services as soon as it serves.
         self._launch(name for name in wanted if name in CALLERS)
@@ -91,7 +95,7 @@ class Product(GatewayClient):
 
     def kill(self, *names: str) -> None:
         """Send SIGKILL to processes, by default to all."""
-        for name in names or PROCESSES:
+        for name in names or self.processes:
             self._processes.pop(name).kill()
 
     def stop(self, name: str) -> int:
@@ -104,7 +108,7 @@ class Product(GatewayClient):
 
         The gateway checks them once a second, so it may not have noticed a recent end yet.
         """
-        ended = [name for name in PROCESSES if not self._runs(name)]
+        ended = [name for name in self.processes if not self._runs(name)]
         for name in ended:
             if old := self._processes.pop(name, None):
                 old.kill()
@@ -132,6 +136,11 @@ class Product(GatewayClient):
     def address(self, name: str) -> str:
         """Return the address of a process: of its gRPC server, or of the gateway's HTTP server."""
         return self._addresses[name]
+
+    def target(self, service: str) -> str:
+        """Return the gRPC target of all replicas of a service."""
+        several = [self._addresses[name] for name in self.services if service_of(name) == service]
+        return several[0] if len(several) == 1 else f"ipv4:{','.join(several)}"
 
     def admin_address(self, name: str) -> str:
         """Return the address of a service's gRPC server for the operator and the reconciler."""
@@ -171,7 +180,7 @@ class Product(GatewayClient):
             "ATAJO_METRICS_LISTEN": "127.0.0.1:0",
         }
         if name in CALLERS:
-            env |= {f"ATAJO_{s.upper()}_ADDRESS": self._addresses[s] for s in SERVICES}
+            env |= {f"ATAJO_{s.upper()}_ADDRESS": self.target(s) for s in SERVICES}
         if name == "gateway":
             env["ATAJO_LISTEN"] = self._addresses[name]
             env["ATAJO_JOURNAL_DIR"] = str(self.folder / "journal")
@@ -180,7 +189,7 @@ class Product(GatewayClient):
         else:
             env["ATAJO_LISTEN"] = self._addresses[name]
             env["ATAJO_ADMIN_LISTEN"] = self._admin[name]
-            env["ATAJO_STORE"] = self.store_setting(name)
+            env["ATAJO_STORE"] = self.store_setting(service_of(name))
             env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
             env["ATAJO_ADMINISTRATION_SECRET"] = ADMINISTRATION_SECRET
         return env | self.settings

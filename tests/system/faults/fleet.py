@@ -18,9 +18,8 @@ from functools import partial
 from pathlib import Path
 
 from tests.support.mongo.replica_set import ReplicaSet, replica_set
-from tests.support.ports import free_port
 from tests.support.processes import Process
-from tests.support.product import CALLERS, SERVICES, Product, module_of, service_of
+from tests.support.product import SERVICES, Product, module_of, service_of
 from tests.support.waiting import wait_until
 
 STORES = ("sqlite", "mongodb")
@@ -37,20 +36,10 @@ class Fleet(Product):
         database: ReplicaSet | None,
         replicas: Sequence[str] = (),
     ) -> None:
-        super().__init__(folder, settings, store=f"{database.url}atajo" if database else "")
+        store = f"{database.url}atajo" if database else ""
+        super().__init__(folder, settings, store=store, replicas=replicas)
         self.database = database
         """Its MongoDB, unless it is on SQLite."""
-        self.services = (*SERVICES, *replicas)
-        self.processes = (*self.services, *CALLERS)
-        self.targets: dict[str, str] = {}
-        """The setting that has the addresses of all replicas of a service, if it has several."""
-        for name in replicas:
-            self._addresses[name] = f"127.0.0.1:{free_port()}"
-            self._admin[name] = f"127.0.0.1:{free_port()}"
-            service = service_of(name)
-            several = [self._addresses[one] for one in self.services if service_of(one) == service]
-            self.targets[f"ATAJO_{service.upper()}_ADDRESS"] = f"ipv4:{','.join(several)}"
-        self.settings |= self.targets
         self.kills = self.freezes = self.stops = 0
         self._lives = 0
         self._life = 0
@@ -64,7 +53,7 @@ class Fleet(Product):
         return self._life
 
     def start(self, *names: str) -> None:
-        super().start(*(names or self.processes))
+        super().start(*names)
         if not names or "gateway" in names:
             self._live()
 
@@ -153,12 +142,6 @@ class Fleet(Product):
             if name == "gateway" and process not in self._struck:
                 self._live()
 
-    def _env(self, name: str) -> dict[str, str]:
-        env = super()._env(service_of(name))
-        if name in self.services:
-            env |= {"ATAJO_LISTEN": self._addresses[name], "ATAJO_ADMIN_LISTEN": self._admin[name]}
-        return env
-
     def _live(self) -> None:
         self._lives += 1
         self._life = self._lives
@@ -206,7 +189,7 @@ class Storm:
             self.frozen_and_killed,
             self.retired,
         ]
-        if fleet.targets:
+        if len(fleet.services) > len(SERVICES):
             self.events += [self.left] * 2
         if database := fleet.database:
             self.events += [

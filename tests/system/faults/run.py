@@ -70,7 +70,6 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
     started, started_on = time.monotonic(), datetime.now(UTC).date()
     chance = random.Random(seed)
     with fleet_on(store, folder, SETTINGS, nodes=3, replicas=["analytics-2"]) as fleet:
-        beside_settings = {**BESIDE_SETTINGS, **fleet.targets}
         fleet.start()
         token = fleet.log_in(fleet.register())
         codes = [fleet.shorten(f"https://example.com/{n}", token) for n in range(20)]
@@ -81,7 +80,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
         reported = [fleet.shorten(f"https://example.com/reported/{n}") for n in range(5)]
         importer = fleet.log_in(fleet.register())
         storm = Storm(fleet, seed)
-        with start_gateway(fleet, folder / "beside", beside_settings) as beside:
+        with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS) as beside:
             other = f"http://{beside.addresses['http']}"
             operator = Operator(fleet, 6, [fleet.url, other], {fleet.url: fleet.life})
             with (
@@ -132,7 +131,7 @@ def run(folder: Path, seed: int, kills: int, store: str = "sqlite") -> dict[str,
             creators.compare()
 
         # It was killed; it sends its journal after its next start.
-        with start_gateway(fleet, folder / "beside", beside_settings):
+        with start_gateway(fleet, folder / "beside", BESIDE_SETTINGS):
             compare_all()
         # Journals and logs are replayed at a start: nothing may count twice.
         fleet.strike(*fleet.processes)
