@@ -270,6 +270,10 @@ bench-import: $(DEV) mongo ## Measure an import of 100,000 rows, and redirects m
 bench-scale: $(DEV) mongo ## Measure operations with 10 million links and 100 million visits
 	@exec $(PY) -m tests.performance.scale
 
+.PHONY: bench-sustained
+bench-sustained: $(DEV) mongo ## Measure how many visits a second are counted for five minutes, on both stores
+	@exec $(PY) -m tests.performance.sustained
+
 .PHONY: qr-time
 qr-time: $(DEV) $(WEB) browser ## Measure the verdict on a QR code as on a phone; fails above the budget
 	@exec $(PY) -m tests.system.e2e.stage node web/scripts/verdict.mjs {url}

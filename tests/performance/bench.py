@@ -325,13 +325,17 @@ def main() -> None:
 
 def write_scripts(folder: Path, codes: Path) -> dict[str, Path]:
     """wrk's scripts by name. Cold redirects use the codes in a file, one per line."""
-    heads = ["".join(f"{n}: {v}\r\n" for n, v in each.items()) for each in _CLICKS["browsers"]]
-    mix = _MIX.format(heads=_lua(heads), queries=_lua(_CLICKS["queries"]))
+    mix = _MIX.format(heads=lua_heads(), queries=_lua(_CLICKS["queries"]))
     texts = {"create": _CREATE, "cold": _COLD.format(codes=codes), "mix": mix}
     scripts = {name: folder / f"{name}.lua" for name in texts}
     for name, text in texts.items():
         scripts[name].write_text(text + _DONE)
     return scripts
+
+
+def lua_heads() -> str:
+    """Return the headers of thirteen browsers as the items of a Lua table."""
+    return _lua(["".join(f"{n}: {v}\r\n" for n, v in each.items()) for each in _CLICKS["browsers"]])
 
 
 def _lua(texts: list[str]) -> str:

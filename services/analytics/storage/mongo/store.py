@@ -5,7 +5,8 @@
     aggregates    _id "code:block", packed: see `domain.aggregates`
     unreadable_totals, unreadable_days
                   documents of these collections that could not be read, as they were
-    gateways      _id gateway, batch, counted, visits (absent if empty): see `records.GatewayRecord`
+    gateways      _id gateway, or a lane of one, batch, counted, visits (absent if empty): see
+                  `records.GatewayRecord`
     visitor_keys  _id day, key
 
 Shard keys: docs/performance.md.
