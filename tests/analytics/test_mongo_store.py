@@ -9,8 +9,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, cast
 
 import pytest
+from pymongo import MongoClient
 
 from services.analytics.application import link_maintenance
+from services.analytics.application.records import DAYS, DayRecord
 from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Dimension
@@ -95,6 +97,16 @@ async def test_replicas_that_crash_at_any_write_count_every_visit_once(
     async with replicas(mongo_server, 2) as databases:
         await asyncio.gather(*(gateway(name, databases) for name in ("one", "two", "three")))
         await model.check(mongo_store.MongoStore(databases[0]), CODES, range(DAY + 30, DAY + 34))
+
+
+def test_days_of_the_maximum_size_are_stored_together(mongo_server: str) -> None:
+    """All those of a transaction take more bytes than a command."""
+    days = {(f"code{n:04}", DAY): DayRecord(bytes(56_000), bytes(4096)) for n in range(1000)}
+    with server.database(mongo_server) as url, MongoClient[Any](url) as client:
+        session = cast("Any", mongo_store)._Session(client.get_default_database(), None)
+        session.put(DAYS, days, days.keys())
+        session.put(DAYS, days)
+        assert client.get_default_database().days.count_documents({}) == len(days)
 
 
 @pytest.mark.parametrize("writes", range(3))

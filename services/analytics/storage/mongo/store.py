@@ -34,7 +34,7 @@ from services.analytics.application.records import (
     Table,
     TotalsRecord,
 )
-from services.analytics.application.store import AnalyticsStore
+from services.analytics.application.store import AnalyticsStore, chunks
 from services.shared.feed import FeedPage
 from services.shared.mongo import Database, Document, Documents, Schema
 from services.shared.mongo.feed import MongoFeed
@@ -44,6 +44,8 @@ SCHEMA: Schema = ({},)
 
 _CHANGES: Document = {"operationType": {"$in": ["insert", "replace"]}}
 """Events of the change feed. Updates are not among them: replicas of 1.0 lock totals by updates."""
+_WRITES_PER_COMMAND = 250
+"""A day has at most 60 kB (a sketch, 100 names in each of seven dimensions), a command 16 MB."""
 _SKETCH = "sketch"
 """A field that documents lack if it is empty."""
 
@@ -133,9 +135,9 @@ class _Session:
         self._command("update", collection, "updates", updates)
 
     def _command(self, name: str, collection: str, field: str, writes: list[Document]) -> None:
-        """Run a command with many writes, in a third of the processor time of `bulk_write`."""
-        if writes:
-            reply = self._db.command({name: collection, field: writes}, session=self._session)
+        """Run commands with many writes, in a third of the processor time of `bulk_write`."""
+        for step in chunks(writes, _WRITES_PER_COMMAND):
+            reply = self._db.command({name: collection, field: step}, session=self._session)
             if "writeErrors" in reply:
                 raise BulkWriteError(reply)
 
