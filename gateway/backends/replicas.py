@@ -22,7 +22,8 @@ from services.shared.errors import AppError, DeadlineExceeded, InvalidArgument, 
 RESOLVE_SECONDS = 10.0
 """How long the addresses of a name are used before it is resolved again."""
 RESOLVE_AFTER_FAILURE_SECONDS = 1.0
-_RESOLVE_TIMEOUT_SECONDS = 1.0
+_RESOLVE_WAIT_SECONDS = 0.1
+"""How long a call waits for a resolution. Later calls use its result."""
 CHECK_SECONDS = 1.0
 """Interval at which a replica that is away is asked whether it is ready again."""
 _ATTEMPTS = 2
@@ -62,6 +63,7 @@ class Replicas(Generic[Client]):
         self._connect = connect
         self._clients: dict[str, Client] = {}
         self._away: dict[str, asyncio.Task[None]] = {}
+        self._resolving: asyncio.Task[set[str]] | None = None
         self._resolve_at = 0.0
 
     async def call(
@@ -69,49 +71,61 @@ class Replicas(Generic[Client]):
     ) -> None:
         """Call `call` with each responsible replica and its keys, concurrently.
 
-        The next replica takes the keys of one that fails. Raises the AppError of a key that no
-        replica took, and InvalidArgument after all other keys.
+        The next replica takes the keys of one that is away or fails. Raises the AppError of a key
+        that no replica took, and InvalidArgument after all other keys.
         """
         await self._resolve()
         candidates = [address for address in self._clients if address not in self._away]
         candidates = candidates or list(self._clients)
-        remaining = set(keys)
+        if not candidates:
+            raise Unavailable("The service has no address.")
         refused: AppError | None = None
-        failed: AppError = Unavailable("The service has no address.")
-        for _ in range(_ATTEMPTS):
-            shares = assign(remaining, candidates)
+        busy: AppError | None = None
+        failed: AppError | None
+        for attempt in range(_ATTEMPTS):
+            shares = assign(keys, candidates)
             errors = await asyncio.gather(
                 *(self._call_one(address, share, call) for address, share in shares.items())
             )
+            keys, failed = [], None
             for (address, share), error in zip(shares.items(), errors, strict=True):
-                if error is None or isinstance(error, InvalidArgument):
-                    remaining.difference_update(share)
-                    refused = refused or error
+                if error is None:
+                    continue
+                if isinstance(error, InvalidArgument):
+                    refused = error
+                elif isinstance(error, DeadlineExceeded) and address not in self._away:
+                    busy = error
                 else:
                     candidates.remove(address)
-                    failed = error
-            if not remaining:
+                    keys, failed = [*keys, *share], error
+            if failed and (attempt == _ATTEMPTS - 1 or not candidates):
+                raise failed
+            if not failed:
                 break
-        if remaining:
-            raise failed
-        if refused:
-            raise refused
+        if error := busy or refused:
+            raise error
 
     async def close(self) -> None:
         """Close all clients."""
+        if self._resolving:
+            self._resolving.cancel()
         for address in list(self._clients):
             await self._close(address)
 
     async def _call_one(
         self, address: str, keys: list[int], call: Callable[[Client, list[int]], Awaitable[None]]
     ) -> AppError | None:
+        client = self._clients[address]
         try:
-            await call(self._clients[address], keys)
+            await call(client, keys)
         except AppError as error:
-            # Another replica may be of a later version.
-            is_away = isinstance(error, (Unavailable, DeadlineExceeded))
-            if is_away and error.reason != "LATER_VERSION" and address not in self._away:
-                waiting = self._await_ready(address, self._clients[address])
+            # Another replica may be of a later version. One that is ready and late has much to do,
+            # and goes on with it: elsewhere, the same work would be done twice.
+            is_away = (isinstance(error, Unavailable) and error.reason != "LATER_VERSION") or (
+                isinstance(error, DeadlineExceeded) and not await _is_ready(client)
+            )
+            if is_away and address not in self._away:
+                waiting = self._await_ready(address, client)
                 self._away[address] = background.start_task(waiting, "replica")
                 sooner = time.monotonic() + RESOLVE_AFTER_FAILURE_SECONDS
                 self._resolve_at = min(self._resolve_at, sooner)
@@ -121,23 +135,29 @@ class Replicas(Generic[Client]):
     async def _await_ready(self, address: str, client: Client) -> None:
         while True:
             await asyncio.sleep(CHECK_SECONDS)
-            try:
-                await client.check()
-            except AppError:
-                continue
-            del self._away[address]
-            return
+            if await _is_ready(client):
+                del self._away[address]
+                return
 
     async def _resolve(self) -> None:
-        """Find the replicas again if it is time. Keep the known ones if that fails."""
-        if time.monotonic() < self._resolve_at:
+        """Find the replicas again if it is time. Keep the known ones until that succeeds.
+
+        One resolution runs at a time: each takes a thread, for long if the name server is away.
+        """
+        if self._resolving is None:
+            if time.monotonic() < self._resolve_at:
+                return
+            self._resolving = asyncio.create_task(find_addresses(self._target))
+        await asyncio.wait([self._resolving], timeout=_RESOLVE_WAIT_SECONDS)
+        if not self._resolving.done():
             return
-        self._resolve_at = time.monotonic() + RESOLVE_SECONDS
+        resolved, self._resolving = self._resolving, None
         try:
-            addresses = await find_addresses(self._target)
-        except (OSError, TimeoutError):
+            addresses = resolved.result()
+        except (OSError, UnicodeError):  # No address, or no valid name.
             self._resolve_at = time.monotonic() + RESOLVE_AFTER_FAILURE_SECONDS
             return
+        self._resolve_at = time.monotonic() + RESOLVE_SECONDS
         for address in self._clients.keys() - addresses:
             await self._close(address)
         for address in addresses - self._clients.keys():
@@ -147,6 +167,14 @@ class Replicas(Generic[Client]):
         if waiting := self._away.pop(address, None):
             waiting.cancel()
         await self._clients.pop(address).close()
+
+
+async def _is_ready(client: ReplicaClient) -> bool:
+    try:
+        await client.check()
+    except AppError:
+        return False
+    return True
 
 
 def assign(keys: Collection[int], addresses: Collection[str]) -> Mapping[str, list[int]]:
@@ -160,14 +188,13 @@ def assign(keys: Collection[int], addresses: Collection[str]) -> Mapping[str, li
 
 
 async def find_addresses(target: str) -> set[str]:
-    """Return the addresses, with ports, of a gRPC target. Raises OSError and TimeoutError."""
+    """Return the addresses, with ports, of a gRPC target. Raises OSError and UnicodeError."""
     if several := _LIST.fullmatch(target):
         return set(several[1].split(","))
     name = _parse_name(target)
     if name is None:
         return {target}
-    async with asyncio.timeout(_RESOLVE_TIMEOUT_SECONDS):
-        found = await asyncio.get_running_loop().getaddrinfo(*name, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().getaddrinfo(*name, type=socket.SOCK_STREAM)
     hosts = {str(address[0]) for *_, address in found}
     return {f"[{host}]:{name[1]}" if ":" in host else f"{host}:{name[1]}" for host in hosts}
 

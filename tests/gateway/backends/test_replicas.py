@@ -74,6 +74,10 @@ class Fleet:
     def __init__(self) -> None:
         self.addresses = set(ADDRESSES[:3])
         self.errors: dict[str, AppError] = {}
+        self.failure: Exception = OSError("There is no such name.")
+        """Raised if there are no addresses."""
+        self.busy: set[str] = set()
+        """Replicas that are ready, but do not answer in time."""
         self.checked = asyncio.Event()
         self.closed: list[str] = []
         self.replicas = Replicas("dns:///analytics:50051", lambda address: Client(self, address))
@@ -88,6 +92,8 @@ class Fleet:
             await asyncio.sleep(0)
             if error := self.errors.get(client.address):
                 raise error
+            if client.address in self.busy:
+                raise DeadlineExceeded("Late.")
             taken.setdefault(client.address, []).extend(keys)
 
         await self.replicas.call(KEYS, call)
@@ -116,7 +122,7 @@ async def fleet(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Fleet]:
 
     async def find(_: str) -> set[str]:
         if not fleet.addresses:
-            raise OSError("no such name")
+            raise fleet.failure
         return set(fleet.addresses)
 
     monkeypatch.setattr(replicas_module, "find_addresses", find)
@@ -181,6 +187,26 @@ async def test_what_one_replica_refuses_is_lost_after_all_others_have_counted(
     assert set(fleet.asked) == set(ADDRESSES[:3])
 
 
+async def test_the_keys_of_a_busy_replica_stay_there(fleet: Fleet) -> None:
+    """Elsewhere, the work that it goes on with would be done a second time."""
+    everything = assign(KEYS, ADDRESSES[:3])
+    busy, *others = ADDRESSES[:3]
+    fleet.busy = {busy}
+    for _ in range(2):
+        with pytest.raises(DeadlineExceeded):
+            await fleet.call()
+        assert fleet.asked == Counter(ADDRESSES[:3]), "each once"
+    fleet.errors[others[0]] = Unavailable("Away.")
+    with pytest.raises(DeadlineExceeded):
+        await fleet.call()
+    fleet.busy.clear()
+    fleet.errors.clear()
+    fleet.checked.clear()
+    await fleet.checked.wait()
+    await asyncio.sleep(0)
+    assert await fleet.call() == everything
+
+
 async def test_replicas_follow_the_name(fleet: Fleet) -> None:
     await fleet.call()
     fleet.addresses = set(ADDRESSES[1:5])
@@ -190,8 +216,32 @@ async def test_replicas_follow_the_name(fleet: Fleet) -> None:
     assert await fleet.call() == assign(KEYS, ADDRESSES[1:5])
 
 
-async def test_a_name_without_addresses_is_an_error_that_passes(fleet: Fleet) -> None:
-    fleet.addresses = set()
+async def test_a_name_server_that_does_not_answer_is_asked_once(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each question takes a thread, and threads also sync the journal."""
+    asked: list[asyncio.Future[set[str]]] = []
+
+    async def find(_: str) -> set[str]:
+        asked.append(asyncio.get_running_loop().create_future())
+        return await asked[-1]
+
+    known = await fleet.call()
+    monkeypatch.setattr(replicas_module, "find_addresses", find)
+    monkeypatch.setattr(replicas_module, "_RESOLVE_WAIT_SECONDS", 0.0)
+    for _ in range(3):
+        assert await fleet.call() == known
+    assert len(asked) == 1
+    asked[0].set_result(set(ADDRESSES))
+    await asyncio.sleep(0)
+    assert await fleet.call() == assign(KEYS, ADDRESSES)
+
+
+@pytest.mark.parametrize("failure", [OSError("There is none."), UnicodeError("It is invalid.")])
+async def test_a_name_without_addresses_is_an_error_that_passes(
+    fleet: Fleet, failure: Exception
+) -> None:
+    fleet.addresses, fleet.failure = set(), failure
     with pytest.raises(Unavailable):
         await fleet.call()
     fleet.addresses = set(ADDRESSES)
