@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any, cast
 
 import pytest
 
 from services.analytics.__main__ import STORE_FACTORIES
+from services.analytics.application.records import GatewayRecord
 from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals
+from services.shared.errors import Unavailable
 from tests.analytics.cases import (
     BOT,
     DAY,
@@ -81,6 +85,70 @@ async def test_lanes_take_turns(opened: Opened, monkeypatch: pytest.MonkeyPatch)
         [f"one-{lane}", f"two-{lane}"] for lane in (1, 2, 3)
     ]
     assert done[6:] == ["one-1"] * 2
+
+
+class GatedDatabase(CrashingDatabase):
+    """A database whose transactions are counted, and wait until the gate is open."""
+
+    def __init__(self, database: Any) -> None:
+        super().__init__(database)
+        self.transactions = 0
+        self.began = asyncio.Event()
+        self.gate = asyncio.Event()
+
+    async def _write(self, write: Any, name: str, operation: Any) -> Any:
+        self.transactions += 1
+        self.began.set()
+        await self.gate.wait()
+        return await super()._write(write, name, operation)
+
+
+async def test_a_resend_takes_the_place_of_a_batch_whose_caller_gave_up(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise, a store that is late has more to do with each resend."""
+    first, late = lane_batch("one", 1), lane_batch("one", 2)
+    async with opened() as store:
+        monkeypatch.setattr(type(store), "codes_per_transaction", 6)
+        gated = GatedDatabase(get_database(store))
+        process = with_database(store, gated)
+        applying = [asyncio.create_task(process.apply(first, NOW))]
+        await gated.began.wait()
+        for _ in range(3):
+            given_up = asyncio.create_task(process.apply(late, NOW))
+            await asyncio.sleep(0)
+            given_up.cancel()
+            await asyncio.wait([given_up])
+        applying.append(asyncio.create_task(process.apply(late, NOW)))
+        await asyncio.sleep(0)
+        gated.gate.set()
+        assert await asyncio.gather(*applying) == [True, True]
+        assert gated.transactions == 2
+
+
+async def test_a_batch_that_the_store_cannot_take_does_not_hold_up_others(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened() as store:
+        session_class = cast("Any", sys.modules[type(store).__module__])._Session
+        put_gateways = session_class.put_gateways
+
+        def put(session: Any, records: Mapping[str, GatewayRecord]) -> None:
+            if "one-3" in records:
+                raise Unavailable("The store is away.", "STORE_UNAVAILABLE")
+            put_gateways(session, records)
+
+        monkeypatch.setattr(session_class, "put_gateways", put)
+
+        async def send(batch: Batch) -> bool | None:
+            """Send a batch as a gateway does, but not for ever."""
+            for _ in range(30):
+                with suppress(Unavailable):
+                    return await store.apply(batch, NOW)
+            return None
+
+        sent = await asyncio.gather(*(send(lane_batch("one", lane)) for lane in range(1, 8)))
+        assert sent == [True, True, None, True, True, True, True]
 
 
 async def test_a_batch_of_many_links_is_added_in_parts_beside_others(

@@ -22,6 +22,8 @@ from services.analytics.metrics import NAMES_GATHERED
 from services.shared import background
 from services.shared.errors import Unavailable
 
+_MAX_BATCHES = 1024
+"""Maximum batches of a transaction: the 64 lanes of 16 gateways."""
 _Results = list[bool | None]
 """For each batch of a group: whether it was added, and None if a part of it is left."""
 
@@ -33,6 +35,11 @@ class _Waiting(NamedTuple):
     codes: list[str]
     now: datetime
     done: asyncio.Future[bool]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """Equal for resends of a batch."""
+        return self.batch.gateway_id, self.batch.number
 
 
 class BatchQueue:
@@ -49,6 +56,8 @@ class BatchQueue:
         self._waiting: list[_Waiting] = []
         self._lane = 0
         """The lane of the last batch that was taken."""
+        self._max_batches = _MAX_BATCHES
+        """Maximum batches of the next transaction."""
         self._writing: asyncio.Task[None] | None = None
 
     async def apply(self, batch: Batch, now: datetime) -> bool:
@@ -66,13 +75,20 @@ class BatchQueue:
     def _take_group(self) -> list[_Waiting]:
         """Take the batches of the next transaction: as many as it has room for, at least one.
 
-        Takes the lanes in turn, so that none waits for long.
+        Takes the lanes in turn, so that none waits for long. A resend takes the place of a batch
+        whose caller has given up.
         """
-        self._waiting.sort(
-            key=lambda waiting: (waiting.batch.lane <= self._lane, waiting.batch.lane)
+        wanted = {waiting.key for waiting in self._waiting if not waiting.done.cancelled()}
+        self._waiting = sorted(
+            (
+                waiting
+                for waiting in self._waiting
+                if not (waiting.done.cancelled() and waiting.key in wanted)
+            ),
+            key=lambda waiting: (waiting.batch.lane <= self._lane, waiting.batch.lane),
         )
         size = count = 0
-        for waiting in self._waiting:
+        for waiting in self._waiting[: self._max_batches]:
             size += len(waiting.codes) + 1  # The gateway's record.
             if count and size > self._max_codes():
                 break
@@ -82,7 +98,11 @@ class BatchQueue:
         return group
 
     async def _write_group(self, group: Sequence[_Waiting]) -> None:
-        """Add batches in one transaction. A batch that fails for itself does not fail others."""
+        """Add batches in one transaction. A batch that fails for itself does not fail others.
+
+        If the store fails, the next transaction has one batch, and the following ones have twice as
+        many each: what is too large for the store, or what it cannot take, must not hold up others.
+        """
         max_codes = self._max_codes()
         writer: BatchWriter | None = None
         gathered = Counter[Dimension]()
@@ -104,10 +124,12 @@ class BatchQueue:
                 for waiting in group:
                     await self._write_group([waiting])
                 return
+            self._max_batches = 1
             for waiting in group:  # Every caller raises it.
                 if not waiting.done.done():
                     waiting.done.set_exception(error)
             return
+        self._max_batches = min(2 * self._max_batches, _MAX_BATCHES)
         for dimension, people in gathered.items():
             NAMES_GATHERED.labels(dimension.name.lower()).inc(people)
         for waiting, result in zip(group, results, strict=True):
