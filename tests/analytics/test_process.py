@@ -55,6 +55,11 @@ class Analytics:
         reply = await self._caller.unary("RecordVisits", self._stub.RecordVisits, request, 20)
         return reply.applied
 
+    async def record_lanes(self, *batches: pb.RecordVisitsRequest) -> None:
+        lanes = [pb.Lane(number=number, batch=batch) for number, batch in enumerate(batches, 1)]
+        request = pb.RecordLanesRequest(lanes=lanes)
+        await self._caller.unary("RecordLanes", self._stub.RecordLanes, request, 20)
+
     async def key(self) -> pb.GetVisitorKeyResponse:
         request = pb.GetVisitorKeyRequest()
         return await self._caller.unary("GetVisitorKey", self._stub.GetVisitorKey, request, 20)
@@ -198,6 +203,18 @@ async def test_metrics_do_not_count_resends(process: Process, analytics: Analyti
     assert read_counter(process, batches) - before[1] == Counter(applied=1, repeated=2, refused=1)
 
 
+async def test_nothing_of_a_call_with_an_invalid_lane_is_counted(analytics: Analytics) -> None:
+    def batch(gateway: str, code: str) -> pb.RecordVisitsRequest:
+        return pb.RecordVisitsRequest(gateway_id=gateway, batch_number=1, visits=[visit(code)])
+
+    with pytest.raises(InvalidArgument) as refused:
+        await analytics.record_lanes(batch("lanes-1", "lanes---"), batch("lanes-2", "no code"))
+    assert refused.value.reason == "INVALID_BATCH"
+    assert await analytics.totals("lanes---") == {}
+    await analytics.record_lanes(batch("lanes-1", "lanes---"), batch("lanes-2", "lanes---"))
+    assert await analytics.totals("lanes---") == {"lanes---": (2, 0)}
+
+
 UNKNOWN_FIELD = b"\xb8\x06\x01"
 """An encoded field with the number 103."""
 
@@ -235,6 +252,14 @@ async def test_a_batch_of_a_later_version_waits_for_one_that_knows_it(
     assert await analytics.totals("known---", "later---") in ({}, {"known---": counted})
     deferrals = (read_counter(process, "atajo_visit_batches_applied") - before)["deferred"]
     assert deferrals >= 1, "gRPC may have asked again"
+
+    # Nor is anything of the other lanes that come with it.
+    lane = pb.RecordVisitsRequest(gateway_id=f"{gateway}-1", batch_number=1)
+    lane.visits.append(visit("known---"))
+    with pytest.raises(Unavailable) as deferred:
+        await analytics.record_lanes(lane, batch)
+    assert deferred.value.reason == "LATER_VERSION"
+    assert await analytics.totals("known---", "later---") in ({}, {"known---": counted})
 
     # Batches of others are counted meanwhile, and so is this one by who knows it all.
     assert await analytics.record(f"{gateway}-other", 1, visit("known---"))
