@@ -38,8 +38,7 @@ CREATION_US = 900.0
 NGINX_US = 22.0
 BATCHES_PER_SECOND = 10
 LANES = 64
-MERGED_SECONDS = 10.0
-"""How long the visits of a lane may wait, to be counted in one transaction."""
+"""`gateway/visits/lanes.py`."""
 BATCH_VISITS, BATCH_LINKS = 2000, 100_000
 APPLY_US, APPLY_MONGOD_US = 42.0, 49.0
 VISIT_BYTES = 55
@@ -127,7 +126,7 @@ class Cache(NamedTuple):
 class Limits(NamedTuple):
     """Demand on resources that replicas do not increase, as shares of their limits."""
 
-    transactions: float
+    lane: float
     views: float
     feed: float
     maintenance: float
@@ -258,7 +257,6 @@ def plan(links: int, redirects: int, exponent: float) -> Plan:
 
     batches = gateways * BATCHES_PER_SECOND
     rows = batches * distinct(popularity, redirects / batches)
-    merged_rows = distinct(popularity, redirects * MERGED_SECONDS) / MERGED_SECONDS
     viewed = distinct(popularity, redirects * VIEWS_SECONDS) / VIEWS_SECONDS
     created, edited = (links * share / 86_400 for share in (CREATED_PER_DAY, EDITED_PER_DAY))
     apply_us, apply_mongod_us = row_costs()
@@ -300,7 +298,7 @@ def plan(links: int, redirects: int, exponent: float) -> Plan:
         statistics_terabytes=year_bytes / 1e12,
         feed_cores=(feed_us + gateways * links_shards * POLL_US) / 1e6,
         limits=Limits(
-            transactions=merged_rows / LANES * (apply_us + apply_mongod_us) / 1e6,
+            lane=rows / LANES * (apply_us + apply_mongod_us) / 1e6,
             views=viewed * (NOTE_VIEWS_US + ID_UPDATE_US) / 1e6,
             feed=(POLL_US + entries / links_shards * OPLOG_ENTRY_US) / POLL_LIMIT_US,
             maintenance=links / MAINTENANCE_LINKS * MAINTENANCE_SECONDS / 86_400,
