@@ -12,9 +12,10 @@ VISITS_COUNTED = Counter(
 )
 BATCHES_APPLIED = Counter(
     "atajo_visit_batches_applied",
-    "Batches of visits by result: applied; repeated, it had been applied before and changed "
-    "nothing; refused, the gateway counts its visits as lost; deferred, it has values or fields of "
-    "a later version, and the gateway resends it until such a version counts it.",
+    "Batches of visits, of a lane each if the gateway divides them, by result: applied; repeated, "
+    "it had been applied before and changed nothing; refused, the gateway counts its visits as "
+    "lost; deferred, it has values or fields of a later version, and the gateway resends it until "
+    "such a version counts it.",
     ["result"],
 )
 NAMES_GATHERED = Counter(
