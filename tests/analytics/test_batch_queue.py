@@ -62,7 +62,7 @@ async def test_batches_that_wait_are_added_in_one_transaction(opened: Opened) ->
             *(process.apply(batch, NOW) for batch in (*batches, batches[0]))
         )
         assert applied == [True] * len(batches) + [False]
-        codes = sorted({one.code for batch in batches for one in batch.visits})
+        codes = sorted({row.code for batch in batches for row in batch.visits})
         await model.check(store, codes, [DAY])
 
 

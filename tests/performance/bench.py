@@ -163,7 +163,7 @@ def wrk(
         "per_second": float(per_second[1]),
         "requests": float(requests[1]),
         "p99_ms": _milliseconds(output, "99%"),
-        **({"p999_ms": _milliseconds(output, "99.9%")} if script else {}),
+        **({"p999_ms": _milliseconds(output, "99.9%")} if "99.9%" in output else {}),
         "failed": float(failed[1]) if failed else 0.0,
     }
 

@@ -1,9 +1,9 @@
 """Measures how many visits a second are counted for minutes: `make bench-sustained`.
 
-wrk sends redirects of links that are visited by Zipf's law, by ten browsers in turn. Once a second,
-its pauses are changed so that visits wait for about a second in the gateway's journal: the highest
-rate at which the journal does not grow. Then wrk sends without pauses, and its latency shows
-whether visitors notice that counting falls behind. Everything shares all cores. On MongoDB,
+wrk sends redirects of links that are visited by Zipf's law, by thirteen browsers in turn. Once a
+second, its pauses are changed so that visits wait for about a second in the gateway's journal: the
+highest rate at which the journal does not grow. Then wrk sends without pauses, and its latency
+shows whether visitors notice that counting falls behind. Everything shares all cores. On MongoDB,
 analytics has two replicas. Prints a table and writes `reports/bench-sustained.json`.
 """
 
@@ -79,7 +79,7 @@ class Load:
         self._product = product
         self._pause = folder / "pause"
         self._script = folder / "zipf.lua"
-        self._analytics = [one for one in product.services if service_of(one) == "analytics"]
+        self._analytics = [name for name in product.services if service_of(name) == "analytics"]
         codes = folder / "codes"
         _write_visits(codes, size)
         text = _ZIPF.format(codes=codes, pause=self._pause, heads=lua_heads())
@@ -128,7 +128,7 @@ class Load:
 def measure(product: Product, mongod: int | None, size: int, seconds: int) -> dict[str, float]:
     """Return the figures of one store and number of links. `mongod` is the pid of MongoDB."""
     load = Load(product, product.folder, size)
-    analytics = [product.pid(one) for one in product.services if service_of(one) == "analytics"]
+    analytics = [product.pid(name) for name in product.services if service_of(name) == "analytics"]
     groups = {"gateway": [product.pid("gateway")], "analytics": analytics}
     groups |= {"mongod": [mongod]} if mongod else {}
     load.set_pause(_FIRST_PAUSE)
