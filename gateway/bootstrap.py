@@ -23,7 +23,6 @@ from gateway.backends.administration import AdministrationClients
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.auth import AuthClient
 from gateway.backends.links import LinksClient
-from gateway.backends.replicas import may_be_several
 from gateway.backends.view_counts import ViewCounts
 from gateway.functions.rejected_reads import RejectedReads
 from gateway.functions.table import table
@@ -123,7 +122,7 @@ def bootstrap(
     clients = ClientIpFinder(settings.trusted_proxies, settings.trusted_hops)
     visitors = Visitors(clients.find, _countries(settings))
     visits = VisitPipeline(
-        _open_journal(settings), analytics, visitors, own_urls=settings.origins.all
+        _open_journal(settings, analytics), analytics, visitors, own_urls=settings.origins.all
     )
     keys = VisitorKeys(analytics, visitors)
     resolver = Resolver(
@@ -249,10 +248,11 @@ def _countries(settings: GatewaySettings) -> CountryOf:
         ) from None
 
 
-def _open_journal(settings: GatewaySettings) -> Journal:
+def _open_journal(settings: GatewaySettings, analytics: AnalyticsClient) -> Journal:
     try:
-        divides = may_be_several(settings.analytics_address)
-        return Journal(settings.journal_dir, settings.journal_bytes, divides=divides)
+        return Journal(
+            settings.journal_dir, settings.journal_bytes, divides=lambda: analytics.divides
+        )
     except JournalInUseError as error:
         raise SystemExit(str(error)) from None
     except (JournalFullError, OSError) as error:

@@ -80,8 +80,8 @@ class GatewaySettings(ProcessSettings):
     links_address: str = Field(min_length=1)
     """gRPC targets of the services, `host:port` or `dns:///host:port`."""
     analytics_address: str = Field(min_length=1)
-    """gRPC target of analytics, as of the other services. If the host is a name, its addresses are
-    the replicas among which visits are divided."""
+    """gRPC target of analytics, as of the other services. If the host is a name with several
+    addresses, they are the replicas among which visits are divided."""
     journal_dir: Path
     """Folder of the visit journal. Each gateway needs its own."""
     journal_bytes: int = Field(default=1 << 30, ge=1 << 20, le=1 << 50)

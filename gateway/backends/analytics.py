@@ -18,7 +18,7 @@ from gateway.backends.ports import (
     Statistics,
     VisitUsage,
 )
-from gateway.backends.replicas import Replicas
+from gateway.backends.replicas import Replicas, may_be_several
 from gateway.backends.view_counts import Totals
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch
@@ -58,15 +58,23 @@ class AnalyticsClient(ServiceClient["pb_grpc.AnalyticsServiceAsyncStub"]):
     def __init__(self, address: str) -> None:
         super().__init__(address)
         self._replicas = Replicas(address, _LanesClient)
+        self._may_be_several = may_be_several(address)
 
     async def close(self) -> None:
         await self._replicas.close()
         await super().close()
 
+    @property
+    def divides(self) -> bool:
+        """Whether replicas share the visits, so that new batches should be divided by lanes."""
+        return self._replicas.are_several
+
     async def record(self, batch: Batch) -> None:
         """Count a batch once, however often it is sent."""
         requests = await _to_visits_requests(batch)
         if not batch.is_divided:
+            if self._may_be_several:
+                await self._replicas.resolve()
             await self._call(self._stub.RecordVisits, requests[0])
             return
 

@@ -54,8 +54,8 @@ def may_be_several(target: str) -> bool:
 class Replicas(Generic[Client]):
     """Clients of the replicas behind a gRPC target, opened by `connect` with the address of one.
 
-    A replica that does not answer is away until it reports to be ready. `call` is called by one
-    task at a time.
+    A replica that does not answer is away until it reports to be ready. For use by one task at a
+    time.
     """
 
     def __init__(self, target: str, connect: Callable[[str], Client]) -> None:
@@ -66,6 +66,11 @@ class Replicas(Generic[Client]):
         self._resolving: asyncio.Task[set[str]] | None = None
         self._resolve_at = 0.0
 
+    @property
+    def are_several(self) -> bool:
+        """Whether several replicas are known."""
+        return len(self._clients) > 1
+
     async def call(
         self, keys: Collection[int], call: Callable[[Client, list[int]], Awaitable[None]]
     ) -> None:
@@ -74,7 +79,7 @@ class Replicas(Generic[Client]):
         The next replica takes the keys of one that is away or fails. Raises the AppError of a key
         that no replica took, and InvalidArgument after all other keys.
         """
-        await self._resolve()
+        await self.resolve()
         candidates = [address for address in self._clients if address not in self._away]
         candidates = candidates or list(self._clients)
         if not candidates:
@@ -104,6 +109,30 @@ class Replicas(Generic[Client]):
                 break
         if error := busy or refused:
             raise error
+
+    async def resolve(self) -> None:
+        """Find the replicas again if it is time. Keep the known ones until that succeeds.
+
+        One resolution runs at a time: each takes a thread, for long if the name server is away.
+        """
+        if self._resolving is None:
+            if time.monotonic() < self._resolve_at:
+                return
+            self._resolving = asyncio.create_task(find_addresses(self._target))
+        await asyncio.wait([self._resolving], timeout=_RESOLVE_WAIT_SECONDS)
+        if not self._resolving.done():
+            return
+        resolved, self._resolving = self._resolving, None
+        try:
+            addresses = resolved.result()
+        except (OSError, UnicodeError):  # No address, or no valid name.
+            self._resolve_at = time.monotonic() + RESOLVE_AFTER_FAILURE_SECONDS
+            return
+        self._resolve_at = time.monotonic() + RESOLVE_SECONDS
+        for address in self._clients.keys() - addresses:
+            await self._close(address)
+        for address in addresses - self._clients.keys():
+            self._clients[address] = self._connect(address)
 
     async def close(self) -> None:
         """Close all clients."""
@@ -138,30 +167,6 @@ class Replicas(Generic[Client]):
             if await _is_ready(client):
                 del self._away[address]
                 return
-
-    async def _resolve(self) -> None:
-        """Find the replicas again if it is time. Keep the known ones until that succeeds.
-
-        One resolution runs at a time: each takes a thread, for long if the name server is away.
-        """
-        if self._resolving is None:
-            if time.monotonic() < self._resolve_at:
-                return
-            self._resolving = asyncio.create_task(find_addresses(self._target))
-        await asyncio.wait([self._resolving], timeout=_RESOLVE_WAIT_SECONDS)
-        if not self._resolving.done():
-            return
-        resolved, self._resolving = self._resolving, None
-        try:
-            addresses = resolved.result()
-        except (OSError, UnicodeError):  # No address, or no valid name.
-            self._resolve_at = time.monotonic() + RESOLVE_AFTER_FAILURE_SECONDS
-            return
-        self._resolve_at = time.monotonic() + RESOLVE_SECONDS
-        for address in self._clients.keys() - addresses:
-            await self._close(address)
-        for address in addresses - self._clients.keys():
-            self._clients[address] = self._connect(address)
 
     async def _close(self, address: str) -> None:
         if waiting := self._away.pop(address, None):

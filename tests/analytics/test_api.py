@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from gateway.backends import replicas
 from gateway.backends.analytics import AnalyticsClient
 from gateway.backends.ports import (
     DateRange,
@@ -71,6 +72,34 @@ async def test_lanes_are_counted_once_and_apart_from_whole_batches(
     assert counted == {code: Totals(2 * n + 2, 2) for n, code in enumerate(codes)}
     statistics = await analytics.statistics(codes, DAY, "UTC", 0)
     assert statistics.totals == Figures(2 * sum(range(1, 201)), 400, 200)
+
+
+async def test_batches_are_divided_while_a_name_has_several_addresses(
+    analytics: AnalyticsClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A single replica, as of a local run, pays nothing for lanes."""
+    monkeypatch.setattr(replicas, "RESOLVE_SECONDS", 0.0)
+    target = analytics._address.replace("127.0.0.1", "localhost")
+    found = [{"10.0.0.1:1"}, {"10.0.0.1:1", "10.0.0.2:1"}, {"10.0.0.2:1"}]
+    resolved: list[str] = []
+
+    async def find_addresses(name: str) -> set[str]:
+        resolved.append(name)
+        return found[len(resolved) - 1]
+
+    monkeypatch.setattr(replicas, "find_addresses", find_addresses)
+    named = AnalyticsClient(target)
+    divides = []
+    for number in range(1, 4):
+        await named.record(batch(number, {person("abcdefgh"): 1}))
+        divides.append(named.divides)
+    await named.close()
+    assert divides == [False, True, False]
+    assert resolved == [target] * 3
+
+    await analytics.record(batch(4, {person("abcdefgh"): 1}))
+    assert not analytics.divides
+    assert resolved == [target] * 3, "an address needs no resolution"
 
 
 async def test_recent_people_are_counted_per_utc_day(analytics: AnalyticsClient) -> None:

@@ -116,6 +116,8 @@ class ClientSpy:
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._client, name)
+        if not callable(call):
+            return call
 
         async def counted(*args: Any, **named: Any) -> Any:
             self._reach(name)

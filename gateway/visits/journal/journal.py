@@ -18,6 +18,7 @@ import asyncio
 import os
 import secrets
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 
 from gateway.visits.journal import lines
@@ -58,13 +59,16 @@ class Journal:
     """The visits of one gateway that analytics has not acknowledged.
 
     Appending never waits for the disk; `sync` does, in a thread. For use within one event loop.
-    `max_bytes` is the maximum size of the files. With `divides`, new batches are sent by lanes.
-    Raises JournalInUseError, JournalFullError if there is no room for a new journal, and OSError.
+    `max_bytes` is the maximum size of the files. A batch is sent by lanes if `divides` returns True
+    when it begins. Raises JournalInUseError, JournalFullError if there is no room for a new
+    journal, and OSError.
     """
 
-    def __init__(self, folder: Path, max_bytes: int, *, divides: bool = False) -> None:
+    def __init__(
+        self, folder: Path, max_bytes: int, *, divides: Callable[[], bool] = lambda: False
+    ) -> None:
         self._folder = Folder(folder)
-        self._version = DIVIDED if divides else WHOLE
+        self._divides = divides
         self._max_bytes = max_bytes
         self.limit = max_bytes
         """Maximum bytes of all files: `max_bytes`, or less if the disk has less."""
@@ -93,7 +97,11 @@ class Journal:
             if not newest and self._folder.free_bytes() < lines.MAX_BYTES:
                 raise JournalFullError("its disk has no room to begin it")
         number = newest.number + 1 if newest else 1
-        if newest and not newest.size and newest.path == self._path(newest.number):
+        if (
+            newest
+            and not newest.size
+            and (newest.gateway_id, newest.version) == (self.gateway_id, self._next_version())
+        ):
             number = self._closed.pop().number  # It was never sent.
         self._active = self._begin(number)
         self._folder.sync()
@@ -255,7 +263,8 @@ class Journal:
 
     def _begin(self, number: int) -> BatchFile:
         """Create the file of the next batch. Raises OSError."""
-        path = self._path(number)
+        version = self._next_version()
+        path = self._folder.path / f"{number:010d}-{self.gateway_id}.v{version}"
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         try:
             fd = os.open(path, flags, 0o600)
@@ -263,10 +272,10 @@ class Journal:
             self._folder.renew()
             fd = os.open(path, flags, 0o600)
         self._new_names.append(path)
-        return BatchFile(path, number, self.gateway_id, self._version, counts={}, fd=fd)
+        return BatchFile(path, number, self.gateway_id, version, counts={}, fd=fd)
 
-    def _path(self, number: int) -> Path:
-        return self._folder.path / f"{number:010d}-{self.gateway_id}.v{self._version}"
+    def _next_version(self) -> int:
+        return DIVIDED if self._divides() else WHOLE
 
     def _write(self, data: bytes) -> tuple[int, str]:
         """Write as many lines as there is room for. Returns their bytes, and why not all."""

@@ -214,6 +214,10 @@ async def test_replicas_follow_the_name(fleet: Fleet) -> None:
     assert fleet.closed == ADDRESSES[:1]
     fleet.addresses = set()  # The name server is away.
     assert await fleet.call() == assign(KEYS, ADDRESSES[1:5])
+    assert fleet.replicas.are_several
+    fleet.addresses = {ADDRESSES[0]}
+    assert await fleet.call() == {ADDRESSES[0]: list(KEYS)}
+    assert not fleet.replicas.are_several
 
 
 async def test_a_name_server_that_does_not_answer_is_asked_once(

@@ -9,6 +9,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -353,7 +354,7 @@ async def test_a_batch_is_divided_or_not_for_good(tmp_path: Path) -> None:
     write(tmp_path, 1, "aaaaaaaa")
     expected = [(1, False)]
     for divides, number in ((True, 2), (False, 4), (True, 6)):
-        journal = Journal(tmp_path, ROOM, divides=divides)
+        journal = Journal(tmp_path, ROOM, divides=partial(bool, divides))
         assert journal.gateway_id == GATEWAY
         journal.append(visit("bbbbbbbb"))
         journal.close_batch()
