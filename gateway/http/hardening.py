@@ -114,10 +114,13 @@ class HardenedProtocol(HttpToolsProtocol):
         if self._is_between_requests and not data.isascii():
             data = _encode_request_line(data)
         try:
+            rest: memoryview | None = None
             try:
                 self.parser.feed_data(data)
             except httptools.HttpParserUpgrade as upgrade:
-                self._ignore_upgrade(memoryview(data)[upgrade.args[0] :])
+                rest = memoryview(data)[upgrade.args[0] :]
+            if rest is not None:  # Outside the handler, or it would replace the cause of errors.
+                self._ignore_upgrade(rest)
         except httptools.HttpParserError as error:
             cause = error.__context__
             if not isinstance(error, httptools.HttpParserCallbackError) or isinstance(
