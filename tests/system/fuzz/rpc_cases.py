@@ -12,7 +12,8 @@ from tests.system.fuzz.grammar import mutated
 
 _BROKEN_SHARE = 0.25
 """Share of cases with an invalid message or an unknown method."""
-_REPETITIONS = (0, 1, 1, 3, 40, 1200)
+_REPETITIONS = ((0, 1, 1, 3, 40, 1200), (0, 1, 1, 3, 40), (0, 1, 3))
+"""Lengths of repeated fields by depth. Lists of long lists would take long to make."""
 _TEXTS = (
     b"",
     b"fuzzed-0",
@@ -62,7 +63,8 @@ def _message(descriptor: object, chance: random.Random, depth: int = 0) -> bytes
 
 
 def _field(field: FieldDescriptor, chance: random.Random, depth: int) -> bytes:
-    times = chance.choice(_REPETITIONS) if field.is_repeated else 1
+    lengths = _REPETITIONS[min(depth, len(_REPETITIONS) - 1)]
+    times = chance.choice(lengths) if field.is_repeated else 1
     return b"".join(_value(field, chance, depth) for _ in range(times))
 
 
