@@ -23,7 +23,7 @@ from gateway.backends.view_counts import Totals
 from gateway.visits.journal import lines
 from gateway.visits.journal.batch import Batch
 from gateway.visits.journal.lines import Kind
-from gateway.visits.lanes import lane_of, sender_id
+from gateway.visits.lanes import find_lane, sender_id
 from services.shared.errors import Unimplemented
 from services.shared.rpc.client import ServiceClient
 from services.shared.rpc.fields import enum_members, enum_numbers, from_message
@@ -158,8 +158,8 @@ async def _to_visits_requests(batch: Batch) -> dict[int, pb.RecordVisitsRequest]
     Yields to the event loop between steps.
     """
 
-    def request_of(code: str) -> pb.RecordVisitsRequest:
-        lane = lane_of(code)
+    def get_request(code: str) -> pb.RecordVisitsRequest:
+        lane = find_lane(code)
         if lane not in requests:
             id_ = sender_id(batch.gateway_id, lane)
             requests[lane] = pb.RecordVisitsRequest(gateway_id=id_, batch_number=batch.number)
@@ -172,7 +172,7 @@ async def _to_visits_requests(batch: Batch) -> dict[int, pb.RecordVisitsRequest]
         requests[0] = whole
     alike: dict[bytes, int] = {}
     for number, (visit, count) in enumerate(batch.counts.items(), 1):
-        row = (whole or request_of(visit.code)).visits.add()
+        row = (whole or get_request(visit.code)).visits.add()
         rest = _encoded_row(visit.hour, visit.kind, visit.referrer_host, visit.facts)
         row.MergeFromString(rest)
         row.code = visit.code
@@ -181,7 +181,7 @@ async def _to_visits_requests(batch: Batch) -> dict[int, pb.RecordVisitsRequest]
         if number % _STEP_ROWS == 0:
             await asyncio.sleep(0)
     for number, ((day, code), numbers) in enumerate(batch.visitors.items(), 1):
-        request = whole or request_of(code)
+        request = whole or get_request(code)
         request.visitors.add(code=code, day=day, numbers=numbers)
         if number % _STEP_ROWS == 0:
             await asyncio.sleep(0)

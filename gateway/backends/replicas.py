@@ -193,14 +193,18 @@ def assign(keys: Collection[int], addresses: Collection[str]) -> Mapping[str, li
 
 
 async def find_addresses(target: str) -> set[str]:
-    """Return the addresses, with ports, of a gRPC target. Raises OSError and UnicodeError."""
+    """Return the addresses, with ports, of a gRPC target. Raises OSError and UnicodeError.
+
+    A name with addresses of both families has those of IPv4: otherwise each replica would be two.
+    """
     if several := _LIST.fullmatch(target):
         return set(several[1].split(","))
     name = _parse_name(target)
     if name is None:
         return {target}
     found = await asyncio.get_running_loop().getaddrinfo(*name, type=socket.SOCK_STREAM)
-    hosts = {str(address[0]) for *_, address in found}
+    family = min((family for family, *_ in found), default=socket.AF_INET)  # AF_INET is the lower.
+    hosts = {str(address[0]) for own, *_, address in found if own == family}
     return {f"[{host}]:{name[1]}" if ":" in host else f"{host}:{name[1]}" for host in hosts}
 
 

@@ -13,7 +13,7 @@ LANES = 64
 add a version of files, too."""
 
 
-def lane_of(code: str) -> int:
+def find_lane(code: str) -> int:
     """Return the lane of a link, 1 to 64."""
     return crc32(code.encode()) % LANES + 1
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -15,8 +16,13 @@ from services.analytics.application.ports import MAX_CHANGES, NameDetail
 from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Day, Dimension, VisitCount, VisitKind
-from services.shared import sqlite
+from services.analytics.storage.mongo import store as mongo_store
+from services.shared import mongo, sqlite
 from services.shared.feed import FeedPage
+from tests.support.mongo import server
+
+Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
+"""Opens a new, empty store each time."""
 
 PERSON, BOT = VisitKind.PERSON, VisitKind.BOT
 REFERRER = Dimension.REFERRER
@@ -217,3 +223,16 @@ class Model:
 
     def _sum(self, code: str, kind: VisitKind) -> int:
         return sum(row.count for row in self.visits if (row.code, row.kind) == (code, kind))
+
+
+@asynccontextmanager
+async def open_replicas(server_url: str, count: int) -> AsyncIterator[list[mongo.Database]]:
+    """Open a new database as several processes do."""
+    async with AsyncExitStack() as stack:
+        url = stack.enter_context(server.database(server_url))
+        opened = []
+        for _ in range(count):
+            database = mongo.open_database(url, "", mongo_store.SCHEMA)
+            opened.append(await stack.enter_async_context(database))
+            await opened[-1].wait_for_schema()
+        yield opened

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 import pytest
 
-from services.analytics.__main__ import STORE_FACTORIES
 from services.analytics.application.records import GatewayRecord
-from services.analytics.application.store import AnalyticsStore
 from services.analytics.domain.batches import Batch
 from services.analytics.domain.visits import Totals
 from services.shared.errors import Unavailable
@@ -22,20 +20,12 @@ from tests.analytics.cases import (
     NOW,
     PERSON,
     Model,
+    Opened,
     get_database,
     visit,
     with_database,
 )
 from tests.support.crashing_database import CrashingDatabase
-from tests.support.store_fixtures import NewStore, open_new_stores
-
-Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
-
-
-@pytest.fixture
-def opened(new_store: NewStore) -> Opened:
-    """Opens a new, empty store each time."""
-    return lambda: open_new_stores(new_store, "analytics", STORE_FACTORIES)
 
 
 def lane_batch(gateway: str, lane: int, number: int = 1) -> Batch:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import cast
 
@@ -27,9 +27,8 @@ from services.analytics.storage.mongo import store as mongo_store
 from services.shared import mongo
 from services.shared.errors import AppError, Unavailable, Unimplemented
 from services.shared.rpc.server import Listener
-from tests.analytics.cases import DAY, NOW, Model
+from tests.analytics.cases import DAY, NOW, Model, open_replicas
 from tests.support.crashing_database import Crash, CrashingDatabase
-from tests.support.mongo import server
 
 CODES = [f"code{n:04}" for n in range(30)]
 TARGET = "dns:///analytics:50051"
@@ -88,19 +87,6 @@ class Replica:
     async def kill(self) -> None:
         """End without finishing running calls."""
         await self.listener.server.stop(None)
-
-
-@asynccontextmanager
-async def opened_databases(url: str, count: int) -> AsyncIterator[list[mongo.Database]]:
-    """Open a new database as several processes do."""
-    async with AsyncExitStack() as stack:
-        name = stack.enter_context(server.database(url))
-        databases = []
-        for _ in range(count):
-            opening = mongo.open_database(name, "", mongo_store.SCHEMA)
-            databases.append(await stack.enter_async_context(opening))
-            await databases[-1].wait_for_schema()
-        yield databases
 
 
 def random_batch(chance: random.Random, gateway: str, number: int, *, is_divided: bool) -> Batch:
@@ -189,7 +175,7 @@ async def test_each_visit_counts_once_while_replicas_come_and_go(
                         client = AnalyticsClient(chance.choice(running).address)
         await client.close()
 
-    async with opened_databases(mongo_server, 3) as databases:
+    async with open_replicas(mongo_server, 3) as databases:
         await join(databases)
         await join(databases)
         gateways = [partial(gateway, f"gateway-{n}", databases, is_divided=n > 0) for n in range(4)]

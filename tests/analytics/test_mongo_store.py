@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -28,25 +27,13 @@ from tests.analytics.cases import (
     Model,
     add_up,
     maintain_all,
+    open_replicas,
     visit,
 )
 from tests.support.crashing_database import Crash, CrashingDatabase
 from tests.support.mongo import server
 
 CODES = ("abcdefgh", "ABCDEFGH", "--------")
-
-
-@asynccontextmanager
-async def replicas(server_url: str, count: int) -> AsyncIterator[list[mongo.Database]]:
-    """Open a new database as several processes do."""
-    async with AsyncExitStack() as stack:
-        url = stack.enter_context(server.database(server_url))
-        opened = []
-        for _ in range(count):
-            database = mongo.open_database(url, "", mongo_store.SCHEMA)
-            opened.append(await stack.enter_async_context(database))
-            await opened[-1].wait_for_schema()
-        yield opened
 
 
 def random_batch(chance: random.Random, gateway: str, number: int) -> Batch:
@@ -94,7 +81,7 @@ async def test_replicas_that_crash_at_any_write_count_every_visit_once(
                     continue
                 break
 
-    async with replicas(mongo_server, 2) as databases:
+    async with open_replicas(mongo_server, 2) as databases:
         await asyncio.gather(*(gateway(name, databases) for name in ("one", "two", "three")))
         await model.check(mongo_store.MongoStore(databases[0]), CODES, range(DAY + 30, DAY + 34))
 
@@ -116,7 +103,7 @@ async def test_maintenance_continues_after_a_crash(
 ) -> None:
     monkeypatch.setattr(link_maintenance, "DAYS_PER_STEP", 32)
     visits = tuple(visit(hour=24 * (DAY + n), host=f"h{n % 3}") for n in range(96))
-    async with replicas(mongo_server, 1) as (database,):
+    async with open_replicas(mongo_server, 1) as (database,):
         store = mongo_store.MongoStore(database)
         await store.apply(Batch("one", 1, visits), NOW)
         remaining = await add_up(store, [CODE], DAY + 40, DAY + 200)
@@ -137,7 +124,7 @@ async def test_visits_counted_during_maintenance_are_in_all_sums(
 ) -> None:
     visits = tuple(visit(hour=24 * (DAY + n), host=f"h{n % 3}") for n in range(96))
     late = Batch("two", 1, (visit(hour=24 * (DAY + 40), host="late"),))
-    async with replicas(mongo_server, 2) as databases:
+    async with open_replicas(mongo_server, 2) as databases:
         store, other = map(mongo_store.MongoStore, databases)
         await store.apply(Batch("one", 1, visits), NOW)
         await run_with_late_batch(monkeypatch, other, late, lambda: maintain_all(store, DAY + 96))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -44,6 +43,7 @@ from tests.analytics.cases import (
     REFERRER,
     DecodedDay,
     Model,
+    Opened,
     add_up,
     changed_codes,
     count_unreadable,
@@ -57,15 +57,7 @@ from tests.analytics.cases import (
     with_database,
 )
 from tests.support.crashing_database import Crash, CrashingDatabase
-from tests.support.store_fixtures import NewStore, open_new_stores, open_stores_at
-
-Opened = Callable[[], AbstractAsyncContextManager[AnalyticsStore]]
-
-
-@pytest.fixture
-def opened(new_store: NewStore) -> Opened:
-    """Opens a new, empty store each time."""
-    return lambda: open_new_stores(new_store, "analytics", STORE_FACTORIES)
+from tests.support.store_fixtures import open_stores_at
 
 
 async def test_concurrent_resends_count_once(opened: Opened) -> None:

@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from gateway.visits.lanes import LANES
+
 Floats = npt.NDArray[np.float64]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "performance.md"
@@ -37,8 +39,6 @@ LOOKUP_US = 160.0
 CREATION_US = 900.0
 NGINX_US = 22.0
 BATCHES_PER_SECOND = 10
-LANES = 64
-"""`gateway/visits/lanes.py`."""
 BATCH_VISITS, BATCH_LINKS = 2000, 100_000
 APPLY_US, APPLY_MONGOD_US = 42.0, 49.0
 VISIT_BYTES = 55

@@ -26,7 +26,7 @@ from tests.performance.bench import cpu_seconds, lua_heads, need, wrk
 from tests.performance.fill import code_of, fill_links
 from tests.support.mongo import server
 from tests.support.processes import ROOT
-from tests.support.product import Product, service_of
+from tests.support.product import Product, to_service
 
 STORES = ("sqlite", "mongodb")
 SIZES = (20_000, 1_000_000)
@@ -79,7 +79,7 @@ class Load:
         self._product = product
         self._pause = folder / "pause"
         self._script = folder / "zipf.lua"
-        self._analytics = [name for name in product.services if service_of(name) == "analytics"]
+        self._analytics = [name for name in product.services if to_service(name) == "analytics"]
         codes = folder / "codes"
         _write_visits(codes, size)
         text = _ZIPF.format(codes=codes, pause=self._pause, heads=lua_heads())
@@ -128,7 +128,7 @@ class Load:
 def measure(product: Product, mongod: int | None, size: int, seconds: int) -> dict[str, float]:
     """Return the figures of one store and number of links. `mongod` is the pid of MongoDB."""
     load = Load(product, product.folder, size)
-    analytics = [product.pid(name) for name in product.services if service_of(name) == "analytics"]
+    analytics = [product.pid(name) for name in product.services if to_service(name) == "analytics"]
     groups = {"gateway": [product.pid("gateway")], "analytics": analytics}
     groups |= {"mongod": [mongod]} if mongod else {}
     load.set_pause(_FIRST_PAUSE)

@@ -131,7 +131,7 @@ class Visitors:
         return number
 
 
-def percentiles_of(seconds: Sequence[float]) -> dict[str, float]:
+def percentiles(seconds: Sequence[float]) -> dict[str, float]:
     """Return percentiles in milliseconds."""
     ordered = sorted(seconds)
     return {
@@ -149,7 +149,7 @@ def main() -> None:
         "requests": requests,
         "per_second": requests / took,
         "failed": visitors.failed,
-        **percentiles_of(visitors.seconds),
+        **percentiles(visitors.seconds),
     }
     print(json.dumps(result))
 

@@ -24,14 +24,14 @@ ADMINISTRATION_SECRET = "adm1n1sters-n0thing-but-tests-0123456789"
 PROCESSES = (*SERVICES, *CALLERS)
 
 
-def service_of(name: str) -> str:
+def to_service(name: str) -> str:
     """Return the service of a replica, such as `analytics` of `analytics-2`."""
     return name.partition("-")[0]
 
 
-def module_of(name: str) -> str:
+def to_module(name: str) -> str:
     """Return the module of a process."""
-    return name if name == "gateway" else f"services.{service_of(name)}"
+    return name if name == "gateway" else f"services.{to_service(name)}"
 
 
 class Product(GatewayClient):
@@ -82,7 +82,7 @@ class Product(GatewayClient):
         for name in names:
             log = self.folder / f"{name}.log"
             self._processes[name] = Process.launch(
-                module_of(name), self._env(name), log, forked=self._forked
+                to_module(name), self._env(name), log, forked=self._forked
             )
             launched.append(name)
         for name in launched:
@@ -139,7 +139,7 @@ class Product(GatewayClient):
 
     def target(self, service: str) -> str:
         """Return the gRPC target of all replicas of a service."""
-        several = [self._addresses[name] for name in self.services if service_of(name) == service]
+        several = [self._addresses[name] for name in self.services if to_service(name) == service]
         return several[0] if len(several) == 1 else f"ipv4:{','.join(several)}"
 
     def admin_address(self, name: str) -> str:
@@ -189,7 +189,7 @@ class Product(GatewayClient):
         else:
             env["ATAJO_LISTEN"] = self._addresses[name]
             env["ATAJO_ADMIN_LISTEN"] = self._admin[name]
-            env["ATAJO_STORE"] = self.store_setting(service_of(name))
+            env["ATAJO_STORE"] = self.store_setting(to_service(name))
             env["ATAJO_TOKEN_SECRET_FILE"] = str(secret)
             env["ATAJO_ADMINISTRATION_SECRET"] = ADMINISTRATION_SECRET
         return env | self.settings

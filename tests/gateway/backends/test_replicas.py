@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 
 from gateway.backends import replicas as replicas_module
 from gateway.backends.replicas import Replicas, assign, find_addresses, may_be_several
-from gateway.visits.lanes import LANES, lane_of
+from gateway.visits.lanes import LANES, find_lane
 from services.shared.errors import AppError, DeadlineExceeded, InvalidArgument, Unavailable
 
 KEYS = range(1, LANES + 1)
@@ -38,7 +40,7 @@ def test_replicas_have_similar_shares(count: int) -> None:
 
 
 def test_codes_are_in_all_lanes() -> None:
-    lanes = Counter(lane_of(f"code{n:04}") for n in range(6400))
+    lanes = Counter(find_lane(f"code{n:04}") for n in range(6400))
     assert lanes.keys() == set(KEYS)
     assert max(lanes.values()) < 200
 
@@ -65,7 +67,27 @@ async def test_a_name_or_a_list_may_stand_for_several_replicas(target: str, seve
 
 async def test_a_name_is_resolved_and_a_list_split() -> None:
     assert await find_addresses("ipv4:127.0.0.1:1,127.0.0.1:2") == {"127.0.0.1:1", "127.0.0.1:2"}
-    assert "127.0.0.1:50051" in await find_addresses("dns:///localhost:50051")
+    assert await find_addresses("dns:///localhost:50051") == {"127.0.0.1:50051"}
+
+
+async def test_replicas_with_addresses_of_both_families_count_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    four = [(socket.AF_INET, (f"192.0.2.{n}", 50051)) for n in (1, 2)]
+    six = [(socket.AF_INET6, (f"2001:db8::{n}", 50051, 0, 0)) for n in (1, 2)]
+    known: list[tuple[socket.AddressFamily, tuple[Any, ...]]] = []
+
+    async def resolve(*_: Any, **__: Any) -> list[tuple[Any, ...]]:
+        return [(family, socket.SOCK_STREAM, 6, "", address) for family, address in known]
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", resolve)
+    known[:] = [*six, *four]
+    assert await find_addresses("analytics:50051") == {"192.0.2.1:50051", "192.0.2.2:50051"}
+    known[:] = six
+    assert await find_addresses("analytics:50051") == {
+        "[2001:db8::1]:50051",
+        "[2001:db8::2]:50051",
+    }
 
 
 class Fleet:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tests.support.mongo.replica_set import ReplicaSet, replica_set
 from tests.support.processes import Process
-from tests.support.product import SERVICES, Product, module_of, service_of
+from tests.support.product import SERVICES, Product, to_module, to_service
 from tests.support.waiting import wait_until
 
 STORES = ("sqlite", "mongodb")
@@ -122,7 +122,7 @@ class Fleet(Product):
         for turn in range(_TRIES):
             with self._changing:
                 process = Process.launch(
-                    module_of(name), self._env(name), self.folder / f"{name}.log"
+                    to_module(name), self._env(name), self.folder / f"{name}.log"
                 )
                 self._processes[name] = process
             try:
@@ -268,7 +268,7 @@ class Storm:
         """Stop a replica gracefully, and start it again after a while."""
         self._fleet.await_all()
         name = self._chance.choice(
-            [name for name in self._fleet.services if service_of(name) == "analytics"]
+            [name for name in self._fleet.services if to_service(name) == "analytics"]
         )
         assert self._fleet.stop(name) == 0
         time.sleep(self._chance.random() * 3)
